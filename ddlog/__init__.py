@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors.diagnostics import DDlogError, Diagnostic, render
-    from .sessions.indexes import IndexView
     from .sessions.program import Program, compile
     from .sessions.results import Changes, RelationView, Result
+    from .sessions.results.indexes import IndexView
     from .sessions.session import Session
 
 __all__ = [
@@ -37,7 +37,7 @@ _HOMES = {
     "Changes": "sessions.results",
     "DDlogError": "errors.diagnostics",
     "Diagnostic": "errors.diagnostics",
-    "IndexView": "sessions.indexes",
+    "IndexView": "sessions.results.indexes",
     "Program": "sessions.program",
     "RelationView": "sessions.results",
     "Result": "sessions.results",

@@ -16,7 +16,7 @@ from ..errors.diagnostics import DDlogError, Note
 from ..errors.memory import NoMemoryLeft
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.source import Span
-from ..sessions.faults import out_of_memory
+from ..sessions.transactions.faults import out_of_memory
 from .places import Made
 
 _WAYS = {1: "comes", -1: "goes", 0: "comes and goes"}

@@ -18,7 +18,7 @@ from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
 from ..errors.following import OutputOfAnotherRun
-from ..sessions.inprocess import InProcessHost
+from ..sessions.hosts.inprocess import InProcessHost
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .sinks import RowWriters, json_changes

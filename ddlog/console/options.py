@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.options import CannotBeCombined, OptionNeeded
-from ..sessions.engines import EngineOptions
+from ..sessions.hosts.engines import EngineOptions
 from .deltas import Delta
 
 

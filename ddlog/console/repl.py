@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
-from ..sessions.engines import EngineOptions
+from ..sessions.hosts.engines import EngineOptions
 from ..sessions.program import Program
 from .deltas import Delta
 from .launch import launch

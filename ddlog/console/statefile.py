@@ -30,7 +30,7 @@ def state_file(path: str, check: bool, export: str | None, compact: bool) -> Non
     if check:
         print_lines(reports.checked(path))
     if export is not None:
-        from ..sessions.exporting import output_tables
+        from ..sessions.persistence.exporting import output_tables
 
         print_lines(reports.exported(path, export, output_tables))
     if compact:

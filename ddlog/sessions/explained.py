@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..explaining.goals import Goal
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
-    from .asking import Questions
-    from .host import Host
-    from .state import SessionState
+    from .asking.questions import Questions
+    from .hosts.host import Host
+    from .transactions.state import SessionState
 
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class SessionHeld:
         return all(is_given(self.program.relations[name]) for name in outside)
 
     def replay(self, stratum: Stratum) -> Replay | None:
-        from .replaying import Replayed
+        from .asking.replaying import Replayed
 
         state = self._state
         if self._replayed != state.epochs:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .engines import EngineChoice
-from .host import Host, StreamHandle
-from .inprocess import InProcessHost
-from .inprocess import open_host as open_in_process
+from .hosts.engines import EngineChoice
+from .hosts.host import Host, StreamHandle
+from .hosts.inprocess import InProcessHost
+from .hosts.inprocess import open_host as open_in_process
 from .program import Program
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
-    from .keeping import Keeping
     from .session import Session
+    from .transactions.durable_state import Keeping
 
 ON_SPARK = {
     "host": "ddlog.spark.sessions.host",
@@ -78,9 +78,9 @@ def open_durable(
             program, computed, host, place, durability, read_only, fill
         )
         return keeping
-    from .checkpointing import Checkpointing
-    from .durable import Durable
-    from .windowed import kept_windows
+    from .persistence.checkpointing import Checkpointing
+    from .persistence.durable import Durable
+    from .persistence.windowed import kept_windows
 
     assert isinstance(host, InProcessHost)
     windows = kept_windows(program, computed, host.fields.circuit)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
-from .decisions import decision_lines
-from .plans import plans_text
-from .results import Changes
+from .measuring.decisions import decision_lines
+from .measuring.plans import plans_text
+from .results.views import Changes
 from .session import Session
 
 if TYPE_CHECKING:
-    from .measuring import Recorder
+    from .measuring.recorder import Recorder
 
 _LEAST = 1_000  # rows that the plans of a rule move to be shown
 _FEWEST = 100  # the same, of one of its plans
@@ -87,7 +87,7 @@ class SessionProfile:
                 shown(phase, iteration, rows)
 
         if recorder is None and self._recorder is None:
-            from .measuring import Recorder
+            from .measuring.recorder import Recorder
 
             self._recorder = Recorder(state.host)
         state.progress, state.recorder = observe, recorder or self._recorder
@@ -173,7 +173,7 @@ class SessionProfile:
         recorder = self._session.state.recorder or self._recorder
         if recorder is not None:
             from ..profiling.summary import summary
-            from .measuring import profile_of
+            from .measuring.recorder import profile_of
 
             yield from summary(profile_of(self._session, recorder), relations=False)
         if self._changes:

@@ -233,7 +233,7 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .engines import check_no_state, check_state, engine_named, memory_limit_of, path_of
+        from .hosts.engines import check_no_state, check_state, engine_named, memory_limit_of, path_of
         from .opening import open_host
         from .session import Session
 
@@ -311,7 +311,7 @@ class Program:
             session.load_frames(inputs)
             frames = {name: session[name].to_spark() for name in wanted}
         if views is not None:
-            from .tempviews import register_views
+            from .results.tempviews import register_views
 
             register_views(frames, self.relations, views)
         return frames

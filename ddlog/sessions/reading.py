@@ -11,11 +11,11 @@ from ..errors.reading import NotDelayed, NotKept
 from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
-from .gaps import Ability, check_offered
-from .indexes import IndexView
-from .results import RelationView, Result
-from .state import SessionState
-from .tempviews import register_views
+from .hosts.gaps import Ability, check_offered
+from .results.indexes import IndexView
+from .results.tempviews import register_views
+from .results.views import RelationView, Result
+from .transactions.state import SessionState
 
 
 class Reading:

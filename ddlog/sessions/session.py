@@ -24,17 +24,17 @@ from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined
 from ..errors.state import NeedsState
-from .host import Closable, Host, StreamHandle
-from .indexes import IndexView
-from .inputs import Inputs
-from .loading import load_columns, load_frames, load_places
+from .hosts.host import Closable, Host, StreamHandle
 from .opening import start_stream
 from .program import Program
 from .reading import Reading
-from .results import Changes, RelationView, Result
-from .state import SessionState
+from .results.indexes import IndexView
+from .results.views import Changes, RelationView, Result
 from .subscribers import Receive, Subscribers
-from .transaction import Transaction
+from .transactions.inputs import Inputs
+from .transactions.loading import load_columns, load_frames, load_places
+from .transactions.state import SessionState
+from .transactions.transaction import Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..io.columns import Columns
     from ..profiling.profile import Profile
     from .explained import Explaining
-    from .keeping import Keeping
+    from .transactions.durable_state import Keeping
 
 
 class Session(Inputs):
@@ -201,13 +201,13 @@ class Session(Inputs):
     def at(self, epoch: int) -> Session:
         """A session as this one was after an epoch, as far back as its durable state has history. It has no
         state of its own, and is derived anew."""
-        from .past import session_at
+        from .persistence.past import session_at
 
         return session_at(self, self._durable("the past of a session"), epoch)
 
     def changes_of(self, epoch: int) -> Changes:
         """The changes of the output relations in an epoch, as far back as the durable state has history."""
-        from .past import changes_of
+        from .persistence.past import changes_of
 
         return changes_of(self, self._durable("the past of a session"), epoch)
 
@@ -286,7 +286,7 @@ class Session(Inputs):
         """Measures the commits from now on, for `profile`."""
         self._check_measured()
         if self.state.recorder is None:
-            from .measuring import Recorder
+            from .measuring.recorder import Recorder
 
             self.state.recorder = Recorder(self.state.host)
 
@@ -296,7 +296,7 @@ class Session(Inputs):
         docs/profile.md."""
         self._check_measured()
         self.state.start()
-        from .measuring import profile_of
+        from .measuring.recorder import profile_of
 
         return profile_of(self, self.state.recorder)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotAnOutput
-from .results import Changes
-from .state import SessionState
+from .results.views import Changes
+from .transactions.state import SessionState
 
 Receive = Callable[[list[tuple[Any, int]]], None]
 """Takes the changed rows of a relation with the change of their weights."""

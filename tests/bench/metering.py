@@ -21,7 +21,7 @@ from incremental import PROGRAMS, as_rows, sample, state_of
 from workloads import WORKLOADS, graph, source_and_edges, write
 
 import ddlog
-from ddlog.sessions.measuring import Recorder
+from ddlog.sessions.measuring.recorder import Recorder
 
 COUNTS = """
 input relation R(x: u64, y: u64)

@@ -22,7 +22,7 @@ from ddlog.lowering.lower import lower
 from ddlog.lowering.stratify import stratify
 from ddlog.names.modules import library
 from ddlog.sessions.collector import paused
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 from ddlog.sessions.program import Program, read_source
 from ddlog.sessions.session import Session
 from ddlog.syntax.parser import parse_program

@@ -10,7 +10,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.sessions import asking
+from ddlog.sessions.asking import questions
 from ddlog.sessions.profile import SessionProfile
 
 WAYS = {
@@ -228,7 +228,7 @@ def test_streams_and_the_past_on_demand() -> None:
 
 
 def test_all_is_computed_once_most_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_VALUES", 10)
+    monkeypatch.setattr(questions, "MOST_VALUES", 10)
     edges = [(i, i + 1) for i in range(60)]
     with on_demand(REACH + WAYS["transitive"], {"Edge": edges}) as session:
         for asked in range(59):

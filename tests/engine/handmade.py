@@ -22,7 +22,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.schema import Column as Stored
 from ddlog.engine.schema import Kind, Schema
 from ddlog.errors.source import Source
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 from ddlog.values.layouts import Layouts

@@ -12,8 +12,8 @@ import ddlog
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage import sweeping
 from ddlog.engine.inprocess.storage.interner import Interner
-from ddlog.sessions.inprocess import InProcessHost
-from ddlog.sessions.records import RecordRuntime
+from ddlog.sessions.hosts.inprocess import InProcessHost
+from ddlog.sessions.results.records import RecordRuntime
 from ddlog.sessions.session import Session
 
 STREAMING = """

@@ -15,7 +15,7 @@ from ddlog import DDlogError, Session
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import EPOCH, ITERATION, WEIGHT
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..trying import trying
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.circuit import Circuit
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
 from ..trying import trying

@@ -14,7 +14,7 @@ from ddlog.engine.inprocess.storage import sweeping
 from ddlog.engine.maintaining import Coin, Maintaining, Mode
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import Unsettled
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
 from ..engine.reference_runtime import ReferenceRuntime

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.inprocess import runtime
 from ddlog.engine.maintaining import Coin, Maintaining, Mode
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
 from ..engine.reference_runtime import ReferenceRuntime

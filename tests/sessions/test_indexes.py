@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
-from ddlog.sessions.inprocess import InProcessHost
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
 from ..test_readme import ROOT

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.durability import folding, keeper, reports
-from ddlog.sessions import checkpointing, upkeep
-from ddlog.sessions.durable import Durable
-from ddlog.sessions.exporting import output_tables
+from ddlog.sessions.persistence import checkpoint_policy, checkpointing
+from ddlog.sessions.persistence.durable import Durable
+from ddlog.sessions.persistence.exporting import output_tables
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
@@ -267,7 +267,7 @@ def test_a_killed_session_begins_with_what_was_written_while_it_lived(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("LONG", 0.0), ("_ROWS", 0), ("_PAUSES", 0)):
-        monkeypatch.setattr(upkeep, name, value)
+        monkeypatch.setattr(checkpoint_policy, name, value)
     monkeypatch.setattr(keeper, "INTERVAL", 0.001)
     monkeypatch.setattr(folding, "MANY", 4)
     program = ddlog.compile(TWO)

@@ -14,7 +14,7 @@ from ddlog.console.progress import ProgressLine
 from ddlog.console.shell import Shell
 from ddlog.durability import folding
 from ddlog.durability.sums import summed
-from ddlog.sessions.durable import Durable
+from ddlog.sessions.persistence.durable import Durable
 from tests.state.test_state import PROGRAM, apply, contents
 
 

@@ -17,8 +17,8 @@ import ddlog
 from ddlog import DDlogError
 from ddlog.durability import folding, reports
 from ddlog.engine.inprocess.arrangements import store, windows
-from ddlog.sessions import checkpointing
-from ddlog.sessions.durable import Durable
+from ddlog.sessions.persistence import checkpointing
+from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.session import Session
 
 from ..trying import trying

@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from ddlog.durability.log import DURABILITIES
-from ddlog.sessions import checkpointing
+from ddlog.sessions.persistence import checkpointing
 
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage

@@ -15,10 +15,10 @@ from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
-from ...sessions.faults import diagnosed, never_settled
-from ...sessions.incoming import IncomingRows, is_frame
+from ...sessions.hosts.incoming import IncomingRows, is_frame
 from ...sessions.pending import PendingChanges, Present, SetChanges, key_places
 from ...sessions.program import Program
+from ...sessions.transactions.faults import diagnosed, never_settled
 from ..files.listing import SparkFacts
 from ..files.read import FactReader
 from ..files.write import TABLE, write_frame
@@ -59,7 +59,7 @@ def open_batch(
 
 
 class BatchHost(SparkHost):
-    """See `ddlog.sessions.host.Host`."""
+    """See `ddlog.sessions.hosts.host.Host`."""
 
     is_measured = False
     runtime: BatchRuntime  # type: ignore[assignment]

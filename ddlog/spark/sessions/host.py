@@ -22,9 +22,9 @@ from ...io.files import FactFile
 from ...io.places import Place
 from ...io.read import read_facts
 from ...lowering.lower import lower_query
-from ...sessions.gaps import Ability, HostKind, check_offered
-from ...sessions.host import FactSource, Host, LocatedFacts
-from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
+from ...sessions.hosts.gaps import Ability, HostKind, check_offered
+from ...sessions.hosts.host import FactSource, Host, LocatedFacts
+from ...sessions.hosts.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.pending import KeyedChanges, PendingChanges, primary_key, unkeyed_changes
 from ...sessions.program import Program
 from ...types import Bit, Signed
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
-    from ...sessions.metered import Cluster
+    from ...sessions.measuring.sums import Cluster
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
 
@@ -84,7 +84,7 @@ def _is_binary(column: Column) -> bool:
 
 
 class SparkHost:
-    """A runtime on a Spark session. See `ddlog.sessions.host.Host`."""
+    """A runtime on a Spark session. See `ddlog.sessions.hosts.host.Host`."""
 
     is_followed, is_measured = False, True
 

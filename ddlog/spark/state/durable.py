@@ -1,5 +1,5 @@
 """The state of a session on Spark, in a folder: each epoch is written before it is final, and a session
-begins with what the folder holds. See `ddlog.sessions.keeping`."""
+begins with what the folder holds. See `ddlog.sessions.transactions.durable_state`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ...errors.state import (
     CannotUseState,
     ReadOnlyState,
 )
-from ...sessions.delays import Kept
-from ...sessions.durable import check_keepable
-from ...sessions.gaps import Ability, check_offered
+from ...sessions.hosts.gaps import Ability, check_offered
+from ...sessions.persistence.durable import check_keepable
+from ...sessions.persistence.kept_schema import wanted
+from ...sessions.persistence.resuming import check_keys
+from ...sessions.persistence.windowed import PASSED, KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results import Changes
-from ...sessions.resuming import check_keys
-from ...sessions.state import SessionState
-from ...sessions.wanted import wanted
-from ...sessions.windowed import PASSED, KeptWindows, kept_windows
+from ...sessions.transactions.delays import Kept
+from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
 from .contents import Contents, History, Reading, Told, latest
@@ -83,7 +83,7 @@ def open_durable(
 
 
 class FolderDurable:
-    """The state that a session on Spark keeps. See `ddlog.sessions.keeping.Keeping`."""
+    """The state that a session on Spark keeps. See `ddlog.sessions.transactions.durable_state.Keeping`."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from ...engine.schema import Column as RowColumn
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotMigrate, KeyOfSeveral
-from ...sessions.records import RecordColumns
+from ...sessions.results.records import RecordColumns
 from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option

@@ -1,5 +1,5 @@
 """What a state in a folder holds of windows: the same as a file of the in-process engine. See
-`ddlog.sessions.windowed`."""
+`ddlog.sessions.persistence.windowed`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
-from ...sessions.windowed import PASSED, KeptWindows
+from ...sessions.persistence.windowed import PASSED, KeptWindows
 
 
 def changes(windows: KeptWindows, sealed: SealedEpoch) -> Mapping[str, Table]:

@@ -26,7 +26,7 @@ from ...engine.runtime import Delta
 from ...errors.checkpoints import CheckpointOfOtherFacts, CommitBesideLog
 from ...errors.diagnostics import DDlogError
 from ...errors.following import OpenTransaction, UnrecordedBatch
-from ...sessions.host import StreamHandle
+from ...sessions.hosts.host import StreamHandle
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..sessions.failures import spark_failures

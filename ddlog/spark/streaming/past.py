@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...durability.inputs import PAST
 from ...engine.runtime import Batch, Delta
-from ...sessions.delays import Kept
 from ...sessions.session import Session
+from ...sessions.transactions.delays import Kept
 from ...values.rows import Row
 from ..types.codec import SparkCodec
 from .changelog import ChangeColumns, part, read_frame, read_rows, signs, write_change, write_rows

@@ -21,7 +21,7 @@ from ...errors.checkpoints import CheckpointNotLocal, OtherCheckpoint
 from ...errors.diagnostics import DDlogError
 from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
 from ...errors.spark import SparkFailed
-from ...sessions.gaps import Ability, check_offered
+from ...sessions.hosts.gaps import Ability, check_offered
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..sessions.connect import is_connect
@@ -43,7 +43,7 @@ _POLL = 0.2
 
 
 class Stream:
-    """A stream that drives a session. See `ddlog.sessions.host.StreamHandle`."""
+    """A stream that drives a session. See `ddlog.sessions.hosts.host.StreamHandle`."""
 
     def __init__(self, epochs: StreamEpochs, name: str, receiver: Receiver) -> None:
         self.name = name

@@ -1,0 +1,81 @@
+"""The one list of features that a host of sessions does not offer yet, with the error that gives the reason.
+
+Forms and places of fact files that one engine cannot read are refused where facts are looked for, in
+`ddlog.io.places` and `ddlog.spark.files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from ...errors.checkpoints import CheckpointOfWindows
+from ...errors.diagnostics import DDlogError, Diagnostic
+from ...errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
+from ...errors.state import StateNeedsClassicSpark
+
+
+class HostKind(Enum):
+    """The kind of place where a session keeps its relations, or of a stream's source."""
+
+    IN_PROCESS = "in-process"
+    SPARK = "Spark"
+    CONNECT = "Spark Connect"
+
+
+class Ability(Enum):
+    """Something that a host may offer."""
+
+    FRAMES_IN = "insert a Spark DataFrame"
+    LOAD_FRAMES = "load input relations from Spark DataFrames"
+    FRAMES_OUT = "give a relation or its change as a Spark DataFrame"
+    LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
+    WRITE = "let Spark's executors write a relation"
+    CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
+    STATE = "keep a state in a folder"
+    WIDE_TIMES = "keep a window by times of more than 126 bits"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An ability that some hosts do not offer. `error` makes the diagnostic from the names of the relations
+    that need the ability."""
+
+    ability: Ability
+    hosts: tuple[HostKind, ...]
+    error: Callable[[str], Diagnostic]
+
+
+def _needs_spark(used: str) -> Callable[[str], Diagnostic]:
+    return lambda _: NeedsSpark(used)
+
+
+_IN_PROCESS = (HostKind.IN_PROCESS,)
+_ON_SPARK = (HostKind.SPARK, HostKind.CONNECT)
+
+GAPS = (
+    Gap(Ability.FRAMES_IN, _IN_PROCESS, _needs_spark("a Spark DataFrame")),
+    Gap(Ability.LOAD_FRAMES, _IN_PROCESS, _needs_spark("load_frames")),
+    Gap(Ability.FRAMES_OUT, _IN_PROCESS, _needs_spark("to_spark")),
+    Gap(Ability.LOOKUP_FRAMES, _IN_PROCESS, _needs_spark("to_spark")),
+    Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
+    Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
+    Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
+    Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
+    Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
+)
+"""Every gap."""
+
+_ERRORS = {(kind, gap.ability): gap.error for gap in GAPS for kind in gap.hosts}
+
+
+def refused(kind: HostKind, ability: Ability, asked_by: str = "") -> DDlogError:
+    """The error for an ability that a kind of host does not offer. Raises KeyError if it offers it."""
+    return DDlogError([_ERRORS[kind, ability](asked_by)])
+
+
+def check_offered(kind: HostKind, ability: Ability, asked_by: str = "") -> None:
+    """Raises DDlogError if a kind of host does not offer an ability."""
+    if (kind, ability) in _ERRORS:
+        raise refused(kind, ability, asked_by)

@@ -1,0 +1,169 @@
+"""Hosts: where a session keeps its relations. A host is a runtime, and what its place offers around it.
+
+There are two: `ddlog.sessions.hosts.inprocess`, and `ddlog.spark.sessions.host`. `opening.py` opens one
+when a session is made, and nothing else in a session depends on which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...core import CheckedProgram, CheckedQuery, Relation
+from ...engine.runtime import Batch, Delta, RowSet, Runtime
+from ...values.rows import Row
+from ..pending import PendingChanges
+from .gaps import HostKind
+from .incoming import IncomingRows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ...engine.circuit import Circuit
+    from ...io.places import Place
+    from ..measuring.sums import Cluster
+    from ..program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """Facts of one relation: `shown` names them for progress, `read` reads them. `read` raises DDlogError."""
+
+    relation: str
+    shown: str
+    read: Callable[[], IncomingRows]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFacts:
+    """The facts at places, in the order of reading, the input relations without any, and the files that no
+    relation reads."""
+
+    sources: Sequence[FactSource]
+    missing: Collection[str]
+    ignored: Collection[Path]
+
+
+class Host(Protocol):
+    """The place where a session keeps its relations. A method that the host does not offer raises DDlogError;
+    `gaps.py` lists them."""
+
+    @property
+    def kind(self) -> HostKind:
+        """Which host this is."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """The circuit's state."""
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The Spark session that holds the relations; None in-process."""
+
+    def cluster(self) -> Cluster | None:
+        """What tells about jobs; None where there are none, or nothing tells."""
+
+    def sides(self) -> Mapping[str, str]:
+        """Whether relations lie on the driver or on the cluster, where there is one."""
+
+    def operators(self) -> Sequence[str]:
+        """For each node of the circuit whether its operator runs on the driver or on the cluster; nothing
+        where there is no cluster."""
+
+    def failures(self) -> AbstractContextManager[None]:
+        """Turns failures of the host inside into DDlogErrors."""
+
+    def pending(self, declared: Relation) -> PendingChanges:
+        """The changes of an input relation in a transaction, none so far."""
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        """The rows of a table, as `Session.insert_table` takes it. Raises DDlogError."""
+
+    def feed(
+        self, declared: Relation, frame: DataFrame
+    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
+        """The rows to delete and those to insert by a change feed, as `Session.apply_changes` takes it.
+        Raises DDlogError."""
+
+    def locate(
+        self,
+        places: Sequence[Place],
+        inputs: Sequence[str],
+        others: Collection[str],
+        originals: Mapping[str, str],
+    ) -> LocatedFacts:
+        """The facts of the input relations at places; `others` are the other relations, `originals`
+        names of relations by those in their sources. Raises DDlogError."""
+
+    def query(
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
+    ) -> RowSet:
+        """The valuations of the variables of a query. The program has what the query adds to it, and the
+        relations whose few rows are `given`. At most `most` rows are answered."""
+
+    def beside(self, program: Program, circuit: Circuit) -> Host:
+        """A host for the circuit of a program over relations of this one."""
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        """The contents of a relation as a batch of a host beside."""
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether hosts beside take the batches that this one takes."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether commits can be measured, rule by rule."""
+
+    def frame(self, relation: str) -> DataFrame:
+        """The contents of a relation as a Spark DataFrame. Raises DDlogError."""
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        """The change of a relation as a Spark DataFrame. Raises DDlogError."""
+
+    def explained(self, relation: str) -> str:
+        """Spark's plan of a relation that is one query. Raises DDlogError."""
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        """Writes a relation, and returns the folder or table. Raises DDlogError."""
+
+    def close(self) -> None:
+        """Releases the state."""
+
+
+class StreamHandle(Protocol):
+    """A stream that drives a session: `Session.stream` returns it. It ends by `stop`, when its source ends,
+    with its session, or by an error."""
+
+    name: str
+    applied: int
+    """The number of batches that were applied."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether batches can still come."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for the end of the stream, at most `timeout` seconds, and returns whether it ended. Raises
+        the error that ended it: a DDlogError, or the exception of the receiver of changes."""
+
+    def stop(self) -> None:
+        """Ends the stream after the epoch under way."""
+
+    def paused(self) -> AbstractContextManager[Any]:
+        """Holds back the epochs of all streams of the session, for changes of one's own inside. No log keeps
+        those changes: after a restart they have to be made again."""
+
+
+class Closable(Protocol):
+    """A thing that a session closes with itself, such as a stream that drives it."""
+
+    def close(self) -> None:
+        """Ends it."""

@@ -1,0 +1,172 @@
+"""The in-process host: relations in the memory of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ... import values
+from ...core import CheckedProgram, CheckedQuery, Relation
+from ...engine.runtime import Batch, ComparingRuntime, Delta, RowSet
+from ...errors.diagnostics import DDlogError
+from ...errors.options import OptionNeeded
+from ...lowering.lower import lower_query
+from ...lowering.records import query_in_columns
+from ...values.layouts import Layouts
+from ...values.rows import Row
+from ..pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
+from ..program import Program
+from ..results.records import RecordColumns, RecordRuntime, with_records
+from .gaps import Ability, HostKind, refused
+from .host import FactSource, Host, LocatedFacts
+from .incoming import IncomingRows, file_rows, is_frame, table_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ...engine.circuit import Circuit
+    from ...engine.inprocess.runtime import InProcess
+    from ...engine.maintaining import Mode
+    from ...io.places import Place
+
+
+_NO_FAILURES = nullcontext()
+
+
+def open_host(
+    program: Program,
+    circuit: Circuit,
+    workers: int | None,
+    memory_limit: int | None = None,
+    maintain: Mode = "auto",
+) -> InProcessHost:
+    """A host for an incremental circuit of a program. So many threads share its work; None: one for each
+    processor that the process may use. `memory_limit` is in bytes; `maintain` says whether recursions are
+    maintained."""
+    from ...engine.inprocess.runtime import InProcess
+    from ...engine.inprocess.storage.sharing import default_workers
+
+    workers = workers or default_workers()
+    return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit, maintain=maintain))
+
+
+class InProcessHost:
+    """A runtime of this process. See `Host`."""
+
+    kind = HostKind.IN_PROCESS
+    spark = None
+    is_followed = is_measured = True
+
+    def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
+        self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
+        self._program, self._typedefs = program, program.checked.typedefs
+        self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}  # those that are asked again, by identity
+
+    def cluster(self) -> None:
+        """There is none."""
+
+    def sides(self) -> dict[str, str]:
+        return {}
+
+    def operators(self) -> list[str]:
+        return []
+
+    def failures(self) -> AbstractContextManager[None]:
+        return _NO_FAILURES
+
+    def pending(self, declared: Relation) -> PendingChanges:
+        key = primary_key(self._program, declared)
+        if key is not None:
+            return KeyedChanges(StoredByKey(declared, self.runtime, key))
+        return unkeyed_changes(Stored(declared, self.runtime))
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        if is_frame(table):
+            raise refused(self.kind, Ability.FRAMES_IN)
+        return table_rows(self.runtime, declared, table, self._typedefs)
+
+    def feed(
+        self, declared: Relation, frame: DataFrame
+    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
+        raise refused(self.kind, Ability.FRAMES_IN)
+
+    def locate(
+        self,
+        places: Sequence[Place],
+        inputs: Sequence[str],
+        others: Collection[str],
+        originals: Mapping[str, str],
+    ) -> LocatedFacts:
+        from ...io.places import find_local
+
+        found = find_local(places, inputs, others, originals)
+        relations = self._program.relations
+        sources = [
+            FactSource(
+                file.relation,
+                file.path.name,
+                partial(file_rows, self.runtime, relations[file.relation], file, self._typedefs),
+            )
+            for file in found.files
+        ]
+        return LocatedFacts(sources, found.missing, found.ignored)
+
+    def query(
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
+    ) -> RowSet:
+        layouts = Layouts(program.typedefs)
+        apart = {
+            name: RecordColumns(
+                ((each.name, each.type) for each in program.relations[name].columns), layouts
+            ).rows_apart(rows)
+            for name, rows in (given or {}).items()
+        }
+        kept = self._lowered.get(id(query)) if given else None
+        if kept is None:
+            kept = query, lower_query(*query_in_columns(program, query))
+            if given:
+                self._lowered[id(query)] = kept
+        stored = self.runtime.query(kept[1], apart, most)
+        types = query.rule.variables
+        of = RecordColumns(((each, types[each]) for each in query.variables), layouts)
+        return of.shown(stored)
+
+    def beside(self, program: Program, circuit: Circuit) -> InProcessHost:
+        return InProcessHost(program, self.fields.beside(circuit))
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        return self.fields.contents(relation)
+
+    def shown(self, deltas: Mapping[str, Delta]) -> dict[str, Delta]:
+        """Changes of the runtime over fields, as the session sees them."""
+        return self.runtime.shown(deltas) if isinstance(self.runtime, RecordRuntime) else dict(deltas)
+
+    @property
+    def fields(self) -> InProcess:
+        """The runtime over fields."""
+        from ...engine.inprocess.runtime import InProcess
+
+        runtime = self.runtime.inner if isinstance(self.runtime, RecordRuntime) else self.runtime
+        assert isinstance(runtime, InProcess)
+        return runtime
+
+    def frame(self, relation: str) -> DataFrame:
+        raise refused(self.kind, Ability.FRAMES_OUT)
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        raise refused(self.kind, Ability.FRAMES_OUT)
+
+    def explained(self, relation: str) -> str:
+        raise DDlogError([OptionNeeded("--explain", "--engine spark", "the plans are those of Spark")])
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        raise refused(self.kind, Ability.WRITE)
+
+    def close(self) -> None:
+        pass

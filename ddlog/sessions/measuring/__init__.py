@@ -1,0 +1,1 @@
+"""Measurements of the commits of a session."""

@@ -1,0 +1,413 @@
+"""Measuring a session: the costs of its commits by stratum and operator, and the slowest commits whole."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappush, heappushpop
+from math import isnan
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...engine.circuit import Circuit, Fixpoint, NodeId
+from ...engine.labels import cost_key, one_line, operator_of
+from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
+from ...profiling.profile import (
+    Decision,
+    Epoch,
+    Held,
+    LookUp,
+    Operator,
+    Plan,
+    Profile,
+    Relation,
+    Round,
+    SlowEpoch,
+    Stratum,
+)
+from ..hosts.inprocess import InProcessHost
+from .sums import Cluster, Cost, Ends, Epochs, Recursion, Sums, Walked, Work
+
+if TYPE_CHECKING:
+    from ...engine.runtime import Batch, Delta, Seal
+    from ..hosts.host import Host
+    from ..session import Session
+    from ..transactions.state import Commit
+
+_SLOWEST = 5
+"""Epochs that are kept as a whole."""
+_WHOLE = 64
+"""The first epochs, of which all is noted."""
+_ONE_IN = 16
+"""Of short epochs after these, one in so many is noted, and counts so often. Of the others, only the seconds
+and what ends late are noted (`engine.metering`)."""
+_MANY = 1 << 13  # figures that wait together
+
+
+class _Slow(NamedTuple):
+    """A slow commit, with all that was measured."""
+
+    seconds: float
+    number: int  # negative, so that of equals the later one goes
+    epoch: Epoch
+    nodes: Sequence[NodeId]
+    taken: Taken
+    work: Mapping[NodeId, Work]
+
+
+class Recorder:
+    """The measurements of a session so far. `commit` measures one commit."""
+
+    def __init__(self, host: Host) -> None:
+        self._meter, self._cluster = Meter(), host.cluster()
+        self._work: dict[NodeId, Work] = {}  # of the epochs that wait
+        if self._cluster is not None:
+            self._meter.marking = self._cluster.begun
+        self._here = host.fields if isinstance(host, InProcessHost) else None
+        self._ends: Ends | None = None  # of the epoch noted last
+        self._sums: Sums | None = None
+        self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
+        self._noted: list[float] = []  # of the others that wait: the figures of `Epochs`
+        self._walked: list[Walked] = []  # by these
+        self._epochs = Epochs()
+        self._slowest: list[_Slow] = []
+        self._least = -1.0  # the seconds beyond which an epoch is one of the slowest
+        self._short = -1.0  # the seconds up to which one may be passed over
+        self._commits, self._seconds = 0, 0.0
+        self._whole = _WHOLE  # epochs that are still noted
+        self._passing = 0  # short epochs that are passed over before the next that is noted
+        self._draw = Random(0)
+
+    def commit(
+        self,
+        run: Commit,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        seal: Seal | None,
+        number: int,
+    ) -> dict[str, Delta]:
+        """What `run` gives, which runs one epoch of the runtime, with so many before it. What can be computed
+        later, for many epochs at once, is not computed here."""
+        runtime = self._here
+        if runtime is None or not self._passing:
+            return self._commit_noted(run, changes, static, seal, number)
+        self._passing -= 1
+        meter = runtime.meter = self._meter
+        meter.weight, meter.since = 0, clock()
+        try:
+            deltas = run(changes, static, seal)
+        except BaseException:
+            meter.forget()
+            raise
+        finally:
+            runtime.meter = None
+        seconds = clock() - meter.since
+        if seconds > self._short:
+            self._note(meter.walk, number, seconds)
+        else:
+            self._passed.append(number)
+            self._passed.append(seconds)
+        meter.walk = None  # which has the changes
+        return deltas
+
+    def _commit_noted(
+        self,
+        run: Commit,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        seal: Seal | None,
+        number: int,
+    ) -> dict[str, Delta]:
+        """As `commit`, of an epoch that is noted. After the first ones, others are passed over, now more and
+        now fewer, so that commits which take turns are noted alike."""
+        meter = self._meter
+        meter.begin(1 if self._whole or self._here is None else _ONE_IN)
+        outer = meter.put_in_force()
+        try:
+            deltas = run(changes, static, seal)
+        except BaseException:
+            meter.forget()
+            raise
+        finally:
+            meter.end(outer)
+        seconds = clock() - meter.since
+        self._note(meter.walk, number, seconds)
+        meter.walk = None
+        if self._whole:
+            self._whole -= 1
+        else:
+            self._passing = self._draw.randrange(2 * _ONE_IN - 1)
+        return deltas
+
+    def _note(self, walk: Walk | None, number: int, seconds: float) -> None:
+        """Notes an epoch: one that is not short counts once."""
+        if walk is None:
+            return
+        meter, nodes, rows = self._meter, walk.nodes, walk.rows(walk.nodes)
+        figures = walk.times + rows
+        weight = 1 if seconds > LATE else meter.weight
+        if weight:
+            meter.walks += figures
+            last = self._walked[-1] if self._walked else None
+            if last is not None and last.nodes is nodes and last.weight == weight:
+                last.count += 1
+            else:
+                self._walked.append(Walked(nodes, weight, 1))
+        if self._ends is None or self._ends.nodes is not nodes:
+            self._ends = Ends(walk.circuit, nodes)
+        ends = self._ends.rows(rows)
+        work, whole = (
+            ({}, (UNKNOWN, UNKNOWN)) if self._cluster is None else self._worked(nodes, self._cluster)
+        )
+        self._noted += (number, seconds, *ends, *whole)
+        if seconds > self._least:
+            told = Epoch(number, seconds, *ends, *(None if isnan(each) else int(each) for each in whole))
+            self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures), work))
+        if len(meter.walks) > _MANY or len(meter.runs) > _MANY:
+            self._add()
+
+    def _worked(
+        self, nodes: Sequence[NodeId], cluster: Cluster
+    ) -> tuple[Mapping[NodeId, Work], tuple[float, float]]:
+        """What a cluster did for each node in the last epoch, and in all, also after the walk."""
+        marks = [*self._meter.marks, cluster.begun()]
+        every = cluster.work(marks)
+        work = {at: each for at, each in zip(nodes, every, strict=False) if each.jobs}
+        for at, each in work.items():
+            jobs, shuffled = self._work.get(at, (0, 0))
+            self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
+        return work, (sum(each.jobs for each in every), sum(each.shuffled for each in every))
+
+    def _note_slow(self, slow: _Slow) -> None:
+        if len(self._slowest) < _SLOWEST:
+            heappush(self._slowest, slow)
+        else:
+            heappushpop(self._slowest, slow)
+        if len(self._slowest) == _SLOWEST:
+            self._least = self._slowest[0].seconds
+            self._short = min(LATE, self._least)
+
+    def _new(self) -> Sums:
+        assert self._ends is not None
+        return Sums(self._ends.circuit, self._meter.operators)
+
+    def _add(self) -> Sums | None:
+        """The sums, with the epochs that wait: many at once take a fraction of the time."""
+        noted = np.array(self._noted, np.float64).reshape(-1, 6)
+        passed = np.array(self._passed).reshape(-1, 2)
+        if len(noted):
+            if self._sums is None:
+                self._sums = self._new()
+            self._sums.add(self._walked, self._meter.taken())
+            self._sums.add_work(self._work)
+            self._work.clear()
+            self._walked.clear()
+            self._noted.clear()
+        if len(noted) or len(passed):
+            unknown = np.full((len(passed), 4), UNKNOWN)
+            figures = np.concatenate([noted, np.column_stack([passed, unknown])])
+            self._epochs.add(figures[figures[:, 0].argsort()])
+            self._commits += len(figures)
+            self._seconds += float(figures[:, 1].sum())
+            del self._passed[:]
+        return self._sums
+
+    def strata(self, names: _Names) -> tuple[Stratum, ...]:
+        """The costs of all epochs, by stratum."""
+        sums = self._add()
+        return () if sums is None else _strata(sums, names)
+
+    def slowest(self, names: _Names) -> Iterator[SlowEpoch]:
+        """The slowest epochs, the slowest first."""
+        for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
+            sums = self._new()
+            sums.add([Walked(slow.nodes, 1, 1)], slow.taken)
+            sums.add_work(slow.work)
+            yield SlowEpoch(slow.epoch, _strata(sums, names))
+
+    @property
+    def totals(self) -> tuple[int, float, tuple[Epoch, ...]]:
+        """The commits, their seconds, and the epochs that are kept."""
+        self._add()
+        return self._commits, self._seconds, tuple(Epoch(*each) for each in self._epochs.rows())
+
+
+class _Names:
+    """The places and the relations of rules, by their text, and the sides of operators."""
+
+    def __init__(self, session: Session) -> None:
+        rules = session.program.checked.rules
+        self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
+        self._sides = session.state.host.operators()
+
+    def side(self, at: NodeId) -> str | None:
+        """Where the operator of a node runs, on Spark."""
+        return self._sides[at] if at < len(self._sides) else None
+
+    def of(self, text: str) -> tuple[str, str]:
+        """The place of a rule, and its relation; of another text, no place and its first name."""
+        place, relation = self._rules.get(text, ("", text.partition("(")[0].strip()))
+        return place, relation.partition("$")[0].removeprefix("input ") or "(internal)"
+
+
+def profile_of(session: Session, recorder: Recorder | None) -> Profile:
+    """The profile of a session; without a recorder, nothing of time."""
+    names = _Names(session)
+    recorder = recorder or Recorder(session.state.host)
+    commits, seconds, epochs = recorder.totals
+    runtime = session.state.host.runtime
+    footprint, plans = runtime.footprint(), runtime.plans()
+    held = None if footprint is None else [
+        Held(each.kind, each.name.partition("$")[0] if each.kind != "groups" else each.name, each.rows,
+             each.bytes, dict(each.parts))
+        for each in footprint
+    ]  # fmt: skip
+    return Profile(
+        program=session.program.source.name,
+        engine="Spark" if session.on_spark else "in-process",
+        commits=commits,
+        seconds=seconds,
+        strata=recorder.strata(names),
+        relations=tuple(_relations(session, held)),
+        plans=None if plans is None else tuple(
+            Plan(each.rule, names.of(each.rule)[0], each.start, tuple(
+                LookUp(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
+                for e in each.extensions
+            ), each.tests, each.seconds)
+            for each in sorted(plans, key=lambda plan: (-plan.spent, -plan.moved))
+        ),
+        decisions=tuple(
+            Decision(
+                each.epoch, tuple(dict.fromkeys(name.partition("$")[0] for name in each.relations)),
+                each.way, each.why, each.situation.changed,
+                None if each.estimate is None else each.estimate.maintain,
+                None if each.estimate is None else each.estimate.recompute, each.seconds,
+            )
+            for each in runtime.decisions()
+        ),
+        memory=None if held is None else tuple(sorted(held, key=lambda each: -each.bytes)),
+        epochs=epochs,
+        slowest=tuple(recorder.slowest(names)),
+    )  # fmt: skip
+
+
+def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relation]:
+    by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
+    sides = session.state.host.sides()
+    for declared in session.program.relations.values():
+        if not declared.hidden and session.keeps(declared.name):
+            memory = by_name.get(declared.name)
+            yield Relation(
+                declared.name,
+                session.size(declared.name),
+                None if memory is None else memory.bytes,
+                {} if memory is None else memory.parts,
+                sides.get(declared.name),
+            )
+
+
+def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
+    """The strata of a circuit, the dearest first. What a rule of a recursion does outside of it, once for all
+    rounds, belongs to the recursion."""
+    circuit, costs, insides = sums.circuit, sums.costs(), sums.recursions()
+    recursive = {
+        name.partition("$")[0]: at
+        for at in costs
+        if isinstance(node := circuit.nodes[at], Fixpoint)
+        for name, _ in node.results
+    }
+    found: dict[str, list[Operator]] = {}
+    outside: dict[NodeId, list[Operator]] = {at: [] for at in recursive.values()}
+    for at, cost in costs.items():
+        node = circuit.nodes[at]
+        if not isinstance(node, Fixpoint):
+            operator = _operator(operator_of(node), cost_key(node), cost, names, names.side(at))
+            stratum = recursive.get(operator.relation)
+            (found.setdefault(operator.relation, []) if stratum is None else outside[stratum]).append(
+                operator
+            )
+    strata = [
+        _recursive(circuit, at, costs[at], insides.get(at, Recursion()), names, operators)
+        for at, operators in outside.items()
+    ]
+    strata += (
+        Stratum(
+            name,
+            False,
+            _seconds(each),
+            _dearest(each),
+            duplicates=_sum(o.duplicates for o in each),
+            jobs=_sum(o.jobs for o in each),
+            shuffled=_sum(o.shuffled for o in each),
+        )
+        for name, each in found.items()
+    )
+    return tuple(sorted(strata, key=lambda each: -each.seconds))
+
+
+def _recursive(
+    circuit: Circuit,
+    at: NodeId,
+    whole: Cost,
+    inside: Recursion,
+    names: _Names,
+    outside: Sequence[Operator],
+) -> Stratum:
+    node = circuit.nodes[at]
+    assert isinstance(node, Fixpoint)
+    relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
+    operators = [
+        _operator(operator, one_line(text), cost, names, names.side(at))
+        for (operator, text), cost in inside.costs.items()
+    ]
+    rounds = tuple(Round(*each) for each in inside.rounds)
+    new = None if any(each.rows is None for each in rounds) else sum(each.rows or 0 for each in rounds)
+    derived = sum(each.derived for each in rounds)
+    return Stratum(
+        ", ".join(relations), True, whole.seconds + _seconds(outside),
+        _dearest([*operators, *outside]), rounds, new,
+        derived - new if new is not None and derived and derived >= new else None,
+        jobs=_sum([None if whole.work is None else whole.work.jobs, *(each.jobs for each in outside)]),
+        shuffled=_sum(
+            [None if whole.work is None else whole.work.shuffled, *(each.shuffled for each in outside)]
+        ),
+    )  # fmt: skip
+
+
+def _dearest(operators: Iterable[Operator]) -> tuple[Operator, ...]:
+    return tuple(sorted(operators, key=lambda each: -each.seconds))
+
+
+def _seconds(operators: Iterable[Operator]) -> float:
+    return sum(each.seconds for each in operators)
+
+
+def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | None) -> Operator:
+    place, relation = names.of(text)
+    if operator == "distinct" and cost.out is not None:
+        duplicates: int | None = cost.taken - cost.out
+    else:
+        duplicates = None if cost.new is None or cost.out is None else cost.out - cost.new
+    if duplicates is not None and duplicates < 0:
+        duplicates = None
+    return Operator(
+        operator,
+        text,
+        relation,
+        place,
+        cost.calls,
+        cost.seconds,
+        cost.taken,
+        cost.out,
+        duplicates,
+        None if cost.work is None else cost.work.jobs,
+        None if cost.work is None else cost.work.shuffled,
+        side,
+    )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [each for each in numbers if each is not None]
+    return sum(known) if known else None

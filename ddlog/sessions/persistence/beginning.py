@@ -1,0 +1,147 @@
+"""The contents of a state, of now or as of an epoch, as changes for the runtime of a session that begins."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ...durability.contents import Contents, Untold
+from ...durability.forms import Rows
+from ...durability.history import History
+from ...durability.records import Stored
+from ...engine.runtime import Batch, Runtime
+from ..transactions.delays import Kept
+from .keptrelations import KeptRelations
+from .windowed import PASSED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SignedBatches: TypeAlias = list[tuple[Batch, int]]
+Reading: TypeAlias = Contents | History
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """The changes with which a session begins, all from `contents`: `changes` of inputs, for one epoch;
+    `past`, the changes of the last epochs of each relation that is read with a delay, the latest last;
+    `given`, the contents of windows, by the names of `KeptWindows`."""
+
+    changes: Mapping[str, Sequence[tuple[Batch, int]]]
+    past: Mapping[str, Sequence[Kept]]
+    contents: Reading
+    given: Mapping[str, Sequence[tuple[Batch, int]]]
+
+
+class Beginning:
+    """Reads what is kept, for a runtime over fields, from `contents`. Whatever it raises is a DDlogError."""
+
+    def __init__(self, kept: KeptRelations, contents: Reading, runtime: Runtime) -> None:
+        self._kept, self._contents, self._runtime = kept, contents, runtime
+
+    def resumption(self, now: int) -> Resumption:
+        """The contents of the state after the epoch `now`."""
+        return Resumption(self.changes(now), self.past(now), self._contents, self.given(now))
+
+    def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
+        """The rows of the inputs as of an epoch, but for the relations `without`."""
+        changes: dict[str, SignedBatches] = {}
+        for name, stored in self._kept.stored.items():
+            if stored.role == "input" and name not in without:
+                changes[name] = list(self._held(name, stored, now))
+        for name, (source, delay) in self._kept.delays.items():
+            if name not in without:
+                changes[name] = list(self._held(name, self._kept.source(source), now - delay))
+        return changes
+
+    def given(self, now: int) -> dict[str, SignedBatches]:
+        """The contents of windows as of an epoch."""
+        kept, found = self._kept, {}
+        for name in kept.windows.nodes:
+            if name in kept.windows.last:
+                source, length = kept.windows.last[name]
+                stored, epochs = kept.source(source), range(max(1, now - length + 1), now + 1)
+            elif name in kept.stored:
+                stored, epochs = kept.stored[name], range(now, now + 1)
+            else:
+                continue
+            found[name] = [pair for epoch in epochs for pair in self._held(name, stored, epoch)]
+        return found
+
+    def past(self, now: int) -> dict[str, Sequence[Kept]]:
+        """The changes of the last epochs of each relation that is read with a delay."""
+        kept = self._kept
+        readers: dict[str, list[str]] = {}
+        for name, (source, _) in kept.delays.items():
+            readers.setdefault(source, []).append(name)
+        past: dict[str, Sequence[Kept]] = {}
+        for source, names in readers.items():
+            stored = kept.source(source)
+            past[source] = [
+                {name: list(self._of_epoch(name, stored, epoch)) for name in names}
+                for epoch in range(max(1, now - kept.depth + 1), now + 1)
+            ]
+        return past
+
+    def since(self, epoch: int, now: int) -> dict[str, SignedBatches] | None:
+        """The changes of inputs from the state after an epoch to the one after `now`; None if they cannot be
+        told apart from others."""
+        contents, kept = self._contents, self._kept
+        assert isinstance(contents, Contents)
+        changes: dict[str, SignedBatches] = {}
+        readers = [(name, stored, 0) for name, stored in kept.stored.items() if stored.role == "input"]
+        readers += [(name, kept.source(source), delay) for name, (source, delay) in kept.delays.items()]
+        try:
+            for name, stored, delay in readers:
+                if stored.kind == "stream":
+                    changes[name] = list(self._of_epoch(name, stored, now - delay))
+                    continue
+                tables = contents.between(stored.id, epoch - delay, now - delay)
+                changes[name] = [pair for table in tables for pair in self._signed(name, stored, table)]
+        except Untold:
+            return None
+        return changes
+
+    def changes_of(self, epoch: int) -> dict[str, SignedBatches]:
+        """The changes of the inputs in an epoch, with the rows that came in it and were forgotten."""
+        found: dict[str, SignedBatches] = {}
+        for name, stored in self._kept.stored.items():
+            if stored.role in ("input", "passed"):
+                of = name.removesuffix(PASSED)
+                for table in self._contents.of_epoch(stored.id, epoch):
+                    found.setdefault(of, []).extend(self._signed(of, stored, table))
+        return found
+
+    def _held(self, name: str, stored: Stored, epoch: int) -> Iterator[tuple[Batch, int]]:
+        """The rows of a stored relation as of an epoch, as changes of the relation `name`."""
+        at = self._contents.of_epoch if stored.kind == "stream" else self._contents.until
+        for table in at(stored.id, epoch):
+            yield from self._signed(name, stored, table)
+
+    def _of_epoch(self, name: str, stored: Stored, epoch: int) -> Iterator[tuple[Batch, int]]:
+        for table in self._contents.of_epoch(stored.id, epoch):
+            yield from self._signed(name, stored, table)
+
+    def _signed(self, name: str, stored: Stored, table: pa.Table) -> Iterator[tuple[Batch, int]]:
+        return signed(self._runtime, self._kept.forms[stored.id].rows(table), name)
+
+
+def signed(runtime: Runtime, rows: Rows, name: str) -> Iterator[tuple[Batch, int]]:
+    """Rows as changes of an input of a runtime over fields: deletions first."""
+    make = partial(_batch, runtime, name)
+    if rows.weights is None:
+        if rows.length:
+            yield make(rows), 1
+        return
+    for weight in np.unique(rows.weights).tolist():
+        yield make(rows.taken(np.flatnonzero(rows.weights == weight))), weight
+
+
+def _batch(runtime: Runtime, name: str, rows: Rows) -> Batch:
+    if rows.columns:
+        return runtime.batch_from_columns(name, rows.columns)
+    return runtime.batch(name, [()] * rows.length)

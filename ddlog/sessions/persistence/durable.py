@@ -1,0 +1,303 @@
+"""The durable state of a session in a file: each epoch goes to the log before it is final, and a session
+begins with what the file holds.
+
+A state holds changes of inputs. All else follows from them, but for the past: the elements that streams had
+in the last epochs, and the relations that rules read with a delay.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...durability.contents import Contents
+from ...durability.folding import Folder
+from ...durability.forms import Rows
+from ...durability.history import History
+from ...durability.inputs import PAST
+from ...durability.keeper import Keeper
+from ...durability.log import Durability, Log
+from ...durability.store import Store
+from ...engine.runtime import Sealed
+from ...errors.diagnostics import DDlogError
+from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
+from ...values import holds_function
+from . import epochs
+from .checkpoint_policy import BROKEN, Upkeep
+from .keptrelations import KeptRelations
+from .settling import count_of, rows_of
+from .windowed import KeptWindows
+
+if TYPE_CHECKING:
+    from ...core import Relation
+    from ..program import Program
+    from ..results.views import Changes
+    from ..session import Session
+    from ..transactions.state import SessionState
+    from .beginning import SignedBatches
+    from .checkpointing import Checkpointing, Found
+
+
+def check_keepable(program: Program, computed: Collection[str], windows: Iterable[Relation] = ()) -> None:
+    """Raises DDlogError if no state can hold the inputs of a program, what computed relations read with a
+    delay, or what windows hold."""
+    relations, typedefs = program.relations, program.checked.typedefs
+    pasts = [relations[name].past for name in sorted(computed)]
+    held = [(relations[name], "its rows hold functions") for name in program.names("input")]
+    held += [
+        (relations[past[0]], "its rows hold functions, and it is read with a delay") for past in pasts if past
+    ]
+    held += [(each, "its rows hold functions, and a window keeps them") for each in windows]
+    for relation, reason in held:
+        if any(holds_function(column.type, typedefs) for column in relation.columns):
+            raise DDlogError([ValueNotKept(relation.name.partition("$")[0], reason)])
+
+
+class Durable:
+    """The state that a session keeps; see `Keeping`. `kept` are the relations in it."""
+
+    def __init__(
+        self,
+        program: Program,
+        computed: frozenset[str],
+        store: Store,
+        durability: Durability,
+        windows: KeptWindows,
+        fill: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.store, self.durability = store, durability
+        self._process = os.getpid()
+        self.kept = KeptRelations(program, computed, store, windows, fill)
+        self._log = Log(store, self.kept.forms, durability)
+        self.live: Callable[[], int] = lambda: 0
+        self._folder = Folder(
+            store,
+            self.kept.depth,
+            lambda: self.live(),
+            lambda: 0 if self.upkeep is None else self.upkeep.epoch,
+            lambda: self._keeper.pause(),
+        )
+        self._keeper = Keeper(
+            store,
+            self._log.flush_quietly if durability == "interval" else None,
+            [self._write_image, self._folder.fold_if_due, self._read_ahead] if durability != "exit" else [],
+        )
+        self._log.woken = self._keeper.wake
+        self.epoch, self.changed = store.head.epoch, self.kept.changed
+        self.resumed = self.is_begun
+        if durability != "commit":
+            atexit.register(self.close_at_exit)
+        self.applied: Callable[[], Sequence[str]] = lambda: ()
+        """Gives the ids of the updates of the epoch that is being sealed."""
+        self.before: list[Callable[[Sealed, int], None]] = []
+        """Called with the changes of an epoch and its number before they are written. May refuse them."""
+        self.after: list[Callable[[int], None]] = []
+        """Called with the number of an epoch when it, and all before it, are on disk."""
+        self.upkeep: Upkeep | None = None
+        """Makes checkpoints; None: there are none."""
+        self._changed_rows = 0  # of the epoch that was sealed last
+        self.told: Callable[[str], None] = lambda text: None
+        """Called with what the user should know: why a checkpoint was left out, or not written."""
+        self._log.written = self._tell
+
+    @staticmethod
+    def open(
+        program: Program,
+        computed: frozenset[str],
+        path: str | Path,
+        durability: Durability,
+        windows: KeptWindows,
+        read_only: bool = False,
+        fill: Mapping[str, Any] | None = None,
+    ) -> Durable:
+        """The state in a file, for a session that computes these relations. Raises DDlogError."""
+        check_keepable(program, computed, windows.relations.values())
+        store = Store.open(path, read_only=read_only)
+        try:
+            return Durable(program, computed, store, durability, windows, fill)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def place(self) -> str:
+        """The file."""
+        return str(self.store.path)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state takes no changes."""
+        return self.store.read_only
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the state has an epoch."""
+        return self.epoch > 0
+
+    def close(self) -> None:
+        """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
+        atexit.unregister(self.close_at_exit)
+        if os.getpid() != self._process:
+            return  # what waits is written by the process that the state belongs to
+        try:
+            self._keeper.stop()
+            if not self.read_only:
+                self._log.finish()
+                self._write_checkpoint()
+        finally:
+            self.store.close()
+
+    def close_at_exit(self) -> None:
+        """Closes the state of a session that was left open when the process ends; says what is lost."""
+        try:
+            self.close()
+        except DDlogError as error:
+            print(error, file=sys.stderr)
+
+    def _check_process(self) -> None:
+        """Raises DDlogError in a process that was forked: two must not write through one connection."""
+        if os.getpid() != self._process:
+            raise DDlogError([StateOfParent(self.place, self._process)])
+
+    def begin(self, state: SessionState, static: bool) -> Changes:
+        from .resuming import resume
+
+        self._check_process()
+        return resume(state, self, static)
+
+    def holds_rows(self) -> bool:
+        kept = self.kept.stored.values()
+        inputs = {each.id for each in kept if each.role == "input" and each.kind != "stream"}
+        contents = Contents(self.store, inputs)
+        return any(count_of(contents, each, self.epoch) for each in inputs)
+
+    def known_ids(self) -> set[str]:
+        return self.store.applied()
+
+    def _write_checkpoint(self) -> None:
+        """Writes what was derived, if the runtime is at the last epoch of the file. If that fails, the state
+        is whole without it."""
+        if self.upkeep is not None and self.epoch == self.store.head.epoch and self.is_begun:
+            try:
+                self.upkeep.close(self.epoch)
+            except BROKEN as error:
+                self.told(f"no checkpoint was written, so the next session derives all anew: {error}")
+
+    def _write_image(self) -> None:
+        if self.upkeep is not None:
+            self.upkeep.write_waiting()
+
+    def _read_ahead(self) -> None:
+        if self.upkeep is not None:
+            self.upkeep.read_ahead()
+
+    def keep_checkpoints(self, checkpointing: Checkpointing) -> None:
+        """Lets checkpoints be made, and read."""
+        lives = not self.read_only and self.durability != "exit"
+        self.upkeep = Upkeep(
+            checkpointing, self.store, self._folder, self._keeper.wake, self._keeper.pause, lives
+        )
+
+    @property
+    def begun_with(self) -> Found | None:
+        """The checkpoint that the session began with; None: it derived all."""
+        return None if self.upkeep is None else self.upkeep.begun_with
+
+    # ------------------------------------------------------------- epochs
+
+    def seal(self, sealed: Sealed) -> None:
+        """Writes the changes of an epoch as the next one. Raises DDlogError if they cannot be written."""
+        self._check_process()
+        if self.read_only:
+            raise DDlogError([ReadOnlyState(str(self.store.path))])
+        changes: dict[int, Rows] = {}
+        inputs, outputs = sealed.inputs(), None
+        windows = self.kept.windows.changes(sealed)
+        for name, stored in self.kept.stored.items():
+            if stored.role == "input":
+                found = inputs.get(name)
+            elif name in self.kept.windows.relations:
+                found = windows.get(name)
+            else:
+                outputs = sealed.outputs() if outputs is None else outputs
+                found = outputs.get(name.removesuffix(PAST))
+            if found is not None:
+                changes[stored.id] = rows_of(found())
+        self._changed_rows = sum([rows.length for rows in changes.values()])
+        for receive in self.before:
+            receive(sealed, self.epoch + 1)
+        self._log.append(self.epoch + 1, changes, list(self.applied()))
+        self.epoch += 1
+        self._keeper.wake()
+
+    def committed(self) -> None:
+        """To be called when the epoch that was sealed is final."""
+        if self.durability == "commit":
+            self._tell(self.epoch)
+        if self.upkeep is not None:
+            self.upkeep.committed(self.epoch, self._changed_rows)
+
+    def _tell(self, epoch: int) -> None:
+        for receive in self.after:
+            receive(epoch)
+
+    # ------------------------------------------------------------- what there is
+
+    def contents(self, after: int = 0, relations: set[int] | None = None) -> Contents:
+        """The changes that the state holds, of all relations or of these, by their ids: at least those after
+        an epoch, with as many before it as delays need. Raises DDlogError if they, or those before them, are
+        not what was written."""
+        return Contents(
+            self.store, self.kept.ids if relations is None else relations, after - self.kept.depth
+        )
+
+    def history(self, relations: set[int] | None = None) -> History:
+        """The epochs that the state has by themselves, as long as nothing is folded. Raises DDlogError as
+        `contents` does."""
+        return History(self.store, self.kept.ids if relations is None else relations, self.epoch)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[History]:
+        """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
+        self._check_process()
+        self._log.flush()
+        if self.durability == "exit" and not self.read_only:
+            yield self.history()  # nothing is folded, and others do not see what is held back
+            return
+        reading = Store.open(self.store.path, read_only=True)
+        try:
+            yield History(reading, self.kept.ids, self.epoch)
+        finally:
+            reading.close()
+
+    # ------------------------------------------------------------- the past
+
+    def described(self) -> list[str]:
+        with self.snapshot() as history:
+            return list(epochs.described(self.kept, history, self.durability))
+
+    def check_past(self, epoch: int) -> None:
+        with self.snapshot() as history:
+            epochs.check_past(self.kept, history, epoch)
+
+    def check_change(self, epoch: int) -> None:
+        with self.snapshot() as history:
+            epochs.check_change(history, epoch)
+
+    def beside(self, session: Session) -> Session:
+        return session.program.session(relations=tuple(session.state.kept), engine="in-process")
+
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        from .past import begin_at
+
+        begin_at(self, state, epoch)
+
+    def changes_in(self, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
+        from .past import changes_in
+
+        return changes_in(self, state, epoch)

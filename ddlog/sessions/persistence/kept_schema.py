@@ -1,0 +1,36 @@
+"""What a session needs a state to keep, whether in a file or in a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...durability.inputs import PAST, described, kept_relations
+from ...durability.records import Stored
+
+if TYPE_CHECKING:
+    from ...core import Relation
+    from ..program import Program
+    from .windowed import KeptWindows
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Relations by their names in the state: as the program has them, and as the state describes them, with
+    no ids. `delays` are the relations that are read with a delay, and `depth` is the longest delay."""
+
+    relations: dict[str, Relation]
+    stored: dict[str, Stored]
+    delays: dict[str, tuple[str, int]]
+    depth: int
+
+
+def wanted(program: Program, computed: frozenset[str], windows: KeptWindows) -> Wanted:
+    """What a session that computes these relations needs."""
+    typedefs = program.checked.typedefs
+    derived = {head.relation for rule in program.checked.rules for head in rule.heads}
+    stored = kept_relations(program.relations, typedefs, computed, derived)
+    relations = {name: program.relations[name.removesuffix(PAST)] for name in stored} | windows.relations
+    stored |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
+    delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
+    return Wanted(relations, stored, delays, max((delay for _, delay in delays.values()), default=0))

@@ -1,0 +1,195 @@
+"""A session begins with what its durable state holds: a checkpoint of what was derived, and the epochs since;
+or one epoch, which derives all anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+from ...durability.contents import Contents
+from ...durability.forms import Rows
+from ...durability.history import History
+from ...engine.inprocess.runtime import InProcess
+from ...engine.interrupt import deferred
+from ...engine.runtime import Batch
+from ...engine.schema import RowFault
+from ...engine.settling import Unsettled
+from ...errors.diagnostics import DDlogError
+from ...errors.state import KeyOfSeveral
+from ..hosts.inprocess import InProcessHost
+from ..results.views import Changes
+from ..transactions.state import SessionState
+from .beginning import Beginning, Resumption, SignedBatches, signed
+from .checkpoint_policy import Upkeep
+from .checkpointing import Found, many_changes
+from .durable import Durable
+from .settling import settle, settle_windows
+
+_BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, IndexError, AttributeError)
+
+
+def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
+    """Brings the session to the state of the last commit, and returns what follows from it as changes. Raises
+    DDlogError."""
+    host = state.host
+    assert isinstance(host, InProcessHost)
+    runtime = host.fields
+    with deferred(), state.diagnosing():
+        runtime.earlier = durable.epoch - 1
+        found = _from_checkpoint(state, durable, host, static) or _all(durable, runtime)
+        if durable.begun_with is None:
+            runtime.give(found.given)
+            state.epoch(found.changes, static, None)
+        state.delays.resume(found.past)
+        kept = durable.kept
+        if not static and kept.derived and (kept.changed or durable.begun_with is None):
+            held = {name: runtime.held(name) for name in kept.derived}
+            for name, rows in settle(kept, found.contents, held).items():
+                state.delays.correct(name, partial(_signed, runtime, rows))
+        if not static and kept.windows.nodes and (kept.changed or durable.begun_with is None):
+            settle_windows(kept, found.contents, runtime, durable.epoch)
+        if durable.read_only and durable.begun_with is not None:
+            runtime.read_all()
+        durable.store.let_go()
+        deltas = host.shown(runtime.all_held())
+        if not static and durable.upkeep is not None and runtime.is_settled:
+            durable.upkeep.committed(durable.epoch, 0)
+        state.started, state.static = True, static
+    return state.told(deltas)
+
+
+def _all(durable: Durable, runtime: InProcess) -> Resumption:
+    """What the state holds after its last epoch."""
+    return Beginning(durable.kept, durable.contents(), runtime).resumption(durable.epoch)
+
+
+def _signed(runtime: InProcess, rows: Rows, name: str) -> list[tuple[Batch, int]]:
+    return list(signed(runtime, rows, name))
+
+
+def _from_checkpoint(
+    state: SessionState, durable: Durable, host: InProcessHost, static: bool
+) -> Resumption | None:
+    """Begins with the checkpoint of the state; None: there is none that can be used. Then the runtime is
+    empty."""
+    upkeep = durable.upkeep
+    if upkeep is None:
+        return None
+    found = upkeep.checkpointing.found()
+    if found is None:
+        return None
+    if found.note:
+        _left_out(durable, found.note)
+    if not found.units:
+        return None
+    try:
+        return _begun(state, durable, upkeep, found, static)
+    except _BROKEN as error:
+        host.fields.start_over()
+        _left_out(durable, _said(error))
+        return None
+
+
+def _left_out(durable: Durable, why: str) -> None:
+    durable.told(f"the checkpoint of {durable.place}, or a part of it, is left out: {why}")
+
+
+def _said(error: Exception) -> str:
+    return error.diagnostics[0].message if isinstance(error, DDlogError) else f"{error!r}"
+
+
+def _begun(
+    state: SessionState, durable: Durable, upkeep: Upkeep, found: Found, static: bool
+) -> Resumption | None:
+    host, checkpointing = state.host, upkeep.checkpointing
+    assert isinstance(host, InProcessHost)
+    runtime = host.fields
+    behind = found.epoch < durable.epoch
+    there = checkpointing.inputs_of(found)
+    contents = _as_of(durable, found.epoch, there) if durable.kept.has_all_windows else None
+    if contents is None:
+        return None
+    checkpointing.begin(found)
+    then = Beginning(durable.kept, contents, runtime)
+    latest = Beginning(durable.kept, durable.contents(found.epoch), runtime)
+    begun, given = then.changes(found.epoch, there), then.given(found.epoch)
+    changes = latest.since(found.epoch, durable.epoch) if behind else {}
+    held = sum(map(runtime.size_of, there)) + _count(begun)
+    if changes is None or _many(changes, held):
+        runtime.start_over()
+        return None
+    runtime.give(given)
+    state.epoch(begun, static and not behind, None)
+    if behind:
+        upkeep.behind = _count(changes)
+        given = then.given(durable.epoch)
+        at_once = static or durable.read_only or durable.changed
+        if at_once:
+            runtime.catch_up(changes, given)
+        else:
+            runtime.later(partial(_catch_up, state, durable, upkeep, changes, given))
+    upkeep.begin_with(found)
+    return Resumption({}, latest.past(durable.epoch), contents, {})
+
+
+def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Contents | History | None:
+    """What a session needs of an epoch beside the relations that are there: of all, if their differences to
+    what is derived are to be found. None: an epoch of a stream cannot be told any more."""
+    kept = durable.kept
+    needed = kept.without(there)
+    relations = kept.ids if kept.changed else {each.id for each in needed}
+    if epoch == durable.epoch or all(each.kind != "stream" for each in needed):
+        return durable.contents(relations=relations)
+    history = durable.history(relations)
+    return history if history.first <= max(1, epoch - kept.depth) else None
+
+
+def _catch_up(
+    state: SessionState,
+    durable: Durable,
+    upkeep: Upkeep,
+    changes: Mapping[str, SignedBatches],
+    given: Mapping[str, SignedBatches],
+) -> None:
+    """Applies the epochs after a checkpoint, when the session needs its relations for the first time. Raises
+    DDlogError."""
+    host = state.host
+    assert isinstance(host, InProcessHost)
+    runtime = host.fields
+    with deferred(), state.diagnosing():
+        if upkeep.begun_with is not None:
+            try:
+                runtime.catch_up(changes, given)
+                return
+            except _BROKEN as error:
+                _left_out(durable, _said(error))
+                upkeep.begin_anew()
+        runtime.start_over()
+        found = _all(durable, runtime)
+        runtime.give(found.given)
+        state.epoch(found.changes, False, None)
+        state.delays.resume(found.past)
+
+
+def _many(changes: Mapping[str, SignedBatches], held: int) -> bool:
+    """Whether changes are so many that all is derived sooner anew."""
+    return many_changes(_count(changes), held)
+
+
+def _count(changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> int:
+    return sum(_length(batch) for pairs in changes.values() for batch, _ in pairs)
+
+
+def _length(batch: Batch) -> int:
+    """The number of rows of a batch."""
+    return int(batch.length)
+
+
+def check_keys(state: SessionState) -> None:
+    """Raises DDlogError if two rows of an input have one primary key, as the program says it now."""
+    for name in state.program.names("input"):
+        relation = state.program.relations[name]
+        if relation.key is not None:
+            key_of, rows = state.program.key_function(relation), state.host.runtime.rows(name)
+            if len(set(map(key_of, rows))) < len(rows):
+                raise DDlogError([KeyOfSeveral(name)])

@@ -1,0 +1,61 @@
+"""What a state in a file knows of derived relations and of windows, brought up to what they hold after a
+session has begun: the rules may be others than before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ...durability.contents import Contents
+from ...durability.forms import Rows
+from ...durability.history import History
+from ...durability.program import add_differences
+from ...durability.sums import weights_of
+from ...engine.runtime import Coded
+from .keptrelations import KeptRelations
+
+if TYPE_CHECKING:
+    from ...engine.inprocess.runtime import InProcess
+
+
+def settle(kept: KeptRelations, contents: Contents | History, held: Mapping[str, Coded]) -> dict[str, Rows]:
+    """Brings derived relations up to what they hold. Returns the differences, by the relation's name. Raises
+    DDlogError."""
+    wanted = {}
+    for name, rows in held.items():
+        stored = kept.source(name)
+        wanted[name] = stored, kept.forms[stored.id], rows_of(rows)
+    return add_differences(kept.store, contents, wanted)
+
+
+def settle_windows(kept: KeptRelations, contents: Contents | History, runtime: InProcess, epoch: int) -> None:
+    """The same for what windows hold after the last epoch, and for inputs that forget what is in no window:
+    other rules may let rows go. Takes in the windows that are new. Raises DDlogError."""
+    wanted = {}
+    for name in (*kept.windows.relations, *kept.windows.forgetful):
+        stored = kept.fresh.get(name) or kept.stored[name]
+        if stored.kind == "stream":
+            continue
+        held = runtime.input_held if stored.role == "input" else runtime.held
+        rows = rows_of(held(name))
+        is_clock = name in kept.windows.relations and stored.kind == "relation"
+        if not stored.id or is_clock or _count(rows) != count_of(contents, stored.id, epoch):
+            wanted[name] = stored, kept.form(name), rows
+    if wanted:
+        add_differences(kept.store, contents, wanted)
+    if not kept.store.read_only:
+        kept.take_in_fresh()
+
+
+def rows_of(coded: Coded) -> Rows:
+    """Rows of a runtime, as those of a file."""
+    return Rows(coded.columns, coded.weights, None, coded.length)
+
+
+def _count(rows: Rows) -> int:
+    return rows.length if rows.weights is None else int(rows.weights.sum())
+
+
+def count_of(contents: Contents | History, relation: int, epoch: int) -> int:
+    """The number of rows that the state knows of a relation."""
+    return sum(int(weights_of(table).sum()) for table in contents.until(relation, epoch))

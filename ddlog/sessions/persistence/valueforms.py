@@ -1,0 +1,63 @@
+"""Interned values as bytes: texts one after another, values of other types as a column of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...durability.forms import RelationForm, Rows
+from ...durability.parts import packed, unpacked
+from ...engine.inprocess.storage.keeping import Kept, Sink, Source, keep_array, read_array
+from ...engine.schema import Column
+from ...syntax.cursor import TextFault
+from ...types import BigInt, Bit, Signed, String, TypeDef
+
+
+class ValueForms:
+    """Writes and reads the values of a program's types. See `engine.inprocess.resuming.Codec`."""
+
+    def __init__(self, typedefs: Mapping[str, TypeDef]) -> None:
+        self._typedefs = typedefs
+
+    def keep(self, column: Column, values: Sequence[Any], sink: Sink) -> Kept:
+        """Writes values of a column. Raises ValueError for one that cannot be written."""
+        if isinstance(column.type, String):
+            texts = [value.encode("utf-8", "surrogatepass") for value in values]
+            sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+            return [keep_array(sizes, sink), keep_array(_bytes(b"".join(texts)), sink)]
+        if isinstance(column.type, BigInt | Bit | Signed):
+            return [f"{value:x}" for value in values]
+        form = RelationForm.of_values(column.type, self._typedefs)
+        try:
+            data = packed(form.batch(Rows([list(values)], None, None, len(values)))) if values else b""
+        except (ValueError, TextFault) as error:
+            raise ValueError(str(error)) from None
+        return keep_array(_bytes(data), sink)
+
+    def read(self, column: Column, kept: Kept, source: Source) -> Sequence[Any]:
+        """The values that were written."""
+        if isinstance(column.type, String):
+            sizes, texts = (read_array(each, source) for each in kept)
+            ends, data = np.cumsum(sizes).tolist(), texts.tobytes()
+            starts = [0, *ends[:-1]]
+            if data.isascii():
+                text = data.decode("ascii")
+                return [text[start:end] for start, end in zip(starts, ends, strict=False)]
+            pairs = zip(starts, ends, strict=False)
+            return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairs]
+        if isinstance(column.type, BigInt | Bit | Signed):
+            return [int(each, 16) for each in kept]
+        data = read_array(kept, source).tobytes()
+        if not data:
+            return []
+        found = RelationForm.of_values(column.type, self._typedefs).rows(unpacked(data)).columns[0]
+        if isinstance(found, tuple):
+            return [found[0][place] for place in found[1].tolist()]
+        listed: list[Any] = found.tolist() if isinstance(found, np.ndarray) else found
+        return listed
+
+
+def _bytes(data: bytes) -> Any:
+    return np.frombuffer(data, np.uint8)

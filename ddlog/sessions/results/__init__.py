@@ -1,0 +1,5 @@
+"""What sessions give out: changes, relations, answers, and the rows of indexes."""
+
+from .views import Changes, RelationView, Result
+
+__all__ = ["Changes", "RelationView", "Result"]

@@ -1,0 +1,243 @@
+"""The answers of a session: the rows of a relation, the rows of a query, the changes of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ... import values
+from ...core import Relation, relation_named
+from ...errors.diagnostics import DDlogError
+from ...errors.nearest import nearest
+from ...errors.reading import NotAnOutput
+from ...errors.sessions import NoTable, NotInstalled
+from ...errors.unknown import NoSuchRelation
+from ...types import Type, TypeDef
+from ...values.rows import Row, record_maker, record_text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from pyspark.sql import DataFrame
+
+    from ...engine.runtime import Delta, RowSet
+
+
+class Table:
+    """Rows with named and typed columns, which can be given to other libraries as tables."""
+
+    def __init__(
+        self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: Mapping[str, TypeDef]
+    ) -> None:
+        self._columns, self._stored, self._typedefs = tuple(columns), stored, typedefs
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(name for name, _ in self._columns)
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """The types of the columns."""
+        return tuple(type for _, type in self._columns)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table; those of a multiset as often as they are there. Raises DDlogError for a
+        value that Arrow cannot hold."""
+        from ...io.arrow import to_table
+
+        try:
+            return to_table(self._columns, self._stored.columns(), self._typedefs, self._stored.weights)
+        except ValueError as error:
+            raise DDlogError([NoTable(str(error))]) from None
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas data frame; a bigint column is int64 if all its values fit. Raises DDlogError
+        if pandas is not installed."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise DDlogError([NotInstalled("pandas")]) from None
+        return self._narrow_table().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars data frame; a bigint column is int64 if all its values fit. Raises DDlogError
+        if polars is not installed."""
+        try:
+            import polars
+        except ImportError:
+            raise DDlogError([NotInstalled("polars")]) from None
+        from ...io.arrow import for_polars
+
+        return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
+
+    def _narrow_table(self) -> pyarrow.Table:
+        from ...io.arrow import narrowed
+
+        return narrowed(self.to_arrow())
+
+    def texts(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
+        """Each row as the texts of its values, at most `limit` rows."""
+        for position, row in enumerate(self._stored):
+            if position == limit:
+                return
+            yield tuple(values.show(v, type, self._typedefs) for v, type in zip(row, self.types, strict=True))
+
+
+class RelationView(Table):
+    """The rows of a relation as of the last commit, in the language's order.
+
+    Iterating gives struct values (plain values for a relation `R[T]`), each row once. For a multiset,
+    `weighted` gives the weight of each row, too.
+    """
+
+    def __init__(
+        self,
+        relation: Relation,
+        stored: RowSet,
+        contains: Callable[[Any], bool],
+        typedefs: Mapping[str, TypeDef],
+        frame: Callable[[], DataFrame],
+    ) -> None:
+        super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
+        self._relation, self._contains, self._frame = relation, contains, frame
+
+    def __iter__(self) -> Iterator[Any]:
+        make = record_maker(self._relation, self._typedefs)
+        return (make(row) for row in self._stored)
+
+    def __contains__(self, value: object) -> bool:
+        return self._contains(value)
+
+    def weighted(self) -> Iterator[tuple[Any, int]]:
+        """Each row with its weight."""
+        return zip(self, self._weights(), strict=True)
+
+    def to_spark(self) -> DataFrame:
+        """The rows as a Spark DataFrame, which does not change when the relation does; for a multiset with a
+        column `weight`. No row is collected. Raises DDlogError if the session is not on Spark."""
+        return self._frame()
+
+    def tuples(self) -> Iterator[Row]:
+        """The rows as plain tuples, a value for each column."""
+        return iter(self._stored)
+
+    def repeated(self) -> Iterator[Row]:
+        """The rows as plain tuples; those of a multiset as often as they are there, as files have them."""
+        return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
+
+    @property
+    def stored(self) -> RowSet:
+        """The rows as the runtime gives them."""
+        return self._stored
+
+    def records(self) -> Iterator[str]:
+        """The record texts of a dump. A weight other than 1 follows its record."""
+        show = record_text(self._relation, self._typedefs)
+        for row, weight in zip(self._stored, self._weights(), strict=True):
+            yield show(row) if weight == 1 else f"{show(row)} {weight:+}"
+
+    def _weights(self) -> Sequence[int]:
+        return self._stored.weights or [1] * len(self._stored)
+
+    def __repr__(self) -> str:
+        return f"<{self._relation.name}: {len(self)} rows>"
+
+
+class Result(Table):
+    """The answer to a query: a row for each valuation of its variables, in the language's order.
+
+    A query without variables has one empty row if it holds, and no row if not.
+    """
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as tuples."""
+        return list(self._stored)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._stored)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of ({', '.join(self.columns)})>"
+
+
+class Changes(Mapping[str, "list[tuple[Any, int]]"]):
+    """The exact change of each output relation that a commit changed: rows with weights +1 and -1, in order.
+
+    Printed, it is the text of `commit dump_changes`.
+    """
+
+    def __init__(
+        self,
+        deltas: Mapping[str, Delta],
+        relations: Mapping[str, Relation],
+        typedefs: Mapping[str, TypeDef],
+        frame: Callable[[Delta], DataFrame],
+        texts: dict[str, Callable[[Row], str]] | None = None,
+    ) -> None:
+        """`texts` keeps the writers of records from one commit to the next."""
+        self._all, self._relations, self._typedefs, self._frame = deltas, relations, typedefs, frame
+        self._texts = {} if texts is None else texts
+
+    @cached_property
+    def _deltas(self) -> dict[str, Delta]:
+        """The deltas that are not empty, found when first asked for, since counting takes time after a large
+        load."""
+        return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
+
+    def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
+        make = record_maker(self._relations[self._named(relation)], self._typedefs)
+        return [(make(row), weight) for row, weight in self.rows(relation)]
+
+    def _named(self, relation: str) -> str:
+        declared = relation_named(relation, self._relations)
+        return relation if declared is None else declared.name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._deltas)
+
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    def rows(self, relation: str) -> list[tuple[Row, int]]:
+        """The changed rows of a relation as plain tuples."""
+        delta = self._deltas[self._named(relation)]
+        return list(zip(delta.rows, delta.weights, strict=True))
+
+    def to_spark(self, relation: str) -> DataFrame:
+        """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (for a
+        multiset any number but 0). Raises DDlogError if the session is not on Spark or the relation is not an
+        output."""
+        relation = self._named(relation)
+        if relation not in self._all:
+            if relation in self._relations:
+                raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
+            raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
+        return self._frame(self._all[relation])
+
+    def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
+        """The lines of `commit dump_changes`, for some relations or for all."""
+        for name in self._deltas:
+            if only is None or name in only:
+                yield f"{name}:"
+                show = self._texts.get(name)
+                if show is None:
+                    show = self._texts[name] = record_text(self._relations[name], self._typedefs)
+                for row, weight in self.rows(name):
+                    yield f"{show(row)}: {weight:+}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}: {len(delta)}" for name, delta in self._deltas.items())
+        return f"<Changes {counts}>" if counts else "<Changes: none>"

@@ -1,0 +1,1 @@
+"""The state of a session, and the transactions that change it."""

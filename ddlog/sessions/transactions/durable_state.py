@@ -1,0 +1,80 @@
+"""What a session asks of its durable state: a file (`durable.py`), or on Spark a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from ...engine.runtime import Batch, Sealed
+
+if TYPE_CHECKING:
+    from ..results.views import Changes
+    from ..session import Session
+    from .state import SessionState
+
+
+class Keeping(Protocol):
+    """The state that a session keeps. All methods raise DDlogError."""
+
+    epoch: int
+    """The number of its last commit."""
+    resumed: bool
+    """Whether the session goes on with what the state held."""
+    changed: bool
+    """Whether the program is another one than the state's last."""
+    applied: Callable[[], Sequence[str]]
+    """Gives the ids of the updates of the epoch that is being sealed."""
+    before: list[Callable[[Sealed, int], None]]
+    """Called with the changes of an epoch and its number before they are written. May refuse them."""
+    after: list[Callable[[int], None]]
+    """Called with the number of an epoch when it, and all before it, are on disk."""
+    told: Callable[[str], None]
+    """Called with what the user should know, as a text."""
+
+    @property
+    def place(self) -> str:
+        """The file or folder."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state takes no changes."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the state has an epoch."""
+
+    def begin(self, state: SessionState, static: bool) -> Changes:
+        """Lets a session begin with what the state holds. Returns what follows from it."""
+
+    def seal(self, sealed: Sealed) -> None:
+        """Writes the changes of an epoch as the next one."""
+
+    def committed(self) -> None:
+        """To be called when the epoch that was sealed is final."""
+
+    def holds_rows(self) -> bool:
+        """Whether an input relation holds rows, before the session has begun."""
+
+    def known_ids(self) -> Collection[str]:
+        """The ids of updates that were applied before this session."""
+
+    def described(self) -> list[str]:
+        """Lines about the state."""
+
+    def check_past(self, epoch: int) -> None:
+        """Checks that the state as of an epoch can be told."""
+
+    def check_change(self, epoch: int) -> None:
+        """Checks that what an epoch changed can be told."""
+
+    def beside(self, session: Session) -> Session:
+        """A session like one, without a state of its own, that has not begun."""
+
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        """Lets another session begin with what the state held after an epoch."""
+
+    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        """How an epoch changed the inputs, as changes of another session."""
+
+    def close(self) -> None:
+        """Puts on disk what waits, and gives the state to others."""

@@ -1,0 +1,118 @@
+"""Changes of input relations as users make them: rows, keys and tables are checked, then change the
+transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core import Relation
+from ...errors.changes import BadTable, NoPrimaryKey
+from ...errors.diagnostics import DDlogError
+from ...values.rows import Row, row_of
+from ..hosts.incoming import is_frame, key_value, row_change
+from ..pending import KeyedChanges, PendingChanges
+from .state import SessionState
+from .transaction import Transaction
+
+
+class Inputs:
+    """The input relations of a session, to be changed. All methods raise DDlogError; then the transaction is
+    as it was before the call."""
+
+    def __init__(self, state: SessionState, transaction: Transaction) -> None:
+        self.state, self.transaction = state, transaction
+
+    def insert(self, relation: str, *rows: Any) -> None:
+        """Inserts rows, or the rows of a Spark DataFrame, into an input relation."""
+        if len(rows) == 1 and is_frame(rows[0]):
+            self.insert_table(relation, rows[0])
+        else:
+            self.insert_rows(relation, self._rows(relation, rows))
+
+    def delete(self, relation: str, *rows: Any) -> None:
+        """Deletes rows, or the rows of a Spark DataFrame, from an input relation."""
+        if len(rows) == 1 and is_frame(rows[0]):
+            self.delete_table(relation, rows[0])
+        else:
+            self.delete_rows(relation, self._rows(relation, rows))
+
+    def upsert(self, relation: str, *rows: Any) -> None:
+        """Inserts rows into a relation with a primary key, each in place of the row with its key."""
+        self.upsert_rows(relation, self._rows(relation, rows))
+
+    def insert_table(self, relation: str, table: Any) -> None:
+        """`insert` of many rows at once: an Arrow table, a pandas or polars data frame, a mapping of column
+        names to arrays or lists, or a Spark DataFrame, which Spark's executors read now. The columns have the
+        names of the relation's, in any order."""
+        self._change_table(relation, table, 1)
+
+    def delete_table(self, relation: str, table: Any) -> None:
+        """`delete` of the rows of a table such as `insert_table` takes."""
+        self._change_table(relation, table, -1)
+
+    def upsert_table(self, relation: str, table: Any) -> None:
+        """`upsert` of the rows of a table such as `insert_table` takes."""
+        with self.transaction.changing(relation) as (declared, changes):
+            rows = list(self.state.host.incoming(declared, table).rows())
+            _keyed(declared, changes).upsert(rows)
+
+    def apply_changes(self, relation: str, feed: Any) -> None:
+        """Changes an input relation by a change feed, a Spark DataFrame as Delta's `readChangeFeed` and
+        Iceberg's change log give it: `_change_type` is insert, delete, update_preimage or update_postimage.
+        Rows that come and go cancel out. In a set no row may come or go twice: a table with duplicates needs
+        a multiset."""
+        with self.transaction.changing(relation) as (declared, changes):
+            if not is_frame(feed):
+                raise DDlogError([BadTable(declared.name, "a change feed is a Spark DataFrame")])
+            with self.state.host.feed(declared, feed) as sides:
+                for incoming, sign in zip(sides, (-1, 1), strict=True):
+                    changes.change(incoming.batch(), incoming.rows, sign)
+
+    def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`insert` of rows that are tuples of canonical values already."""
+        with self.transaction.changing(relation) as (_, changes):
+            changes.insert(rows)
+
+    def delete_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`delete` of rows that are tuples of canonical values already."""
+        with self.transaction.changing(relation) as (_, changes):
+            changes.delete(rows)
+
+    def upsert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`upsert` of rows that are tuples of canonical values already."""
+        with self.transaction.changing(relation) as (declared, changes):
+            _keyed(declared, changes).upsert(rows)
+
+    def delete_key(self, relation: str, *keys: Any) -> None:
+        """Deletes the rows with the given primary keys."""
+        with self.transaction.changing(relation) as (declared, changes):
+            for key in keys:
+                _keyed(declared, changes).delete_key(key_value(declared, key, self.state.typedefs))
+
+    def modify(self, relation: str, key: Any, change: Mapping[str, Any] | Callable[[Row], Row]) -> None:
+        """Changes the row with a primary key: new values by column name, or a function of the row."""
+        typedefs = self.state.typedefs
+        with self.transaction.changing(relation) as (declared, changes):
+            checked = key_value(declared, key, typedefs)
+            _keyed(declared, changes).modify(checked, row_change(declared, change, typedefs))
+
+    def clear(self, relation: str) -> None:
+        """Deletes every row of an input relation."""
+        with self.transaction.changing(relation) as (_, changes):
+            changes.clear()
+
+    def _change_table(self, relation: str, table: Any, sign: int) -> None:
+        with self.transaction.changing(relation) as (declared, changes):
+            incoming = self.state.host.incoming(declared, table)
+            changes.change(incoming.batch(), incoming.rows, sign)
+
+    def _rows(self, relation: str, rows: Sequence[Any]) -> list[Row]:
+        declared = self.transaction.input(relation)
+        return [row_of(row, declared, self.state.typedefs) for row in rows]
+
+
+def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
+    if not isinstance(changes, KeyedChanges):
+        raise DDlogError([NoPrimaryKey(declared.name)])
+    return changes

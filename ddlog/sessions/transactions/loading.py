@@ -1,0 +1,71 @@
+"""Facts into a transaction: from files, folders, URLs and tables, or from Spark DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...core import originals
+from ..hosts.gaps import Ability, check_offered
+from ..hosts.host import LocatedFacts
+from ..hosts.incoming import column_rows
+from .state import SessionState
+from .transaction import Transaction
+
+if TYPE_CHECKING:
+    from ...io.columns import Columns
+
+
+def load_places(
+    state: SessionState,
+    transaction: Transaction,
+    places: str | Path | Iterable[str | Path],
+    note: Callable[[str], None],
+    replace: bool = False,
+) -> None:
+    """Puts the facts at places into the transaction; to `replace` what is there deletes it first. `note` is
+    told of input relations without facts, and of files that are not read. Raises DDlogError; then the
+    transaction is empty."""
+    from ...io.places import parse_places
+
+    relations, inputs = state.program.relations, state.program.names("input")
+    with transaction.loading():
+        names = originals(relations)
+        parsed = parse_places(places, inputs, relations, names)
+        located = state.host.locate(parsed, inputs, set(relations) - set(inputs), names)
+        for text in _notes(located):
+            note(text)
+        for name in inputs if replace and state.started else ():
+            if relations[name].kind != "stream":
+                transaction.clear(relations[name])
+        for source in located.sources:
+            if state.progress is not None:
+                state.progress(f"reading {source.shown}", 0, 0)
+            transaction.load(relations[source.relation], source.read())
+
+
+def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:
+    """Puts the rows of Spark DataFrames into the transaction. Raises DDlogError; then the transaction is
+    empty."""
+    check_offered(state.host.kind, Ability.LOAD_FRAMES)
+    with transaction.loading():
+        for name, frame in frames.items():
+            declared = transaction.input(name)
+            transaction.load(declared, state.host.incoming(declared, frame))
+
+
+def load_columns(state: SessionState, transaction: Transaction, facts: Iterable[tuple[str, Columns]]) -> None:
+    """Puts facts of input relations into the transaction, as they come. Raises DDlogError; then the
+    transaction is empty."""
+    with transaction.loading():
+        for name, columns in facts:
+            declared = transaction.input(name)
+            transaction.load(declared, column_rows(state.host.runtime, declared, columns))
+
+
+def _notes(located: LocatedFacts) -> Iterator[str]:
+    for name in located.missing:
+        yield f"no file for the input relation {name}: it is empty"
+    for path in located.ignored:
+        yield f"{path} is not read: its name is no relation's"

@@ -1,0 +1,189 @@
+"""The state of a session: a program on a host, brought from commit to commit by epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...core import Relation, relation_named
+from ...engine.interrupt import deferred
+from ...engine.memory import Exhausted
+from ...engine.runtime import Batch, Delta, Progress, Seal
+from ...engine.schema import RowFault
+from ...engine.settling import Unsettled
+from ...errors.diagnostics import DDlogError
+from ...errors.memory import NoMemoryLeft
+from ...errors.sessions import SessionClosed
+from ...errors.unknown import unknown_relation
+from ...values.rows import Row
+from ..hosts.host import Host
+from ..program import Program
+from ..results.views import Changes
+from .delays import Delays
+from .faults import diagnosed, never_settled, out_of_memory
+from .update_ids import Applied
+
+if TYPE_CHECKING:
+    from ..asking.questions import Questions
+    from ..measuring.recorder import Recorder
+    from .durable_state import Keeping
+
+Commit: TypeAlias = Callable[
+    [Mapping[str, Sequence[tuple[Batch, int]]], bool, "Seal | None"], dict[str, Delta]
+]
+"""Runs one epoch of a runtime, and gives the changes."""
+
+
+class SessionState:
+    """The state that the parts of a session share. `kept` are the relations that the circuit computes."""
+
+    def __init__(
+        self,
+        program: Program,
+        host: Host,
+        kept: frozenset[str],
+        max_iterations: int | None,
+        progress: Progress | None,
+        updates: bool = True,
+    ) -> None:
+        """`updates`: whether changes may follow the first."""
+        self.program, self.host, self.kept, self.updates = program, host, kept, updates
+        self.typedefs = program.checked.typedefs
+        self.max_iterations, self.progress = max_iterations, progress
+        self.started = False
+        self.static = False
+        self.first = False  # whether the last commit was the first, from nothing
+        self.closed = False
+        self._questions: Questions | None = None
+        self._texts: dict[str, Callable[[Row], str]] = {}
+        self.delays = Delays((program.relations[name] for name in kept), host.runtime)
+        self.durable: Keeping | None = None
+        self.recorder: Recorder | None = None  # measures the epochs
+        self.epochs = 0  # those of the runtime
+        self.applied = Applied(lambda: set() if self.durable is None else self.durable.known_ids())
+        self._untold = {name for name in kept if program.relations[name].role != "output"}
+
+    @property
+    def questions(self) -> Questions:
+        """The queries that are answered on demand."""
+        if self._questions is None:
+            from ..asking.questions import Questions
+
+            self._questions = Questions(self.program, self.host, self.kept)
+        return self._questions
+
+    def check_open(self) -> None:
+        """Raises DDlogError if the session is closed."""
+        if self.closed:
+            raise DDlogError([SessionClosed()])
+
+    def declared(self, name: str) -> Relation:
+        """The relation with a name. Raises DDlogError if there is none."""
+        declared = relation_named(name, self.program.relations)
+        if declared is None:
+            raise DDlogError([unknown_relation(name, self.program.relations, self.program.indexes)])
+        return declared
+
+    def start(self) -> None:
+        """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
+        Raises DDlogError."""
+        if not self.started:
+            self.begin(False)
+
+    def begin(self, static: bool) -> Changes:
+        """The first epoch of a session. Raises DDlogError."""
+        if self.durable is not None and self.durable.is_begun:
+            return self.durable.begin(self, static)
+        return self.run({}, static)
+
+    def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
+        """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
+        with deferred(), self.diagnosing():
+            changes = {**batches, **self.delays.changes()}
+            deltas = self.epoch(changes, static, self._seal())
+            self.delays.remember(deltas)
+            if self._questions is not None:
+                self._questions.follow(changes, self.max_iterations)
+            self.first = not self.started
+            self.started = True
+            self.static = static
+            if self.durable is not None:
+                self.durable.committed()
+        return self.told(deltas)
+
+    def epoch(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+    ) -> dict[str, Delta]:
+        """Runs one epoch of the runtime. Raises what the runtime raises."""
+        if self.recorder is not None:
+            deltas = self.recorder.commit(self._commit, changes, static, seal, self.epochs)
+        else:
+            deltas = self._commit(changes, static, seal)
+        self.epochs += 1
+        return deltas
+
+    def _commit(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+    ) -> dict[str, Delta]:
+        commit, limit, progress = self.host.runtime.commit, self.max_iterations, self.progress
+        if seal is None:
+            return commit(changes, static=static, max_iterations=limit, progress=progress)
+        return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
+
+    def _seal(self) -> Seal | None:
+        """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""
+        if self.durable is None or (self.durable.read_only and not self.started):
+            return None
+        return self.durable.seal
+
+    def told(self, deltas: dict[str, Delta]) -> Changes:
+        """The changes of the output relations among those of an epoch."""
+        if self._untold:
+            deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
+        return self.changes(deltas)
+
+    def changes(self, deltas: Mapping[str, Delta]) -> Changes:
+        """The changes of output relations, to give out."""
+        return Changes(deltas, self.program.relations, self.typedefs, self.host.delta_frame, self._texts)
+
+    def diagnosing(self) -> AbstractContextManager[None]:
+        """Turns faults and failures of the runtime inside into DDlogErrors."""
+        return _Diagnosing(self)
+
+
+class _Diagnosing:
+    """See `SessionState.diagnosing`. A class, since a generator would take much of the time of a small
+    change."""
+
+    __slots__ = ("_failures", "_state")
+
+    def __init__(self, state: SessionState) -> None:
+        self._state, self._failures = state, state.host.failures()
+
+    def __enter__(self) -> None:
+        self._failures.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        try:
+            handled = self._failures.__exit__(kind, error, traceback)
+        except BaseException as failure:
+            self._diagnose(failure)
+            raise
+        if error is not None:
+            self._diagnose(error)
+        return bool(handled)
+
+    def _diagnose(self, error: BaseException) -> None:
+        if isinstance(error, RowFault):
+            raise DDlogError([diagnosed(error)]) from None
+        if isinstance(error, Unsettled):
+            relations, typedefs = self._state.program.relations, self._state.typedefs
+            raise DDlogError([never_settled(error, relations, typedefs)]) from None
+        if isinstance(error, Exhausted):
+            raise DDlogError([out_of_memory(error)]) from None
+        if isinstance(error, MemoryError):
+            raise DDlogError([NoMemoryLeft("")]) from None

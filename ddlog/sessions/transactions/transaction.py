@@ -1,0 +1,154 @@
+"""The transaction of a session: pending changes of input relations, marks to go back to, and the commit.
+
+A transaction begins with the first change and ends with `commit` or `rollback`. A session has one, whichever
+threads use it. Its changes are checked as they come; a commit applies them as one epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+
+from ...core import Relation
+from ...engine.interrupt import deferred
+from ...errors.changes import NotAnInput
+from ...errors.diagnostics import DDlogError
+from ...errors.sessions import InTransaction, NoFurtherChanges
+from ..hosts.incoming import IncomingRows
+from ..pending import PendingChanges
+from ..results.views import Changes
+from .state import SessionState
+
+
+class Transaction:
+    """The pending changes of each input relation. Relations keep what they know of their rows from one
+    transaction to the next."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._inputs: dict[str, PendingChanges] = {}
+        self._touched: set[str] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are changes that are neither committed nor rolled back."""
+        return bool(self._touched)
+
+    def input(self, name: str) -> Relation:
+        """The input relation with a name. Raises DDlogError for another name, or if the session is closed."""
+        self._state.check_open()
+        declared = self._state.declared(name)
+        if declared.role != "input":
+            inputs = tuple(self._state.program.names("input"))
+            raise DDlogError([NotAnInput(name, declared.role, inputs)])
+        return declared
+
+    def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
+        """The pending changes of an input relation, to add to. An error takes back the changes made
+        inside."""
+        declared = self.input(name)
+        if self._state.updates:
+            self._state.start()
+        if self._state.static or not self._state.updates:
+            raise DDlogError([NoFurtherChanges()])
+        touched = declared.name in self._touched
+        return _Changing(self._state, declared, self._pending(declared), self._touched, touched)
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Facts are loaded inside, in a transaction of their own; an error rolls it back. Raises DDlogError
+        if a transaction is open."""
+        self._state.check_open()
+        if self.is_open:
+            raise DDlogError([InTransaction()])
+        if self._state.durable is not None and self._state.durable.is_begun:
+            self._state.start()
+        try:
+            with self._state.diagnosing():
+                yield
+        except BaseException:
+            self.rollback()
+            raise
+
+    def load(self, declared: Relation, facts: IncomingRows) -> None:
+        """Inserts facts, inside `loading`. Raises DDlogError."""
+        self._pending(declared).load(facts.batch(), facts.rows)
+
+    def clear(self, declared: Relation) -> None:
+        """Deletes all rows of a relation, inside `loading`."""
+        self._pending(declared).clear()
+
+    def commit(self, static: bool) -> Changes:
+        """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is
+        raised, the transaction is over and the session is at its last commit."""
+        try:
+            with self._state.diagnosing():
+                batches = {name: self._inputs[name].batches() for name in self._touched}
+            with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
+                changes = self._state.run(batches, static)
+                self._settle(True)
+        except BaseException:
+            self.rollback()
+            raise
+        return changes
+
+    def rollback(self) -> None:
+        """Forgets the pending changes."""
+        self._settle(False)
+
+    def mark(self) -> Mapping[str, int]:
+        """A point of the transaction, for `undo`."""
+        return {name: self._inputs[name].mark() for name in self._touched}
+
+    def undo(self, mark: Mapping[str, int]) -> None:
+        """Takes the transaction back to a point."""
+        for name in self._touched:
+            self._inputs[name].undo(mark.get(name, 0))
+
+    def _pending(self, declared: Relation) -> PendingChanges:
+        name = declared.name
+        if name not in self._inputs:
+            self._inputs[name] = self._state.host.pending(declared)
+        self._touched.add(name)
+        return self._inputs[name]
+
+    def _settle(self, committed: bool) -> None:
+        for name in self._touched:
+            self._inputs[name].settle(committed)
+        self._touched.clear()
+        if self._state.applied.pending:
+            self._state.applied.settle(committed)
+
+
+class _Changing:
+    """See `Transaction.changing`. A class, since generators would take much of the time of a small change."""
+
+    __slots__ = ("_changes", "_declared", "_diagnosing", "_known", "_mark", "_touched")
+
+    def __init__(
+        self,
+        state: SessionState,
+        declared: Relation,
+        changes: PendingChanges,
+        touched: set[str],
+        known: bool,
+    ) -> None:
+        self._declared, self._changes, self._touched, self._known = declared, changes, touched, known
+        self._mark = changes.mark()
+        self._diagnosing = state.diagnosing()
+
+    def __enter__(self) -> tuple[Relation, PendingChanges]:
+        self._diagnosing.__enter__()
+        return self._declared, self._changes
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self._diagnosing.__exit__(kind, error, traceback)
+        finally:
+            if error is not None:
+                self._changes.undo(self._mark)
+                if not self._known:
+                    self._touched.discard(self._declared.name)
