@@ -70,7 +70,6 @@ def _entry_path(source: Source, library_paths: Sequence[Path]) -> Path | None:
     asked = (
         source.name,
         source.text,
-        "" if source.origins is None else source.origins.source.text,
         os.path.abspath(source.name),
         os.path.isfile(source.name),
         [(str(each), os.path.abspath(each)) for each in library_paths],

@@ -14,7 +14,7 @@ from ..core.walk import descendants
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from .dependencies import Dependencies, inverted, records, resolved
-from .marked import within, written_in
+from .marked import written_in
 from .rewriting import Edit, called_name, place_of, rewritten
 
 _COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
@@ -51,7 +51,7 @@ def explained(
         for each in diagnostics
         if not (
             isinstance(each, errors.names.UnusedVariable)
-            and any(each.name in w.missing and within(each.span, w.rule) for w in warnings)
+            and any(each.name in w.missing and each.span.within(w.rule) for w in warnings if each.span)
         )
     ]
 

@@ -93,7 +93,7 @@ def earlier(
 ) -> core.Relation | None:
     """The relation that holds the rows of another as of some rounds ago: of the innermost loop that is around
     the place where it is read and the place where the other is declared. None if there is no such loop."""
-    around = [each for each in core.loops_around(environment.loops, span) if each.holds(relation.span)]
+    around = [each for each in core.loops_around(environment.loops, span) if relation.span.within(each.span)]
     if not around:
         return None
     place = around[-1].span

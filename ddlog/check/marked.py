@@ -20,7 +20,7 @@ def written_in(
     for rule in rules:
         before = bisect_right(starts, start(rule.span))
         declaration = written[before - 1] if before else None
-        if declaration is None or not within(rule.span, declaration.span):
+        if declaration is None or not rule.span.within(declaration.span):
             continue
         if not _is_marked(declaration, mark):
             yield rule, declaration.span
@@ -34,14 +34,3 @@ def _is_marked(declaration: syntax.RuleDecl | syntax.ForDecl, mark: str) -> bool
 
 def start(span: Span) -> tuple[str, int, int]:
     return span.source.name, span.line, span.column
-
-
-def within(inner: Span | None, outer: Span) -> bool:
-    if inner is None:
-        return False
-    begin, end = (inner.line, inner.column), (inner.end_line, inner.end_column)
-    return (
-        inner.source == outer.source
-        and (outer.line, outer.column) <= begin
-        and end <= (outer.end_line, outer.end_column)
-    )

@@ -18,14 +18,8 @@ class Loop:
     most: int | None
     span: Span = field(repr=False)
 
-    def holds(self, span: Span) -> bool:
-        """Whether the loop encloses a place of the text."""
-        own, start, end = self.span, (span.line, span.column), (span.end_line, span.end_column)
-        within = (own.line, own.column) <= start and end <= (own.end_line, own.end_column)
-        return within and own.source == span.source
-
 
 def loops_around(loops: Iterable[Loop], span: Span) -> list[Loop]:
     """The loops around a place, the outermost first."""
-    found = [each for each in loops if each.holds(span)]
+    found = [each for each in loops if span.within(each.span)]
     return sorted(found, key=lambda each: (each.span.line, each.span.column))

@@ -1,11 +1,11 @@
-"""Where the rules of a translated text come from in the text that a user wrote, such as a view in SQL."""
+"""What the rules that a module of SQL becomes say in SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .source import Source, Span
+from .source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +20,22 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class ClauseOrigin:
-    """The columns of a line that a clause takes, from `start` up to `end`; what it says, and the variable
-    that it defines. Of a clause without a text nothing is said. `members` are the variables by which the rows
-    of a group are known."""
+class Derived(Span):
+    """The place of a rule, or of a clause of one, that was made of a stretch of SQL. `number` tells those of
+    one stretch apart.
 
-    start: int
-    end: int
-    text: str
+    A clause has what it `said` in SQL, which is empty where nothing is said of it, the variable that it
+    defines, and `members`, the variables by which the rows of a group are known.
+    """
+
+    number: int
+    said: str = ""
     variable: str = ""
     members: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class RuleOrigin:
-    """The statement that a rule comes from, the `place` in it, and the clauses of the rule."""
-
-    statement: Span
-    place: Span
-    clauses: tuple[ClauseOrigin, ...] = ()
-
-    def clause(self, span: Span) -> ClauseOrigin | None:
-        """The clause in which a span begins."""
-        return next((each for each in self.clauses if each.start <= span.column < each.end), None)
+    def within(self, other: Span) -> bool:
+        """Whether it is the place of the same clause."""
+        return self == other
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +51,7 @@ class MadeRelation:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The origins of a text that was translated from a `source`: of its rules by line, of the relations that
-    the translation made by name, and of variables by name."""
+    """The relations that a translation made, by name, and the meaning of variables by name."""
 
-    source: Source
-    rules: Mapping[int, RuleOrigin]
     relations: Mapping[str, MadeRelation]
     variables: Mapping[str, Written]
-
-
-def origin(span: Span) -> RuleOrigin | None:
-    """The origin of the rule at a place; None if nobody translated it."""
-    origins = span.source.origins
-    return None if origins is None else origins.rules.get(span.line)

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .origins import Origins
 
-AS_RULES = " (as rules)"
-"""The end of the name of the text of rules that a module of SQL becomes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A named text: a program, a module, a query, a command file. `origins` say what it was translated
-    from."""
+    """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
+    module of SQL stand for."""
 
     name: str
     text: str = field(repr=False)
@@ -44,6 +41,12 @@ class Span:
     def to(self, other: Span) -> Span:
         """The stretch from the start of this span to the end of the other."""
         return Span(self.source, self.line, self.column, other.end_line, other.end_column)
+
+    def within(self, other: Span) -> bool:
+        """Whether the stretch is a part of another one."""
+        begin, end = (self.line, self.column), (self.end_line, self.end_column)
+        own, last = (other.line, other.column), (other.end_line, other.end_column)
+        return own <= begin and end <= last and self.source == other.source
 
     def text(self) -> str:
         """The source text of the span."""

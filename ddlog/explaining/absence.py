@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any, Protocol, TypeAlias
 
-from ..core import Atom, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Stratum, Unnest
+from ..core import Atom, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Stratum, Unnest, Var
 from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Type
@@ -330,10 +330,15 @@ class _Body:
         types = {f"$part{k}": part.type for k, part in enumerate(parts)}
         found = next(self.valuations(at, lets, types, 1), {}) if lets else {}
         return tuple(
-            (part.span.text(), found[f"$part{k}"], part.type)
+            (_text(part), found[f"$part{k}"], part.type)
             for k, part in enumerate(parts)
             if f"$part{k}" in found
         )
+
+
+def _text(part: Expr) -> str:
+    """An expression as it is written; a variable by its name."""
+    return part.name if isinstance(part, Var) and "$" not in part.name else part.span.text()
 
 
 def _distance(value: Any, wanted: Any) -> float:

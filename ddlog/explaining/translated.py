@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import CheckedProgram, Rule
-from ..errors.origins import ClauseOrigin, Written, origin
+from ..errors.origins import Derived, Written
 from ..errors.source import Span
 from ..types import BigInt, Bool, Tuple, Type
 from ..values.structs import Struct
@@ -108,14 +108,14 @@ class InSql:
         if tree.rule is None:
             unknown = tree.kind == "cut" and self._is_translated(tree.relation)
             return replace(tree, height=None) if unknown else tree
-        of = origin(tree.rule.span)
-        if of is None:
+        place = tree.rule.span
+        if not isinstance(place, Derived):
             return replace(tree, body=tuple(self._untranslated(tree.body)))
         body = self._body_of(tree)
         variables = body.variables()
-        rule, items = body.rule(of.place), tuple(body.items)
+        rule, items = body.rule(place), tuple(body.items)
         height = 0 if tree.kind == "fact" else None
-        return replace(tree, rule=rule, place=of.place, variables=variables, body=items, height=height)
+        return replace(tree, rule=rule, place=place, variables=variables, body=items, height=height)
 
     def _is_translated(self, relation: str) -> bool:
         declared = self._program.relations.get(relation)
@@ -181,24 +181,21 @@ class InSql:
                 body.items.append(self._group(item, body, rule))
 
     def _absent(self, item: Absent) -> Absent:
-        clause = _clause(item.span)
-        return item if clause is None else replace(item, text=self._said_of(item.relation, clause.text))
+        return replace(item, text=self._said_of(item.relation, _said(item.span)))
 
     def _said_of(self, relation: str, text: str) -> str:
         return text or f"there are no {self._words.relation(relation)} for it"
 
     def _condition(self, item: Condition, rule: Rule) -> Condition | None:
-        clause = _clause(item.span)
-        if clause is None or not clause.text:
+        clause = item.span
+        if not isinstance(clause, Derived) or not clause.said:
             return None
         named = self._named(clause.variable, item.value, rule) if clause.variable else None
         value, of = (True, Bool()) if named is None else named[1:]
-        return Condition(clause.text, value, of)
+        return Condition(clause.said, value, of)
 
     def _group(self, group: Group, body: _Body, rule: Rule) -> Group:
-        clause = _clause(group.span)
-        text = "rows" if clause is None or not clause.text else clause.text
-        by = () if clause is None else clause.members
+        text, by = _said(group.span) or "rows", getattr(group.span, "members", ())
         members, of = [], group.type
         for number, each in enumerate(group.members, 1):
             inner = self._body(each.body, each.variables, rule)
@@ -241,13 +238,13 @@ class InSql:
     def _changed(self, changed: Changed) -> Changed:
         if changed.rule is None:
             return changed
-        of = origin(changed.rule.span)
-        if of is None:
+        place = changed.rule.span
+        if not isinstance(place, Derived):
             return replace(changed, body=tuple(self._unchanged(changed.body)))
         body = self._parts(changed.body, changed.variables, changed.rule)
         variables = body.variables()
         return replace(
-            changed, rule=body.rule(of.place), place=of.place, variables=variables, body=tuple(body.items)
+            changed, rule=body.rule(place), place=place, variables=variables, body=tuple(body.items)
         )
 
     def _unchanged(self, parts: Iterable[Part]) -> Iterator[Part]:
@@ -297,9 +294,7 @@ class InSql:
                 body.items.append(self._regrouped(part, rule))
 
     def _regrouped(self, group: Regrouped, rule: Rule) -> Regrouped:
-        clause = _clause(group.span)
-        text = "rows" if clause is None or not clause.text else clause.text
-        by = () if clause is None else clause.members
+        text, by = _said(group.span) or "rows", getattr(group.span, "members", ())
         members, of = [], group.type
         for number, each in enumerate(group.members, 1):
             value, of = self._member(number, by, each.variables, rule)
@@ -314,24 +309,21 @@ class InSql:
         return replace(missing, attempts=tuple(map(self._attempt, missing.attempts)))
 
     def _attempt(self, attempt: Attempt) -> Attempt:
-        of, rule = origin(attempt.rule.span), attempt.rule
-        fails = attempt.fails
-        if of is None:
+        place, rule, fails = attempt.rule.span, attempt.rule, attempt.fails
+        if not isinstance(place, Derived):
             below = isinstance(fails, NoRow) and fails.below is not None
             return replace(attempt, fails=self._below(fails)) if below else attempt
         body = self._body(attempt.holds, attempt.variables, rule)
         fails = self._passed(fails, body)
         variables = body.variables()
-        return Attempt(
-            body.rule(of.place), of.place, variables, tuple(body.items), self._failure(fails, rule)
-        )
+        return Attempt(body.rule(place), place, variables, tuple(body.items), self._failure(fails, rule))
 
     def _passed(self, fails: Failure, body: _Body) -> Failure:
         """What fails below rows that are passed over."""
         while isinstance(fails, NoRow) and fails.below is not None and len(fails.below.attempts) == 1:
             made = made_of(self._program.relations.get(fails.relation))
             (only,) = fails.below.attempts
-            if made is None or not made.passed or origin(only.rule.span) is None:
+            if made is None or not made.passed or not isinstance(only.rule.span, Derived):
                 break
             body.take(self._body(only.holds, only.variables, only.rule))
             fails = only.fails
@@ -343,8 +335,7 @@ class InSql:
         return replace(fails, below=self.missing(fails.below))
 
     def _failure(self, fails: Failure, rule: Rule) -> Failure:
-        clause = _clause(fails.span)
-        said = "" if clause is None else clause.text
+        said = _said(fails.span)
         match fails:
             case NoRow(relation):
                 words = self._words.relation(relation)
@@ -390,6 +381,6 @@ def _bare(value: Any) -> Any:
     return value[1] if isinstance(value, Struct) and value.__ddlog__.constructor == "Some" else value
 
 
-def _clause(span: Span | None) -> ClauseOrigin | None:
-    of = None if span is None else origin(span)
-    return None if of is None or span is None else of.clause(span)
+def _said(place: Span | None) -> str:
+    """What a clause says in SQL."""
+    return place.said if isinstance(place, Derived) else ""

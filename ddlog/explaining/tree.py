@@ -216,7 +216,7 @@ def step(
             return
         case Let(name, _, span) | Unnest(name, _, span) if "$" in name or name not in values:
             return
-        case Let(_, _, span) | Guard(_, span) | Unnest(_, _, span) if any(_within(span, e) for e in terms):
+        case Let(_, _, span) | Guard(_, span) | Unnest(_, _, span) if any(span.within(e) for e in terms):
             return
         case Let(name, GetField() | GetItem(), span):
             yield Condition(name, values[name], types[name], span)
@@ -246,14 +246,6 @@ def _given_back(valuation: Valuation) -> list[Row]:
 def shown(variables: Mapping[str, Any]) -> dict[str, Any]:
     """The variables that have names in the rule."""
     return {name: value for name, value in variables.items() if "$" not in name}
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return (
-        inner.source == outer.source
-        and (outer.line, outer.column) <= (inner.line, inner.column)
-        and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
-    )
 
 
 def _whole(height: float) -> int | None:

@@ -40,7 +40,7 @@ def load_program(
     read again."""
     contents = dict(known or {})
     folders = _folders(source, library_paths)
-    parsed, found = parse_program(source)
+    parsed, found = _parsed(source)
     path = Path(source.name)
     main = index("", source, parsed, path if path.suffix == ".dl" and path.is_file() else None)
     modules: dict[str, ModuleSyntax] = {"": main, **library()}
@@ -113,15 +113,18 @@ def _read(
             errors.UnreadableModule(span=wanted.span, name=wanted.module, reason=reason or str(error))
         )
         return None
-    if file.suffix == ".sql":
-        try:
-            source = translate(source).source(source)
-        except DDlogError as error:
-            found += error.diagnostics
-            return None
-    parsed, problems = parse_program(source)
+    try:
+        parsed, problems = _parsed(source)
+    except DDlogError as error:
+        found += error.diagnostics
+        return None
     found += problems
     return index(wanted.module, source, parsed, None if file.suffix == ".sql" else file)
+
+
+def _parsed(source: Source) -> tuple[syntax.Module, list[Diagnostic]]:
+    """The syntax tree of a module, and its errors. Raises DDlogError for a module of SQL that has some."""
+    return (translate(source), []) if source.name.endswith(".sql") else parse_program(source)
 
 
 def _missing(wanted: syntax.Import, folders: Sequence[Path]) -> Diagnostic:

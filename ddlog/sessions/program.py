@@ -66,12 +66,9 @@ def compile_source(source: Source, folders: Sequence[Path] = ()) -> Program:
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     """The program of a module of SQL. Raises DDlogError."""
     from ..check.cache import check_cached
-    from ..sql.translate import translate
 
-    beside = [Path(source.name).parent] if Path(source.name).is_file() else []
     with paused():
-        made = translate(source)
-        checked, diagnostics = check_cached(made.source(source), [*beside, *folders])
+        checked, diagnostics = check_cached(source, folders)
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")

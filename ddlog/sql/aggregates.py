@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import VarDecl
+from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .collecting import aggregates_of
 from .extents import written
 from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
 from .rules import Body, Clause, Let
+from .rules import grouped as grouped_by
 from .scalars import described
 from .scopes import Entry
 from .types import BOOLEAN, INTEGER, NULL, VARCHAR, Value, null
@@ -82,7 +85,7 @@ def _union(block: Block, rules: Sequence[tuple[Body, list[Value]]], rows: Body) 
     out = block.output.relation("Groups", [*rows.domain, *like], is_set=False)
     for body, row in rules:
         cells = [v.optional() if one.nullable else v for v, one in zip(row, like, strict=True)]
-        block.output.rule(out, [v.text for v in (*body.domain, *cells)] or ["true"], body)
+        block.output.rule(out, (*body.domain, *cells), body)
     fresh = [block.output.variable(v.type, v.nullable) for v in like]
     for i, column in enumerate(columns):
         for v in column:
@@ -118,12 +121,6 @@ def _show(
 
 def _typed(value: Value) -> Value:
     return null(INTEGER) if value.type == NULL else value
-
-
-# ------------------------------------------------------------------------- keys
-
-
-# ------------------------------------------------------------------- aggregates
 
 
 def _is_distinct(node: Expression) -> bool:
@@ -191,8 +188,8 @@ class _Arguments:
             value = c.cast(value, VARCHAR, may_fail=False) or value
         if condition is not None:
             test = scalars.true(condition)
-            text = f"(if ({test}) {value.optional().text} else (None: Option<{value.type.plain}>))"
-            value = Value(text, value.type, True)
+            left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)
+            value = Value(left, value.type, True)
         return block.variable(value, argument)
 
 
@@ -223,16 +220,16 @@ def _one_set(
     values = list(dict.fromkeys(found.values()))
     variables = [block.output.like(block.output.variable(v.type, v.nullable), v) for v in values]
     relation = output.relation("Total", [*own, *values], is_set=False)
-    output.rule(relation, [v.text for v in (*own, *values)] or ["true"], body)
+    output.rule(relation, (*own, *values), body)
     there = Body([output.term(relation, [*own, *variables])], rows.domain)
     nothing = block.translator.start(block.capture)
     unused = [block.output.variable(v.type, v.nullable) for v in values]
     nothing.add(output.term(relation, [*own, *unused], negated=True, said="there are no rows"))
     whole = output.relation("Whole", [*own, *found.values()], is_set=False)
     given = {node: variables[values.index(value)] for node, value in found.items()}
-    output.rule(whole, [v.text for v in (*own, *given.values())] or ["true"], there)
+    output.rule(whole, (*own, *given.values()), there)
     empty = [of_nothing(function_of(node), value) for node, value in found.items()]
-    output.rule(whole, [v.text for v in (*own, *empty)] or ["true"], nothing)
+    output.rule(whole, (*own, *empty), nothing)
     fresh = {node: output.like(output.variable(v.type, v.nullable), given[node]) for node, v in found.items()}
     final = Body([output.term(whole, [*own, *fresh.values()])], rows.domain)
     return [(final, fresh)]
@@ -246,29 +243,24 @@ def _plain_group(
     made = Parts()
     formulas = {node: formula(block, node, arguments.of[node], made, bool(keys)) for node in plain}
     if not plain:
-        made.item("true")
+        made.item(tree("true"))
     while len(made.items) < 2:
-        made.items.append("true")
-    items = []
-    for text in made.items:
-        items.append(text)
+        made.items.append(tree("true"))
     group = block.output.variable(INTEGER, False)
-    names = ", ".join(dict.fromkeys(v.text for v in (*body.domain, *keys)))
     shown = [v for node in plain if (v := arguments.of[node]) is not None]
     said = f"{block.output.said(shown) or 'rows'} {_grouped_by(block, [*body.domain, *keys])}"
-    by = f"({', '.join(items)}).group_all_by(({names}))"
-    body.add(Clause(f"var {group.text} = {by}", said, tuple(dict.fromkeys(v.text for v in shown))))
-    for variable, call in made.results:
-        body.add(Let(variable, call.replace("$", group.text)))
+    body.add(grouped_by(group, items(*made.items), (*body.domain, *keys), said, shown))
+    for variable, call, more in made.results:
+        body.add(Let(variable, tree(call, group.tree, *more)))
     found = {}
     for node, value in formulas.items():
         said = arguments.said or written(node)
         result = block.output.say(block.output.variable(value.type, value.nullable), said)
-        body.add(Let(result.text, value.text, said))
+        body.add(Let(result.name, value.tree, said))
         found[node] = result
     if not made.results:
         count = block.output.variable(INTEGER, False)
-        body.add(Clause(f"var {count.text} = {group.text}.count()"))
+        body.add(Clause(let(count.name, tree("$.count()", group.tree))))
     return found
 
 
@@ -293,7 +285,8 @@ def _with_distinct(
     inner = rows.copy()
     if value.nullable:
         plain = output.variable(value.type, False)
-        inner.add(Clause(f"Some{{var {plain.text}}} = {value.text}"))
+        some = tree("Some{$} = $", VarDecl(plain.name, NOWHERE), value.tree)
+        inner.add(Clause(some))
     single = output.made("Values", [*own, plain], inner, is_set=True)
     each = Body([output.term(single, [*own, plain])], rows.domain)
     bare = function_of(node).copy()
@@ -309,14 +302,13 @@ def _with_distinct(
     shown = result if isinstance(bare, sql.Count) else result.optional()
     empty = empty if isinstance(bare, sql.Count) else null(result.type)
     made = output.relation("Both", [*own, *held, shown], is_set=False)
-    texts = [v.text for v in (*own, *held)]
     there = base.copy()
     there.add(output.term(relation, [*own, result]))
-    output.rule(made, [*texts, shown.text], there)
+    output.rule(made, [*own, *held, shown], there)
     missing = base.copy()
     unused = output.variable(result.type, result.nullable)
     missing.add(output.term(relation, [*own, unused], negated=True, said="all values are NULL"))
-    output.rule(made, [*texts, empty.text], missing)
+    output.rule(made, [*own, *held, empty], missing)
     last = output.say(output.variable(shown.type, shown.nullable), written(node))
     return Body([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import Expr
+from ..syntax.templates import tree
 from . import conversions as c
 from .scalars import Scalars, Translate
 from .types import (
@@ -40,19 +42,19 @@ def sum_of(s: Scalars, node: Expression) -> Value:
     a, b = s.value(left), s.value(right)
     match a.type.kind, b.type.kind:
         case "date", "integer":
-            return c.strict([a, b], lambda x, y: f"({x} {op} {y})", DATE)
+            return c.strict([a, b], f"$ {op} $", DATE)
         case "integer", "date" if op == "+":
-            return c.strict([a, b], lambda x, y: f"({x} + {y})", DATE)
+            return c.strict([a, b], "$ + $", DATE)
         case "date", "date" if op == "-":
-            return c.strict([a, b], lambda x, y: f"({x} - {y})", INTEGER)
+            return c.strict([a, b], "$ - $", INTEGER)
         case ("timestamp", "timestamp") | ("date", "timestamp") | ("timestamp", "date") if op == "-":
             moments = [each for each in (c.convert(v, TIMESTAMP) for v in (a, b)) if each is not None]
-            return c.strict(moments, lambda x, y: f"sql::between({x}, {y})", INTERVAL)
+            return c.strict(moments, "sql::between($, $)", INTERVAL)
     a, b = s.number(left), s.number(right)
     type = common([a.type, b.type]) or DOUBLE
     x, y = c.convert(a, type), c.convert(b, type)
     assert x is not None and y is not None
-    return c.strict([x, y], lambda p, q: f"({p} {op} {q})", type)
+    return c.strict([x, y], f"$ {op} $", type)
 
 
 def product(s: Scalars, node: Expression) -> Value:
@@ -61,24 +63,26 @@ def product(s: Scalars, node: Expression) -> Value:
         return null(common([a.type, b.type]) or NULL)
     scale = a.type.scale + b.type.scale
     if a.type.is_exact and b.type.is_exact and scale <= MOST_PLACES:
-        return c.strict([a, b], lambda x, y: f"({x} * {y})", decimal(scale))
-    return _on_doubles(s, [a, b], lambda x, y: f"({x} * {y})")
+        return c.strict([a, b], "$ * $", decimal(scale))
+    return _on_doubles(s, [a, b], "$ * $")
 
 
-def _on_doubles(s: Scalars, values: list[Value], build: Callable[..., str], type: SqlType = DOUBLE) -> Value:
+def _on_doubles(
+    s: Scalars, values: list[Value], build: str | Callable[..., Expr], type: SqlType = DOUBLE
+) -> Value:
     """A function of doubles, of numbers of any kind."""
     brought = [v if v.type == NULL else c.convert(v, DOUBLE) for v in values]
     return c.strict([v for v in brought if v is not None], build, type)
 
 
 def quotient(s: Scalars, node: Expression) -> Value:
-    return _on_doubles(s, [s.number(node.this), s.number(node.expression)], lambda x, y: f"({x} / {y})")
+    return _on_doubles(s, [s.number(node.this), s.number(node.expression)], "$ / $")
 
 
 def whole_quotient(s: Scalars, node: Expression) -> Value:
     a, b = s.number(node.this), s.number(node.expression)
     if {a.type, b.type} <= {INTEGER, NULL}:
-        return c.strict([a, b], lambda x, y: f"({x} / {y})", INTEGER)
+        return c.strict([a, b], "$ / $", INTEGER)
     s.places.refuse("// of other numbers than integers", node)
 
 
@@ -88,10 +92,10 @@ def remainder(s: Scalars, node: Expression) -> Value:
     if type == NULL:
         return null(INTEGER)
     if type == DOUBLE:
-        return _on_doubles(s, [a, b], lambda x, y: f"sql::double_mod({x}, {y})")
+        return _on_doubles(s, [a, b], "sql::double_mod($, $)")
     x, y = c.convert(a, type), c.convert(b, type)
     assert x is not None and y is not None
-    return c.strict([x, y], lambda p, q: f"({p} % {q})", type)
+    return c.strict([x, y], "$ % $", type)
 
 
 def negative(s: Scalars, node: Expression) -> Value:
@@ -100,20 +104,20 @@ def negative(s: Scalars, node: Expression) -> Value:
         return c.integer(-value.constant, value.type)
     if value.type == NULL:
         return null(INTEGER)
-    return c.strict([value], lambda x: f"(-{x})", value.type)
+    return c.strict([value], "-$", value.type)
 
 
 def absolute(s: Scalars, node: Expression) -> Value:
     value = s.number(node.this)
     zero = "0.0" if value.type == DOUBLE else "0"
-    return c.strict([value], lambda x: f"{{var y = {x}; if (y < {zero}) (-y) else y}}", value.type)
+    return c.strict([value], f"{{var y = $; if (y < {zero}) (-y) else y}}", value.type)
 
 
 def sign_of(s: Scalars, node: Expression) -> Value:
     value = s.number(node.this)
     zero = "0.0" if value.type == DOUBLE else "0"
     signs = f"if (y < {zero}) (-(1: bigint)) else if (y > {zero}) (1: bigint) else (0: bigint)"
-    return c.strict([value], lambda x: f"{{var y = {x}; {signs}}}", INTEGER)
+    return c.strict([value], f"{{var y = $; {signs}}}", INTEGER)
 
 
 def _digits(s: Scalars, node: Expression | None, where: Expression) -> int:
@@ -129,13 +133,13 @@ def rounded(s: Scalars, node: Expression) -> Value:
     value = s.number(node.this)
     digits = _digits(s, node.args.get("decimals"), node)
     if value.type == DOUBLE:
-        return c.strict([value], lambda x: f"sql::double_round({x}, {c.integer(digits).text})", DOUBLE)
+        return c.strict([value], lambda x: tree("sql::double_round($, $)", x, c.integer(digits).tree), DOUBLE)
     scale = value.type.scale
     if digits >= scale:
         return value
     drop, type = 10 ** (scale - digits), decimal(max(digits, 0))
     again = 10 ** max(-digits, 0)
-    return c.strict([value], lambda x: f"(sql::rounded({x}, {drop}) * {again})", type)
+    return c.strict([value], f"sql::rounded($, {drop}) * {again}", type)
 
 
 def towards(name: str) -> Translate:
@@ -144,11 +148,11 @@ def towards(name: str) -> Translate:
     def translate(s: Scalars, node: Expression) -> Value:
         value = s.number(node.this)
         if value.type == DOUBLE:
-            return c.strict([value], lambda x: f"sql::double_{name}({x})", DOUBLE)
+            return c.strict([value], f"sql::double_{name}($)", DOUBLE)
         if value.type.scale == 0:
             return _on_doubles(s, [value], lambda x: x) if name != "trunc" else value
         scale = 10**value.type.scale
-        return c.strict([value], lambda x: f"sql::{name}_div({x}, {scale})", INTEGER)
+        return c.strict([value], f"sql::{name}_div($, {scale})", INTEGER)
 
     return translate
 
@@ -156,6 +160,6 @@ def towards(name: str) -> Translate:
 def real(name: str, arguments: int = 1) -> Translate:
     def translate(s: Scalars, node: Expression) -> Value:
         values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
-        return _on_doubles(s, values, lambda *x: f"sql::double_{name}({', '.join(x)})")
+        return _on_doubles(s, values, f"sql::double_{name}({', '.join('$' * arguments)})")
 
     return translate

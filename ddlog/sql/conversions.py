@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
+from ..syntax import Expr, FloatLit, StringLit, VarDecl
+from ..syntax.templates import NOWHERE, name, tree
 from .types import (
     BOOLEAN,
     DATE,
@@ -24,7 +26,6 @@ from .types import (
 )
 
 _names = count(1)
-_TEXT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "$": "\\$"}
 _EPOCH = datetime.date(1970, 1, 1)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
@@ -34,57 +35,49 @@ class BadLiteral(Exception):
 
 
 def strict(
-    args: Sequence[Value], build: Callable[..., str], type: SqlType, *, optional: bool = False
+    args: Sequence[Value], build: str | Callable[..., Expr], type: SqlType, *, optional: bool = False
 ) -> Value:
-    """What `build` makes of the plain texts of the arguments; NULL where one of them is. `optional`: `build`
-    makes an Option itself."""
+    """What `build`, a template or a function, makes of the plain arguments; NULL where one of them is.
+    `optional`: it makes an Option itself."""
     if any(each.type.kind == "null" for each in args):
         return null(type)
-    texts, opened = [], []
+    plain, opened = list[Expr](), list[tuple[Expr, str]]()
     for each in args:
         if each.nullable:
-            name = f"n{next(_names)}"
-            opened.append((each.text, name))
-            texts.append(name)
-        else:
-            texts.append(each.text)
-    text = build(*texts)
+            opened.append((each.tree, f"n{next(_names)}"))
+        plain.append(name(opened[-1][1]) if each.nullable else each.tree)
+    made = tree(build, *plain) if isinstance(build, str) else build(*plain)
     if not opened:
-        return Value(text, type, optional)
-    text = text if optional else f"Some{{{text}}}"
-    for source, name in reversed(opened):
-        text = f"match ({source}) {{Some{{var {name}}} -> {text}, None -> None}}"
-    return Value(f"({text}: Option<{type.plain}>)", type, True)
-
-
-def quoted(text: str) -> str:
-    """A string as a literal of the language."""
-    return '"' + "".join(_TEXT.get(each, each) for each in text) + '"'
+        return Value(made, type, optional)
+    made = made if optional else tree("Some{$}", made)
+    for source, found in reversed(opened):
+        made = tree("match ($) {Some{$} -> $, None -> None}", source, VarDecl(found, NOWHERE), made)
+    return Value(tree(f"($: Option<{type.plain}>)", made), type, True)
 
 
 def integer(number: int, type: SqlType = INTEGER) -> Value:
     """A whole number as a literal."""
-    return Value(f"({number}: bigint)" if number >= 0 else f"(-({-number}: bigint))", type, False, number)
+    made = tree("($: bigint)", number) if number >= 0 else tree("-($: bigint)", -number)
+    return Value(made, type, False, number)
 
 
 def string(text: str) -> Value:
     """A string literal."""
-    return Value(quoted(text), VARCHAR, False, text)
+    return Value(StringLit(text, NOWHERE), VARCHAR, False, text)
 
 
 def boolean(value: bool) -> Value:
     """TRUE or FALSE."""
-    return Value("true" if value else "false", BOOLEAN, False, value)
+    return Value(tree("true" if value else "false"), BOOLEAN, False, value)
 
 
 def double(number: float) -> Value:
     """A literal with an exponent."""
-    text = f"({abs(number)!r}: double)" if "e" not in repr(number) else f"({Decimal(abs(number)):f}: double)"
-    text = text if "." in text else text.replace(": double", ".0: double")
-    return Value(text if number >= 0 else f"(-{text})", DOUBLE, False, number)
+    made = tree("($: double)" if number >= 0 else "-($: double)", FloatLit(abs(number), None, NOWHERE))
+    return Value(made, DOUBLE, False, number)
 
 
-def number(text: str) -> Value:
+def read_number(text: str) -> Value:
     """A number as SQL writes it."""
     if text.isdigit():
         return integer(int(text))
@@ -93,7 +86,7 @@ def number(text: str) -> Value:
     exact = Decimal(text)
     scale = -int(exact.as_tuple().exponent)
     units = integer(int(exact.scaleb(scale)), decimal(scale))
-    return Value(units.text, units.type, False, exact)
+    return Value(units.tree, units.type, False, exact)
 
 
 def read_literal(text: str, type: SqlType) -> Value:
@@ -159,17 +152,17 @@ def convert(value: Value, type: SqlType) -> Value | None:
             factor = 10 ** (type.scale - source.scale)
             if isinstance(value.constant, int) and not isinstance(value.constant, bool):
                 return integer(value.constant * factor, type)
-            return strict([value], lambda x: f"({x} * {factor})" if factor > 1 else x, type)
+            return strict([value], lambda x: tree("$ * $", x, factor) if factor > 1 else x, type)
         case (("integer" | "decimal"), "double"):
             return strict([value], lambda x: as_double(x, source.scale), DOUBLE)
         case "date", "timestamp":
-            return strict([value], lambda x: f"({x} * 86400000000)", TIMESTAMP)
+            return strict([value], "$ * 86400000000", TIMESTAMP)
     return None
 
 
-def as_double(text: str, scale: int) -> str:
+def as_double(units: Expr, scale: int) -> Expr:
     """Units of a decimal as a double."""
-    return f"({text} as double)" if scale == 0 else f"sql::as_double({text}, {10**scale})"
+    return tree("$ as double", units) if scale == 0 else tree("sql::as_double($, $)", units, 10**scale)
 
 
 def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
@@ -183,51 +176,42 @@ def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
     if found is not None:
         return found
     source = value.type
-    read = {
-        "integer": "sql::read_integer({x})",
-        "decimal": f"sql::read_decimal({{x}}, {type.scale})",
-        "double": "sql::read_double({x})",
-        "boolean": "sql::read_boolean({x})",
-        "date": "sql::read_date({x})",
-        "timestamp": "sql::read_timestamp({x})",
-        "time": "sql::read_time({x})",
-    }
     match source.kind, type.kind:
-        case "varchar", kind if kind in read:
-            text = read[kind]
+        case "varchar", "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" as kind:
+            read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
             if may_fail:
-                return strict([value], lambda x: text.format(x=x), type, optional=True)
-            return strict([value], lambda x: f'sql::sure({text.format(x=x)}, {x}, "{type}")', type)
+                return strict([value], read, type, optional=True)
+            return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
         case _, "varchar":
             return strict([value], lambda x: as_text(x, source), VARCHAR)
         case (("integer" | "decimal"), ("integer" | "decimal")):
             drop = 10 ** (source.scale - type.scale)
-            return strict([value], lambda x: f"sql::rounded({x}, {drop})", type)
+            return strict([value], f"sql::rounded($, {drop})", type)
         case "double", ("integer" | "decimal"):
-            return strict([value], lambda x: f"sql::from_double({x}, {type.scale})", type)
+            return strict([value], f"sql::from_double($, {type.scale})", type)
         case "boolean", "integer":
-            return strict([value], lambda x: f"(if ({x}) (1: bigint) else (0: bigint))", INTEGER)
+            return strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER)
         case "integer", "boolean":
-            return strict([value], lambda x: f"({x} != 0)", BOOLEAN)
+            return strict([value], "$ != 0", BOOLEAN)
         case "timestamp", "date":
-            return strict([value], lambda x: f"sql::floor_div({x}, 86400000000)", DATE)
+            return strict([value], "sql::floor_div($, 86400000000)", DATE)
         case "timestamp", "time":
-            return strict([value], lambda x: f"sql::floor_mod({x}, 86400000000)", TIME)
+            return strict([value], "sql::floor_mod($, 86400000000)", TIME)
     return None
 
 
 def span(value: Value) -> Value:
     """The length of an interval, by which it is compared; any other value as it is."""
-    return strict([value], lambda x: f"sql::span({x})", INTEGER) if value.type == INTERVAL else value
+    return strict([value], "sql::span($)", INTEGER) if value.type == INTERVAL else value
 
 
-def as_text(text: str, type: SqlType) -> str:
+def as_text(plain: Expr, type: SqlType) -> Expr:
     """A plain value as SQL writes it."""
     match type.kind:
         case "varchar":
-            return text
+            return plain
         case "date" | "timestamp" | "time" | "double":
-            return f"sql::{type.kind}_text({text})"
+            return tree(f"sql::{type.kind}_text($)", plain)
         case "decimal":
-            return f"sql::decimal_text({text}, {type.scale})"
-    return f"to_string({text})"
+            return tree("sql::decimal_text($, $)", plain, type.scale)
+    return tree("to_string($)", plain)

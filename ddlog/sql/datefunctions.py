@@ -34,8 +34,8 @@ def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> Value:
     if name not in _PARTS or name == "EPOCH":
         s.places.refuse(f"the part {name} of a date", node)
     if value.type == DATE:
-        return c.strict([value], lambda x: f"sql::date_part({c.quoted(name)}, {x})", INTEGER)
-    return c.strict([value], lambda x: f"sql::timestamp_part({c.quoted(name)}, {x})", INTEGER)
+        return c.strict([value], f'sql::date_part("{name}", $)', INTEGER)
+    return c.strict([value], f'sql::timestamp_part("{name}", $)', INTEGER)
 
 
 def extract(s: Scalars, node: Expression) -> Value:
@@ -54,7 +54,7 @@ def truncated(s: Scalars, node: Expression) -> Value:
         s.places.refuse(f"DATE_TRUNC to {unit}", node)
     moment = c.convert(value, TIMESTAMP)
     assert moment is not None
-    return c.strict([moment], lambda x: f"sql::truncated({c.quoted(unit)}, {x})", TIMESTAMP)
+    return c.strict([moment], f'sql::truncated("{unit}", $)', TIMESTAMP)
 
 
 def difference(s: Scalars, node: Expression) -> Value:
@@ -66,7 +66,7 @@ def difference(s: Scalars, node: Expression) -> Value:
     if None in moments:
         s.places.mistyped("DATE_DIFF", f"{earlier.type} and {later.type}", node)
     kept = [each for each in moments if each is not None]
-    return c.strict(kept, lambda x, y: f"sql::date_diff({c.quoted(unit)}, {x}, {y})", INTEGER)
+    return c.strict(kept, f'sql::date_diff("{unit}", $, $)', INTEGER)
 
 
 def shifted(sign: int) -> Translate:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import Expr
+from ..syntax.templates import name, string, tree
 from . import conversions as c
-from .scalars import described
+from .scalars import described, is_true
 from .types import BOOLEAN, DOUBLE, INTEGER, VARCHAR, SqlType, Value, null
 
 if TYPE_CHECKING:
@@ -24,16 +26,16 @@ MOMENTS = (sql.Stddev, sql.StddevSamp, sql.StddevPop, sql.Variance, sql.Variance
 @dataclass
 class Parts:
     """The aggregates of one grouping: the items of its tuple, and for each aggregate its value, over
-    variables that `results` define."""
+    variables that `results` define: each by a template for the group and more trees."""
 
-    items: list[str] = field(default_factory=list)
-    results: list[tuple[str, str]] = field(default_factory=list)  # a variable, and the call
+    items: list[Expr] = field(default_factory=list)
+    results: list[tuple[str, str, tuple[Expr, ...]]] = field(default_factory=list)
 
-    def item(self, text: str) -> int:
+    def item(self, item: Expr) -> int:
         """The place of an item in the tuple."""
-        if text not in self.items:
-            self.items.append(text)
-        return self.items.index(text)
+        if item not in self.items:
+            self.items.append(item)
+        return self.items.index(item)
 
 
 def function_of(node: Expression) -> Expression:
@@ -55,69 +57,71 @@ def formula(block: Block, node: Expression, value: Value | None, made: Parts, ke
     is an Option, as there may be no rows, but for a count."""
     inner = function_of(node)
 
-    def result(call: str, type: SqlType, nullable: bool = False) -> str:
-        for variable, there in made.results:
-            if there == call:
-                return variable
-        variable = block.output.variable(type, nullable).text
-        made.results.append((variable, call))
-        return variable
+    def result(call: str, type: SqlType, nullable: bool = False, *more: Expr) -> Expr:
+        known = [variable for variable, *there in made.results if there == [call, more]]
+        if known:
+            return name(known[0])
+        variable = block.output.variable(type, nullable)
+        made.results.append((variable.name, call, more))
+        return variable.tree
 
-    def total(text: str, type: SqlType) -> str:
-        return result(f"$.sum_of(|v| v.{made.item(text)})", type)
+    def total(item: Expr, type: SqlType) -> Expr:
+        return result(f"$.sum_of(|v| v.{made.item(item)})", type)
 
-    def count(of: Value | None) -> str:
+    def hits(test: Expr) -> Expr:
+        """How often a test holds."""
+        return total(tree("if ($) (1: bigint) else (0: bigint)", test), INTEGER)
+
+    def count(of: Value | None) -> Expr:
         if of is None or not of.nullable:
-            return result("($.count() as bigint)", INTEGER)
-        return total(f"(if (is_some({of.text})) (1: bigint) else (0: bigint))", INTEGER)
+            return result("$.count() as bigint", INTEGER)
+        return hits(tree("is_some($)", of.tree))
 
-    def optional(of: Value | None, text: str, type: SqlType) -> Value:
+    def optional(of: Value | None, found: Expr, type: SqlType) -> Value:
         """The value, or NULL where no row has an argument."""
+        value = Value(found, type)
         if of is None or not of.nullable:
-            return Value(text, type) if keyed else Value(f"Some{{{text}}}", type, True)
-        empty = f"(None: Option<{type.plain}>)"
-        return Value(f"(if ({count(of)} == 0) {empty} else Some{{{text}}})", type, True)
+            return value if keyed else value.optional()
+        some = tree("if ($ == 0) $ else $", count(of), null(type).tree, value.optional().tree)
+        return Value(some, type, True)
 
     if isinstance(inner, sql.Count):
         return Value(count(value), INTEGER)
     assert value is not None
     zero = "0.0" if value.type == DOUBLE else "0"
-    filled = f"unwrap_or({value.text}, ({zero}: {value.type.plain}))" if value.nullable else value.text
+    filled = value.tree
+    if value.nullable:
+        filled = tree(f"unwrap_or($, ({zero}: {value.type.plain}))", value.tree)
     match inner:
         case sql.CountIf():
-            true = f"({value.text} == Some{{true}})" if value.nullable else value.text
-            return Value(total(f"(if ({true}) (1: bigint) else (0: bigint))", INTEGER), INTEGER)
+            return Value(hits(is_true(value)), INTEGER)
         case sql.Sum():
             return optional(value, total(filled, value.type), value.type)
         case sql.Avg():
             whole = total(filled, value.type)
             if value.type == DOUBLE:
-                text = f"({whole} / sql::as_double({count(value)}, 1))"
+                mean = tree("$ / sql::as_double($, 1)", whole, count(value))
             else:
-                text = f"sql::as_double({whole}, {count(value)} * {10**value.type.scale})"
-            if value.nullable:  # not evaluated where the count is 0
-                return optional(value, text, DOUBLE)
-            return optional(value, text, DOUBLE)
+                mean = tree("sql::as_double($, $ * $)", whole, count(value), 10**value.type.scale)
+            return optional(value, mean, DOUBLE)  # not evaluated where the count is 0
         case sql.Min() | sql.Max() | sql.AnyValue():
-            name = "max" if isinstance(inner, sql.Max) else "min"
-            item = value.text
-            if value.nullable and name == "min":
-                item = f"sql::low({value.text})"
-            found = result(f"$.{name}_of(|v| v.{made.item(item)})", value.type, value.nullable)
+            side = "max" if isinstance(inner, sql.Max) else "min"
+            item = value.tree
+            if value.nullable and side == "min":
+                item = tree("sql::low($)", item)
+            found = result(f"$.{side}_of(|v| v.{made.item(item)})", value.type, value.nullable)
             if not value.nullable:
                 return optional(None, found, value.type)
-            return Value(f"sql::high({found})" if name == "min" else found, value.type, True)
+            return Value(tree("sql::high($)", found) if side == "min" else found, value.type, True)
         case sql.LogicalAnd() | sql.LogicalOr():
             wanted = "true" if isinstance(inner, sql.LogicalOr) else "false"
-            hits = f"({value.optional().text} == Some{{{wanted}}})"
-            number = total(f"(if ({hits}) (1: bigint) else (0: bigint))", INTEGER)
-            return optional(value, f"({number} {'>' if wanted == 'true' else '=='} 0)", BOOLEAN)
+            number = hits(tree(f"$ == Some{{{wanted}}}", value.optional().tree))
+            return optional(value, tree("$ > 0" if wanted == "true" else "$ == 0", number), BOOLEAN)
         case sql.GroupConcat():
             separator = inner.args.get("separator")
             by = "," if separator is None else str(separator.name)
-            found = result(
-                f"sql::joined($.map(|v| v.{made.item(value.optional().text)}), {c.quoted(by)})", VARCHAR, True
-            )
+            joined = f"sql::joined($.map(|v| v.{made.item(value.optional().tree)}), $)"
+            found = result(joined, VARCHAR, True, string(by))
             return Value(found, VARCHAR, True)
     return _moments(block, inner, value, filled, total, count)
 
@@ -126,18 +130,18 @@ def _moments(
     block: Block,
     inner: Expression,
     value: Value,
-    filled: str,
-    total: Callable[[str, SqlType], str],
-    count: Callable[[Value | None], str],
+    filled: Expr,
+    total: Callable[[Expr, SqlType], Expr],
+    count: Callable[[Value | None], Expr],
 ) -> Value:
     """Variances and standard deviations, of exact sums."""
     if value.type == DOUBLE:
         block.places.refuse(
             f"{described(inner)} of DOUBLE", inner, "cast it to a DECIMAL, whose sums are exact"
         )
-    first, second = total(filled, value.type), total(f"({filled} * {filled})", INTEGER)
+    first, second = total(filled, value.type), total(tree("$ * $", filled, filled), INTEGER)
     pop = isinstance(inner, sql.StddevPop | sql.VariancePop)
     root = isinstance(inner, sql.Stddev | sql.StddevSamp | sql.StddevPop)
     call = "sql::deviation" if root else "sql::variance"
-    text = f"{call}({count(value)}, {first}, {second}, {10**value.type.scale}, {'true' if pop else 'false'})"
-    return Value(text, DOUBLE, True)
+    template = f"{call}($, $, $, {10**value.type.scale}, {'true' if pop else 'false'})"
+    return Value(tree(template, count(value), first, second), DOUBLE, True)

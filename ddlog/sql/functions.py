@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax.templates import tree
 from . import conversions as c
 from .arithmetic import (
     absolute,
@@ -21,7 +22,7 @@ from .arithmetic import (
     whole_quotient,
 )
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
-from .scalars import Scalars, Translate, described, is_true
+from .scalars import Scalars, Translate, conjoined, described, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
 from .types import (
     BOOLEAN,
@@ -34,25 +35,17 @@ from .types import (
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-# ------------------------------------------------------------------- arithmetic
-
-
-# ---------------------------------------------------------------------- strings
-
-
-# ------------------------------------------------------------------------ nulls
-
 
 def _is(s: Scalars, node: Expression) -> Value:
     value, what = s.value(node.this), node.expression
     if isinstance(what, sql.Null):
         if not value.nullable:
             return c.boolean(value.type == NULL)
-        return Value(f"is_none({value.text})", BOOLEAN)
+        return Value(tree("is_none($)", value.tree), BOOLEAN)
     if isinstance(what, sql.Boolean):
         wanted = "true" if what.this else "false"
         value = s.boolean(node.this)
-        return Value(f"({value.optional().text} == Some{{{wanted}}})", BOOLEAN)
+        return Value(tree(f"$ == Some{{{wanted}}}", value.optional().tree), BOOLEAN)
     s.places.refuse(described(node), node)
 
 
@@ -60,7 +53,8 @@ def _same(s: Scalars, node: Expression) -> Value:
     """IS [NOT] DISTINCT FROM."""
     a, b = s.chosen([s.value(node.this), s.value(node.expression)], node, "a comparison")
     a, b = c.span(a), c.span(b)
-    return Value(f"({a.text} {'==' if isinstance(node, sql.NullSafeEQ) else '!='} {b.text})", BOOLEAN)
+    op = "==" if isinstance(node, sql.NullSafeEQ) else "!="
+    return Value(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
 
 
 def _coalesce(s: Scalars, node: Expression) -> Value:
@@ -70,9 +64,9 @@ def _coalesce(s: Scalars, node: Expression) -> Value:
         if not value.nullable:
             found = value
         elif found.nullable:
-            found = Value(f"sql::first_of({value.text}, {found.text})", value.type, True)
+            found = Value(tree("sql::first_of($, $)", value.tree, found.tree), value.type, True)
         else:
-            found = Value(f"unwrap_or({value.text}, {found.text})", value.type)
+            found = Value(tree("unwrap_or($, $)", value.tree, found.tree), value.type)
     return found
 
 
@@ -81,7 +75,8 @@ def _nullif(s: Scalars, node: Expression) -> Value:
     equal = is_true(s.compared("==", a, b, node))
     if a.type == NULL:
         return a
-    return Value(f"(if ({equal}) (None: Option<{a.type.plain}>) else {a.optional().text})", a.type, True)
+    made = tree("if ($) $ else $", equal, null(a.type).tree, a.optional().tree)
+    return Value(made, a.type, True)
 
 
 def _if(s: Scalars, node: Expression) -> Value:
@@ -95,15 +90,13 @@ def _extreme(call: str) -> Translate:
 
     def translate(s: Scalars, node: Expression) -> Value:
         values = s.alike([s.value(each) for each in (node.this, *node.expressions)], node, call.upper())
-        found = values[0]
+        found, plain = values[0], "max" if call == "greatest" else "min"
         for each in values[1:]:
             if found.nullable or each.nullable:
-                text = f"sql::{call}({found.optional().text}, {each.optional().text})"
-                found = Value(text, found.type, True)
+                both = tree(f"sql::{call}($, $)", found.optional().tree, each.optional().tree)
+                found = Value(both, found.type, True)
             else:
-                found = Value(
-                    f"{'max' if call == 'greatest' else 'min'}({found.text}, {each.text})", found.type
-                )
+                found = Value(tree(f"{plain}($, $)", found.tree, each.tree), found.type)
         return found
 
     return translate
@@ -112,14 +105,9 @@ def _extreme(call: str) -> Translate:
 def _between(s: Scalars, node: Expression) -> Value:
     if node.args.get("symmetric"):
         s.places.refuse("BETWEEN SYMMETRIC", node)
-    from .scalars import conjoined
-
     value = s.value(node.this)
     low = s.compared(">=", value, s.value(node.args["low"]), node)
     return conjoined(low, s.compared("<=", value, s.value(node.args["high"]), node))
-
-
-# ------------------------------------------------------------------------ dates
 
 
 def _anonymous(s: Scalars, node: Expression) -> Value:
@@ -127,7 +115,7 @@ def _anonymous(s: Scalars, node: Expression) -> Value:
     if name == "date_part" and len(args) == 2 and isinstance(args[0], sql.Literal):
         return part_of(s, args[0].name, args[1], node)
     if name in ("ends_with", "suffix") and len(args) == 2:
-        return c.strict([s.text(a) for a in args], lambda x, y: f"string_ends_with({x}, {y})", BOOLEAN)
+        return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
     s.places.refuse(described(node), node)
 
 

@@ -16,10 +16,10 @@ from sqlglot import expressions as sql
 from .conjuncts import conjuncts
 from .conversions import convert
 from .queries import Query, Source
-from .rules import Body, Guard, Item, Let, Term, variables_in
+from .rules import Body, Guard, Item, Let, Term
 from .scalars import is_true
 from .scopes import Entry
-from .types import Value, null
+from .types import Value, null, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -98,9 +98,9 @@ def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str],
             branch = query.branches[0]
             items, entries = list(branch.body.items), []
             for name, value in zip(query.names, branch.values, strict=True):
-                if variables_in(value.text) != [value.text]:
+                if not value.name:
                     made = block.output.variable(value.type, value.nullable)
-                    items.append(Let(made.text, value.text))
+                    items.append(Let(made.name, value.tree))
                     value = made
                 entries.append(Entry(alias, name, block.output.say(value, name, alias)))
             return Part(items, entries)
@@ -178,7 +178,7 @@ def _shared_equal(
         if a[0].value.nullable or b[0].value.nullable:
             guards.append(Guard(is_true(equal), f"USING ({name})"))
         else:
-            guards.append(Guard(equal.text, f"USING ({name})"))
+            guards.append(Guard(equal.tree, f"USING ({name})"))
     return guards
 
 
@@ -204,8 +204,8 @@ def _matched(block: Block, part: Part, other: Part, guards: Sequence[Item]) -> t
 
 def _variables(item: Item) -> list[str]:
     match item:
-        case Guard(text) | Let(_, text):
-            return variables_in(text)
+        case Guard(tree) | Let(_, tree):
+            return variables_in(tree)
     return []
 
 
@@ -259,7 +259,7 @@ def _outer(
     def rule(values: Sequence[Value], *items: Item) -> None:
         body = block.translator.start(block.capture)
         body.add(*items)
-        block.output.rule(relation, [v.text for v in (*domain, *values)] or ["true"], body)
+        block.output.rule(relation, (*domain, *values), body)
 
     rule(first, *left.items, *right.items, *guards)
     if right_null:

@@ -15,6 +15,7 @@ from sqlglot import expressions as sql
 from ..errors import sql as errors
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
 from .places import Places, SqlError, are
@@ -174,8 +175,7 @@ class Translator:
             _hint(hint), columns, is_set=query.is_set, words=words, names=query.names
         )
         for branch in query.branches:
-            args = [v.text for v in (*domain, *branch.values)]
-            self.output.rule(relation, args or ["true"], branch.body, branch.place)
+            self.output.rule(relation, (*domain, *branch.values), branch.body, branch.place)
         return Source(relation, query.names, domain)
 
     def bag(self, query: Query, capture: Capture | None) -> Query:
@@ -199,20 +199,19 @@ class Translator:
             values.append(value)
             if column.machine:
                 raw = self.output.variable(column.type, column.nullable)
-                variables.append(raw.text)
-                text = f"({raw.text} as bigint)"
+                variables.append(raw.name)
+                plain = "$ as bigint"
                 if column.nullable:
-                    text = f"match ({raw.text}) {{Some{{var x}} -> Some{{x as bigint}}, None -> None}}"
-                lets.append(Let(value.text, f"({text}: {value.plain})"))
+                    plain = "match ($) {Some{var x} -> Some{x as bigint}, None -> None}"
+                lets.append(Let(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
             elif column.wrapped and column.nullable and column.type.wrapper:
                 raw = self.output.variable(column.type, True)
-                variables.append(raw.text)
-                inner = f"{column.type.wrapper}{{var x}}"
-                text = f"match ({raw.text}) {{Some{{{inner}}} -> Some{{x}}, None -> None}}"
-                lets.append(Let(value.text, f"({text}: {value.plain})"))
+                variables.append(raw.name)
+                plain = f"match ($) {{Some{{{column.type.wrapper}{{var x}}}} -> Some{{x}}, None -> None}}"
+                lets.append(Let(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
             else:
-                variables.append(value.text)
-        domain = tuple(v.text for v in source.domain)
+                variables.append(value.name)
+        domain = tuple(v.name for v in source.domain)
         body.add(Term(source.relation, (*domain, *variables) or ("true",)), *lets)
         return values
 

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax.templates import items as tuple_of
+from ..syntax.templates import let, tree
 from . import conversions as c
 from .collecting import aggregates_of
 from .queries import Branch, Names, Query, Source, Translator
-from .rules import Body, Clause, Guard, Item, Let, Relation, Term, variables_in
+from .rules import Body, Clause, Guard, Item, Let, Relation, Term, grouped
 from .scopes import Capture
 from .setoperations import counted, repeated
-from .types import INTEGER, Value
+from .topk import padded
+from .types import INTEGER, Value, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -133,8 +136,7 @@ def _set(
     source = Source(relation, base.names, domain)
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
     for branch in (*_widened(base, like), *_widened(part, like)):
-        args = [v.text for v in (*domain, *branch.values)]
-        output.rule(relation, args or ["true"], branch.body, branch.place)
+        output.rule(relation, (*domain, *branch.values), branch.body, branch.place)
     return source, wide
 
 
@@ -162,18 +164,13 @@ def _bag(
     first = counted(translator, translator.stored(start, "first", capture), capture)
     body = translator.start(capture)
     *values, many = translator.opened(first, body)
-    args = [*_texts(domain), c.integer(0).text, many.text, *_texts(values)]
-    output.rule(relation, args, body, base.branches[0].place)
+    output.rule(relation, [*domain, c.integer(0), many, *values], body, base.branches[0].place)
     for branch in _widened(part, like):
         _step(translator, relation, branch, domain, step, count)
     body = translator.start(capture)
     values = translator.opened(source, body)
-    made = repeated(translator, body, values, count.text)
+    made = repeated(translator, body, values, count.tree)
     return translator.stored(Query(base.names, (made,)), name, capture), wide
-
-
-def _texts(values: Sequence[Value]) -> list[str]:
-    return [v.text for v in values]
 
 
 def _step(
@@ -189,36 +186,35 @@ def _step(
     lets = _lets_of_terms(branch.body.items, relation)
     moved = {id(let) for own in lets.values() for let in own}
     used = _read(branch, moved)
-    items, from_rows, times = list[Item](), list[str](), [count.text]
+    items, from_rows, times = list[Item](), list[Value](), count.tree
     for item in branch.body.items:
         if not isinstance(item, Term) or item.relation.name == relation.name:
             items += [] if id(item) in moved else [item]
             if isinstance(item, Term):
-                from_rows += [v for v in item.variables if v in used or v in (step.text, count.text)]
+                mine = {*used, step.name, count.name}
+                from_rows += [output.types[v] for v in item.variables if v in mine]
             continue
         own = lets[id(item)]
         given = dict.fromkeys([*item.variables, *(let.variable for let in own)])
         kept = [output.types[v] for v in given if v in used]
         group, many = output.variable(INTEGER, False), output.variable(INTEGER, False)
         inner = Body([item, *own])
-        keys_of = ", ".join(_texts(kept))
-        inner.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys_of}))", "equal rows"))
-        inner.add(Clause(f"var {many.text} = ({group.text}.count() as bigint)"))
+        inner.add(grouped(group, tree("(true, true)"), kept, "equal rows"))
+        inner.add(Clause(let(many.name, tree("$.count() as bigint", group.tree))))
         held = output.made("Counted", [*kept, many], inner, is_set=True)
         items.append(output.term(held, [*kept, many]))
-        from_rows += _texts(kept)
-        times.append(many.text)
+        from_rows += kept
+        times = tree("$ * $", times, many.tree)
     body = Body(items)
     keys = [output.variable(v.type, v.nullable) for v in branch.values]
-    body.add(*(Let(key.text, v.text) for key, v in zip(keys, branch.values, strict=True)))
+    body.add(*(Let(key.name, v.tree) for key, v in zip(keys, branch.values, strict=True)))
     total, group = output.variable(INTEGER, False), output.variable(INTEGER, False)
-    rows = ", ".join(dict.fromkeys([*from_rows, "true", "true"]))
-    by = ", ".join(dict.fromkeys(_texts([*domain, step, *keys])))
-    counted_rows = f"(({rows}, true), {' * '.join(times)})"
-    body.add(Clause(f"var {group.text} = {counted_rows}.group_by(({by}))", "rows that give it"))
-    body.add(Clause(f"var {total.text} = {group.text}.sum_second()"))
-    args = [*_texts(domain), f"({step.text} + 1)", total.text, *_texts(keys)]
-    output.rule(relation, args, body, branch.place)
+    rows = tuple_of(padded(list(dict.fromkeys(from_rows))), times)
+    by = tuple_of(*dict.fromkeys(v.tree for v in (*domain, step, *keys)))
+    body.add(Clause(let(group.name, tree("$.group_by($)", rows, by)), "rows that give it"))
+    body.add(Clause(let(total.name, tree("$.sum_second()", group.tree))))
+    next_step = Value(tree("$ + 1", step.tree), INTEGER)
+    output.rule(relation, [*domain, next_step, total, *keys], body, branch.place)
 
 
 def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list[Let]]:
@@ -228,11 +224,13 @@ def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list
     for term in items:
         if isinstance(term, Term) and term.relation.name != recursive.name:
             own, known = list[Let](), set(term.variables)
-            for let in items:
-                if isinstance(let, Let) and let.variable not in taken and known >= {*variables_in(let.text)}:
-                    own.append(let)
-                    known.add(let.variable)
-            taken |= {let.variable for let in own}
+            for each in items:
+                if not isinstance(each, Let) or each.variable in taken:
+                    continue
+                if known >= {*variables_in(each.value)}:
+                    own.append(each)
+                    known.add(each.variable)
+            taken |= {each.variable for each in own}
             found[id(term)] = own
     return found
 
@@ -240,14 +238,14 @@ def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list
 def _read(branch: Branch, moved: set[int]) -> set[str]:
     """The variables that the head and the clauses of a branch read, without definitions that are moved; a
     variable that several terms have is read."""
-    used = {name for value in branch.values for name in variables_in(value.text)}
+    used = {name for value in branch.values for name in variables_in(value.tree)}
     seen: set[str] = set()
     for item in reversed(branch.body.items):
         match item:
-            case Guard(text):
-                used.update(variables_in(text))
-            case Let(variable, text) if variable in used and id(item) not in moved:
-                used.update(variables_in(text))
+            case Guard(tree):
+                used.update(variables_in(tree))
+            case Let(variable, tree) if variable in used and id(item) not in moved:
+                used.update(variables_in(tree))
             case Term(_, variables):
                 used |= seen & {*variables}
                 seen |= {*variables}

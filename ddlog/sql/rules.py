@@ -1,4 +1,4 @@
-"""Rules in the making: the clauses of a body, and the relations and rules of a module as text.
+"""Rules in the making: the clauses of a body, and the relations and rules of a module.
 
 A body knows which of its variables are used only when its rule is written: terms then name the columns that
 something reads, and definitions that nothing reads are left out.
@@ -6,18 +6,18 @@ something reads, and definitions that nothing reads are left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..errors.origins import ClauseOrigin, MadeRelation, Written
+from .. import syntax as ast
+from ..errors.origins import Derived, MadeRelation, Written
 from ..errors.source import Span
-from ..values import quote
-from .types import SqlType, Value
+from ..syntax.templates import NOWHERE, arguments, items, let, name, placed, string, tree, written_type
+from .types import SqlType, Value, variables_in
 
-_VARIABLES = re.compile(r"\bv\d+\b")
+_ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Column:
     machine: bool = False  # an integer of another type than bigint, of a module of this language
 
     @property
-    def text(self) -> str:
+    def written(self) -> str:
         """The type of the relation's column."""
         of = self.type.outside if self.wrapped else self.type.plain
         return f"Option<{of}>" if self.nullable else of
@@ -63,7 +63,7 @@ class Let:
     """A variable that a value defines."""
 
     variable: str
-    text: str
+    value: ast.Expr
     said: str = field(default="", compare=False)
 
 
@@ -71,7 +71,7 @@ class Let:
 class Guard:
     """A condition."""
 
-    text: str
+    test: ast.Expr
     said: str = field(default="", compare=False)
 
 
@@ -80,9 +80,18 @@ class Clause:
     """A clause that always stays, such as a grouping. `members`: the variables by which rows of the group are
     known."""
 
-    text: str
+    expr: ast.Expr
     said: str = field(default="", compare=False)
     members: tuple[str, ...] = ()
+
+
+def grouped(
+    group: Value, row: ast.Expr, keys: Iterable[Value], said: str = "", members: Iterable[Value] = ()
+) -> Clause:
+    """The clause that makes groups of rows by keys."""
+    by = items(*dict.fromkeys(v.tree for v in keys))
+    made = let(group.name, tree("$.group_all_by($)", row, by))
+    return Clause(made, said, tuple(dict.fromkeys(v.name for v in members)))
 
 
 Item: TypeAlias = Term | Let | Guard | Clause
@@ -121,30 +130,23 @@ class Body:
                     found.update(variables)
                 case Let(variable):
                     found.add(variable)
-                case Clause(text):
-                    found.update(variables_in(text))
+                case Clause(expr):
+                    found.update(variables_in(expr))
         return found
-
-
-def variables_in(text: str) -> list[str]:
-    """The variables that a text mentions."""
-    return _VARIABLES.findall(text)
 
 
 class Output:
     """The declarations and rules of a module, what they say in SQL, and the names that are taken."""
 
     def __init__(self) -> None:
-        self.declarations: list[str] = []
-        self.rules: list[str] = []
-        self.places: list[Span | None] = []  # of the rules
-        self.clauses: list[tuple[ClauseOrigin, ...]] = []  # of the rules
-        self.place: Span | None = None  # that of the query which is being translated
+        self.declarations: list[ast.RelationDecl] = []
+        self.rules: list[ast.RuleDecl] = []
+        self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
         self.written: dict[str, Written] = {}  # what variables stand for
         self.types: dict[str, Value] = {}  # of variables
-        self._count = 0
-        self.names: set[str] = set()
+        self._count = 0  # of names
+        self._places = 0
 
     def mark(self) -> tuple[int, int]:
         """The present state, for `back`."""
@@ -153,7 +155,6 @@ class Output:
     def back(self, mark: tuple[int, int]) -> None:
         """Forgets what was written since."""
         del self.declarations[mark[0] :], self.rules[mark[1] :]
-        del self.places[mark[1] :], self.clauses[mark[1] :]
 
     @contextmanager
     def at(self, place: Span | None) -> Iterator[None]:
@@ -166,51 +167,70 @@ class Output:
 
     def say(self, value: Value, text: str, table: str | None = None) -> Value:
         """Notes what a variable stands for, if that is not known: an expression, or a column of a table."""
-        if value.text in self.types and value.text not in self.written:
-            wrapper = self.types[value.text].type.wrapper
-            self.written[value.text] = Written(text, table or "", table is not None, wrapper)
+        if value.name in self.types and value.name not in self.written:
+            wrapper = self.types[value.name].type.wrapper
+            self.written[value.name] = Written(text, table or "", table is not None, wrapper)
         return value
 
     def like(self, value: Value, other: Value) -> Value:
         """A variable that stands for what another one stands for."""
-        if other.text in self.written:
-            self.written.setdefault(value.text, self.written[other.text])
+        if other.name in self.written:
+            self.written.setdefault(value.name, self.written[other.name])
         return value
 
     def said(self, values: Iterable[Value]) -> str:
         """What variables stand for, one after another."""
-        known = (self.written.get(v.text) for v in values)
+        known = (self.written.get(v.name) for v in values)
         return ", ".join(dict.fromkeys(each.text for each in known if each is not None))
 
     def variable(self, type: SqlType, nullable: bool) -> Value:
         """A new variable."""
         self._count += 1
-        value = Value(f"v{self._count}", type, nullable)
-        self.types[value.text] = value
+        value = Value(name(f"v{self._count}"), type, nullable)
+        self.types[value.name] = value
         return value
 
-    def name(self, hint: str) -> str:
+    def new_name(self, hint: str) -> str:
         """A new name for a relation that no table or view has."""
         self._count += 1
         return f"{hint}__{self._count}"
 
-    def original(self, name: str) -> None:
-        """Gives the relation that is declared next the name of its table or view."""
-        self.declarations.append(f"#[original = {quote(name)}]")
+    def declare(self, kind: str, relation: Relation, original: str = "", key: ast.Expr | None = None) -> None:
+        """Declares a relation; `kind` is what stands before its name, `original` the name of its table or
+        view, `key` the primary key of a row `x`."""
+        role, kind = kind.split() if " " in kind else ("internal", kind)
+        fields = tuple(ast.Field(c.field, written_type(c.written), (), NOWHERE) for c in relation.columns)
+        named = (ast.Attribute("original", string(original), NOWHERE),) if original else ()
+        primary = None if key is None else ast.PrimaryKey("x", key, NOWHERE)
+        made = ast.RelationDecl(
+            relation.name, role, kind, False, fields, None, primary, named, NOWHERE, NOWHERE
+        )
+        self.declarations.append(placed(made, self._derived(self.place)))
 
-    def declare(self, kind: str, relation: Relation, suffix: str = "") -> None:
-        """Declares a relation; `kind` is what stands before its name."""
-        columns = ", ".join(f"{c.field}: {c.text}" for c in relation.columns)
-        self.declarations.append(f"{kind} {relation.name}({columns}){suffix}")
+    def rule(
+        self, relation: Relation, values: Sequence[Value], body: Body, place: Span | None = None
+    ) -> None:
+        """Writes a rule for rows of these values, which comes from a place."""
+        place = place or self.place
+        whole, row = self._derived(place), tuple(v.tree for v in values) or (tree("true"),)
+        live, used = _live(body.items, row)
+        self.rules.append(
+            ast.RuleDecl(
+                (placed(_atom(relation, arguments(row)), whole),),
+                tuple(placed(_clause(each, used), self._derived(place, each)) for each in live),
+                placed(_ATTRIBUTES, whole),
+                whole,
+            )
+        )
 
-    def rule(self, relation: Relation, args: Sequence[str], body: Body, place: Span | None = None) -> None:
-        """Writes a rule, which comes from a place."""
-        head = f"{relation.name}({', '.join(args)})"
-        clauses = _clauses(body.items, head)
-        texts = [text for text, _ in clauses]
-        self.rules.append(f"{head} :- {', '.join(texts)}." if clauses else f"{head}.")
-        self.places.append(place or self.place)
-        self.clauses.append(tuple(_origins(clauses, len(head) + len(" :- "))))
+    def _derived(self, place: Span, item: Item | None = None) -> Derived:
+        """A place of its own for what comes from a place."""
+        self._places += 1
+        stretch = place.source, place.line, place.column, place.end_line, place.end_column
+        if item is None:
+            return Derived(*stretch, self._places)
+        variable = item.variable if isinstance(item, Let) else ""
+        return Derived(*stretch, self._places, item.said, variable, getattr(item, "members", ()))
 
     def relation(
         self,
@@ -224,18 +244,18 @@ class Output:
         """A new relation with columns for values. `words` say what its rows are, if users are to see them;
         the last columns have `names`."""
         columns = tuple(Column(f"c{i}", f"c{i}", v.type, v.nullable) for i, v in enumerate(values))
-        made = Relation(self.name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
+        made = Relation(self.new_name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
         self.declare("relation" if is_set else "multiset", made)
         known = [self._column(v) for v in values] or [None]
-        for at, name in enumerate(names, len(values) - len(names)):
-            known[at] = Written(name, "", True, values[at].type.wrapper)
+        for at, shown in enumerate(names, len(values) - len(names)):
+            known[at] = Written(shown, "", True, values[at].type.wrapper)
         self.relations[made.name] = MadeRelation(
             words or "rows in between", tuple(known), not words, hint == "Domain"
         )
         return made
 
     def _column(self, value: Value) -> Written | None:
-        found = self.written.get(value.text)
+        found = self.written.get(value.name)
         return found or (Written("", "", False, value.type.wrapper) if value.type.wrapper else None)
 
     def made(
@@ -243,30 +263,21 @@ class Output:
     ) -> Relation:
         """A new relation with the values of a body."""
         relation = self.relation(hint, values, is_set=is_set, words=words)
-        self.rule(relation, [v.text for v in values] or ["true"], body)
+        self.rule(relation, values, body)
         return relation
 
     def term(
         self, relation: Relation, values: Sequence[Value], negated: bool = False, said: str = ""
     ) -> Term:
         """A term whose columns are the variables of these values, which are variables."""
-        return Term(relation, tuple(v.text for v in values) or ("true",), negated, said)
+        return Term(relation, tuple(v.name for v in values) or ("true",), negated, said)
 
 
 _BOOLEAN = SqlType("boolean")
 
 
-def _origins(clauses: Iterable[tuple[str, Item]], start: int) -> Iterator[ClauseOrigin]:
-    """What clauses say that follow one another in a rule."""
-    for text, item in clauses:
-        variable = item.variable if isinstance(item, Let) else ""
-        members = item.members if isinstance(item, Clause) else ()
-        yield ClauseOrigin(start, start + len(text), item.said, variable, members)
-        start += len(text) + len(", ")
-
-
-def _clauses(items: Iterable[Item], head: str) -> list[tuple[str, Item]]:
-    """The clauses that a rule with this head needs, with their texts."""
+def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item], set[str]]:
+    """The clauses that a rule for this row needs, and the variables that are used."""
     items = list(items)
     bound: dict[str, int] = {}  # in how many clauses
     for item in items:
@@ -279,38 +290,43 @@ def _clauses(items: Iterable[Item], head: str) -> list[tuple[str, Item]]:
         )
         for each in names:
             bound[each] = bound.get(each, 0) + 1
-    used = {name for name, count in bound.items() if count > 1} | set(variables_in(head))
+    used = {name for name, count in bound.items() if count > 1} | set(variables_in(row))
     live = list[Item]()
     for item in reversed(items):
         match item:
-            case Let(variable, text):
+            case Let(variable, expr):
                 if variable not in used:
                     continue
-                used.update(variables_in(text))
-            case Guard(text) | Clause(text):
-                used.update(variables_in(text))
+                used.update(variables_in(expr))
+            case Guard(expr) | Clause(expr):
+                used.update(variables_in(expr))
         live.append(item)
     live.reverse()
-    return [(_text(item, used), item) for item in live]
+    return live, used
 
 
-def _text(item: Item, used: set[str]) -> str:
+def _clause(item: Item, used: set[str]) -> ast.Clause:
     match item:
         case Term(relation, variables, negated):
             args = [
-                f".{column.field} = {_pattern(column, variable)}"
+                ast.Argument(column.field, _pattern(column, variable), NOWHERE)
                 for column, variable in zip(relation.columns, variables, strict=True)
                 if variable in used or variable == "true"
-            ] or [f".{relation.columns[0].field} = _"]
-            return f"{'not ' if negated else ''}{relation.name}({', '.join(args)})"
-        case Let(variable, text):
-            return f"var {variable} = {text}"
-        case Guard(text) | Clause(text):
-            return text
+            ] or [ast.Argument(relation.columns[0].field, ast.Wildcard(NOWHERE), NOWHERE)]
+            return _atom(relation, tuple(args), negated)
+        case Let(variable, value):
+            return ast.Condition(let(variable, value), NOWHERE)
+        case Guard(expr) | Clause(expr):
+            return ast.Condition(expr, NOWHERE)
 
 
-def _pattern(column: Column, variable: str) -> str:
+def _atom(relation: Relation, args: tuple[ast.Argument, ...], negated: bool = False) -> ast.Atom:
+    return ast.Atom(relation.name, args, None, NOWHERE, NOWHERE, negated=negated)
+
+
+def _pattern(column: Column, variable: str) -> ast.Expr:
     """The pattern that binds a column's plain value, or for an optional one the whole."""
+    bound = tree("true") if variable == "true" else name(variable)
     if column.wrapped and not column.nullable and column.type.wrapper:
-        return f"{column.type.wrapper}{{{variable}}}"
-    return variable
+        return tree(f"{column.type.wrapper}{{$}}", bound)
+    return bound

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import expressions as sql
 
+from ..syntax import Expr
+from ..syntax.templates import tree
 from . import conversions as c
 from .places import Places
 from .scopes import Scope
@@ -76,7 +79,7 @@ class Scalars:
                 case sql.Literal(is_string=True):
                     return c.string(node.this)
                 case sql.Literal():
-                    return c.number(node.this)
+                    return c.read_number(node.this)
                 case sql.Boolean():
                     return c.boolean(node.this)
                 case sql.Null():
@@ -84,7 +87,7 @@ class Scalars:
                 case sql.And() | sql.Or():
                     return self.connected(node)
                 case sql.Not():
-                    return c.strict([self.boolean(node.this)], lambda x: f"(not ({x}))", BOOLEAN)
+                    return c.strict([self.boolean(node.this)], "not $", BOOLEAN)
                 case sql.EQ() | sql.NEQ() | sql.LT() | sql.LTE() | sql.GT() | sql.GTE():
                     return self.comparison(node)
                 case sql.Case():
@@ -131,8 +134,8 @@ class Scalars:
             self.places.mistyped("a condition", str(value.type), node)
         return value
 
-    def true(self, node: Expression) -> str:
-        """The text of whether a condition is true, neither false nor unknown."""
+    def true(self, node: Expression) -> Expr:
+        """Whether a condition is true, neither false nor unknown."""
         return is_true(self.boolean(node))
 
     def number(self, node: Expression) -> Value:
@@ -157,14 +160,7 @@ class Scalars:
         """AND and OR."""
         name = "and" if isinstance(node, sql.And) else "or"
         parts = [self.boolean(each) for each in node.flatten()]
-        found = parts[0]
-        for part in parts[1:]:
-            if found.nullable or part.nullable:
-                text = f"sql::{name}3({found.optional().text}, {part.optional().text})"
-                found = Value(text, BOOLEAN, True)
-            else:
-                found = Value(f"({found.text} {name} {part.text})", BOOLEAN)
-        return found
+        return reduce(partial(_connected, name), parts)
 
     def comparison(self, node: Expression) -> Value:
         """A comparison, of values or with those of a subquery."""
@@ -189,7 +185,7 @@ class Scalars:
             return self.queries.quantified(op, values, query)
         opposite = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[op]
         found = self.queries.quantified(opposite, values, query)
-        return c.strict([found], lambda x: f"(not ({x}))", BOOLEAN)
+        return c.strict([found], "not $", BOOLEAN)
 
     def tuples(self, node: Expression, left: Expression, right: Expression) -> Value:
         """Equality of row values."""
@@ -197,21 +193,16 @@ class Scalars:
             self.places.refuse("this comparison of rows", node)
         pairs = zip(left.expressions, right.expressions, strict=True)
         equal = self.all_equal([(self.value(a), self.value(b)) for a, b in pairs], node)
-        return equal if isinstance(node, sql.EQ) else c.strict([equal], lambda x: f"(not ({x}))", BOOLEAN)
+        return equal if isinstance(node, sql.EQ) else c.strict([equal], "not $", BOOLEAN)
 
     def all_equal(self, pairs: Sequence[tuple[Value, Value]], node: Expression) -> Value:
         """Whether all pairs are of equal values."""
-        found: Value | None = None
-        for a, b in pairs:
-            equal = self.compared("==", a, b, node)
-            found = equal if found is None else conjoined(found, equal)
-        assert found is not None
-        return found
+        return reduce(conjoined, (self.compared("==", a, b, node) for a, b in pairs))
 
     def compared(self, op: str, left: Value, right: Value, node: Expression) -> Value:
         """A comparison of two values."""
         a, b = map(c.span, self.alike([left, right], node, "a comparison"))
-        return c.strict([a, b], lambda x, y: f"({x} {op} {y})", BOOLEAN)
+        return c.strict([a, b], f"$ {op} $", BOOLEAN)
 
     def as_key(self, value: Value, what: str, node: Expression) -> Value:
         """The value, for a place where equal values are one. Refuses intervals, of which unlike ones are."""
@@ -252,13 +243,13 @@ class Scalars:
         results.append(null(SqlType("null")) if default is None else self.value(default))
         return self.choice(tests, results, node)
 
-    def choice(self, tests: Sequence[str], results: Sequence[Value], node: Expression) -> Value:
+    def choice(self, tests: Sequence[Expr], results: Sequence[Value], node: Expression) -> Value:
         """The result of the first test that holds, or else the last one."""
         results = self.chosen(results, node, "CASE")
-        text = results[-1].text
+        made = results[-1].tree
         for test, result in reversed(list(zip(tests, results, strict=False))):
-            text = f"(if ({test}) {{{result.text}}} else {{{text}}})"
-        return Value(text, results[0].type, results[0].nullable)
+            made = tree("if ($) {$} else {$}", test, result.tree, made)
+        return Value(made, results[0].type, results[0].nullable)
 
     def cast(self, node: Expression) -> Value:
         """CAST and TRY_CAST."""
@@ -285,13 +276,7 @@ class Scalars:
         else:
             value = self.value(left)
             found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
-        result = found[0]
-        for each in found[1:]:
-            if result.nullable or each.nullable:
-                result = Value(f"sql::or3({result.optional().text}, {each.optional().text})", BOOLEAN, True)
-            else:
-                result = Value(f"({result.text} or {each.text})", BOOLEAN)
-        return result
+        return reduce(partial(_connected, "or"), found)
 
     def interval(self, node: sql.Interval, sign: int = 1) -> Value:
         """A literal of an interval: its months, days and microseconds."""
@@ -306,8 +291,9 @@ class Scalars:
         if name not in _UNITS:
             self.places.refuse(f"the unit {name} of an interval", node)
         months, days, micros = (sign * number * each for each in _UNITS[name])
-        text = f"sql::Interval{{{c.integer(months).text}, {c.integer(days).text}, {c.integer(micros).text}}}"
-        return Value(text, INTERVAL, False, (months, days, micros))
+        parts = months, days, micros
+        made = tree("sql::Interval{$, $, $}", *(c.integer(each).tree for each in parts))
+        return Value(made, INTERVAL, False, parts)
 
     def moved(self, moment: Value, interval: tuple[int, int, int], node: Expression) -> Value:
         """A date or a timestamp plus an interval, a timestamp."""
@@ -321,32 +307,30 @@ class Scalars:
             whole = (add_months(moment.constant, months) + days) * day + micros
             return c.integer(whole, TIMESTAMP)
         if moment.type == DATE:
-            return c.strict(
-                [moment],
-                lambda x: (
-                    f"((sql::add_months({x}, {c.integer(months).text}) + {c.integer(days).text}) * {day}"
-                    f" + {c.integer(micros).text})"
-                ),
-                TIMESTAMP,
-            )
-        shift = c.integer(days * day + micros).text
+            moved = [moment, *map(c.integer, (months, days, micros))]
+            return c.strict(moved, f"(sql::add_months($, $) + $) * {day} + $", TIMESTAMP)
+        shift = c.integer(days * day + micros)
         if months == 0:
-            return c.strict([moment], lambda x: f"({x} + {shift})", TIMESTAMP)
-        form = "(sql::add_months(sql::floor_div({x}, {d}), {m}) * {d} + sql::floor_mod({x}, {d}) + {s})"
-        text = form.replace("{d}", str(day)).replace("{m}", c.integer(months).text).replace("{s}", shift)
-        return c.strict([moment], lambda x: text.replace("{x}", x), TIMESTAMP)
+            return c.strict([moment, shift], "$ + $", TIMESTAMP)
+        months_on = f"sql::add_months(sql::floor_div($0, {day}), $1) * {day}"
+        moved = [moment, c.integer(months), shift]
+        return c.strict(moved, f"{months_on} + sql::floor_mod($0, {day}) + $2", TIMESTAMP)
 
 
-def is_true(value: Value) -> str:
-    """The text of whether a condition is true."""
-    return f"({value.text} == Some{{true}})" if value.nullable else value.text
+def is_true(value: Value) -> Expr:
+    """Whether a condition is true."""
+    return tree("$ == Some{true}", value.tree) if value.nullable else value.tree
 
 
 def conjoined(a: Value, b: Value) -> Value:
     """AND of two conditions."""
+    return _connected("and", a, b)
+
+
+def _connected(op: str, a: Value, b: Value) -> Value:
     if a.nullable or b.nullable:
-        return Value(f"sql::and3({a.optional().text}, {b.optional().text})", BOOLEAN, True)
-    return Value(f"({a.text} and {b.text})", BOOLEAN)
+        return Value(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
+    return Value(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
 
 
 def described(node: Expression | None) -> str:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax.templates import tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
 from .joins import Part, from_clause
 from .queries import Branch, Names, Query, Translator
-from .rules import Body, Guard, Let, Relation, Term, variables_in
+from .rules import Body, Guard, Let, Relation, Term
 from .scalars import Scalars, is_true
 from .scopes import Capture, Entry, Scope
 from .subqueries import Subqueries
@@ -187,29 +188,29 @@ class Block(Subqueries):
         table is looked up by it."""
         left, right, said = self.scalars.value(node.this), self.scalars.value(node.expression), written(node)
         if left.type.kind == "null" or right.type.kind == "null":
-            self.body.add(Guard("false", said))
+            self.body.add(Guard(tree("false"), said))
             return
         a, b = map(c.span, self.scalars.alike([left, right], node, "a comparison"))
         if a.type == BOOLEAN:
             self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node)), said))
             return
         if a.nullable and b.nullable:
-            self.body.add(Guard(f"is_some({a.text})", said))
+            self.body.add(Guard(tree("is_some($)", a.tree), said))
         elif a.nullable or b.nullable:
             a, b = a.optional(), b.optional()
-        self.body.add(Guard(f"({a.text} == {b.text})", said))
+        self.body.add(Guard(tree("$ == $", a.tree, b.tree), said))
 
     # ------------------------------------------------------------------ storing
 
     def variable(self, value: Value, node: Expression | None = None) -> Value:
         """The value, of an expression if there is one, as a variable."""
-        if variables_in(value.text) == [value.text]:
+        if value.name:
             return value
         made = self.output.variable(value.type, value.nullable)
         said = "" if node is None or isinstance(node, sql.Star) else written(node)
         if said:
             self.output.say(made, said, _table(node) if isinstance(node, sql.Column) else None)
-        self.body.add(Let(made.text, value.text, "" if isinstance(node, sql.Column) else said))
+        self.body.add(Let(made.name, value.tree, "" if isinstance(node, sql.Column) else said))
         return made
 
     def kept(self) -> list[Value]:
@@ -224,8 +225,8 @@ class Block(Subqueries):
         self.scope.entries = entries
         self.scope.known = {node: self.variable(value) for node, value in self.scope.known.items()}
         values = [e.value for e in entries] + list(self.scope.known.values()) + self.extra
-        domain = {v.text for v in self.body.domain}
-        return [v for v in dict.fromkeys(values) if v.text not in domain]
+        domain = {v.name for v in self.body.domain}
+        return [v for v in dict.fromkeys(values) if v.name not in domain]
 
     def store(self) -> None:
         """Makes a relation of the body, unless it is one: its variables stay what they are."""

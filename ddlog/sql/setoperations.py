@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import expressions as sql
 
 from ..errors.diagnostics import counted as number_of
-from . import conversions as c
+from ..syntax import Expr
+from ..syntax.templates import let, tree
 from .extents import written
 from .queries import Branch, Names, Query, Source, Translator
-from .rules import Body, Clause, Guard
+from .rules import Body, Clause, Guard, grouped
 from .scopes import Capture
 from .types import INTEGER, INTERVAL, Value
-
-if TYPE_CHECKING:
-    pass
 
 
 def combined(translator: Translator, node: sql.SetOperation, names: Names, capture: Capture | None) -> Query:
@@ -87,7 +83,7 @@ def _of_bags(
     alone = body.copy()
     unused = output.variable(INTEGER, False)
     body.add(output.term(other.relation, [*other.domain, *values, unused]))
-    times = f"({many.text} - {unused.text})" if is_except else f"min({many.text}, {unused.text})"
+    times = tree("$ - $" if is_except else "min($, $)", many.tree, unused.tree)
     branches = [repeated(translator, body, values, times)]
     if is_except:
         free = output.variable(INTEGER, False)
@@ -95,7 +91,7 @@ def _of_bags(
             other.relation, [*other.domain, *values, free], True, "in no row after EXCEPT"
         )
         alone.add(free_term)
-        branches.append(repeated(translator, alone, values, many.text))
+        branches.append(repeated(translator, alone, values, many.tree))
     return Query(first.names, tuple(branches))
 
 
@@ -105,15 +101,14 @@ def counted(translator: Translator, source: Source, capture: Capture | None) -> 
     values = _named(translator, source, translator.opened(source, body))
     group = translator.output.variable(INTEGER, False)
     count = translator.output.variable(INTEGER, False)
-    keys = ", ".join(v.text for v in (*body.domain, *values))
-    body.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys}))", "equal rows"))
-    body.add(Clause(f"var {count.text} = ({group.text}.count() as bigint)"))
+    body.add(grouped(group, tree("(true, true)"), (*body.domain, *values), "equal rows"))
+    body.add(Clause(let(count.name, tree("$.count() as bigint", group.tree))))
     relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
     return Source(relation, (*source.names, "count"), source.domain)
 
 
-def repeated(translator: Translator, body: Body, values: list[Value], times: str) -> Branch:
+def repeated(translator: Translator, body: Body, values: list[Value], times: Expr) -> Branch:
     number = translator.output.variable(INTEGER, False)
-    body.add(Guard(f"({times} > 0)"))
-    body.add(Clause(f"var _{number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))
+    body.add(Guard(tree("$ > 0", times)))
+    body.add(Clause(let(f"_{number.name}", tree("FlatMap(range_vec((0: bigint), $, 1))", times))))
     return Branch(body, tuple(values), translator.output.place)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .. import syntax
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.origins import Origins, RuleOrigin
 from ..errors.source import Span
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
+from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached
 from .places import Places, SqlError
 from .queries import Names, Query, Source, Translator
 from .rules import Column, Output, Relation
 from .scalars import type_of
-from .types import SqlType, Value
+from .types import NULL, Value, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -34,14 +34,11 @@ def _reserved() -> frozenset[str]:
     return RESERVED | words | {"aggregate", "group_all_by", "group_by", "key", "primary"}
 
 
-_ATTRIBUTES = "#[distinct] #[product] "  # of each rule
-
-
 class Module:
     """The statements of a module, translated one after another."""
 
-    def __init__(self, places: Places) -> None:
-        self.places, self.output = places, Output()
+    def __init__(self, places: Places, output: Output) -> None:
+        self.places, self.output = places, output
         self.tables: dict[str, Source] = {}
         self.relations: dict[str, str] = {}
         self.inputs: set[str] = set()
@@ -49,23 +46,10 @@ class Module:
         self.broken: set[str] = set()  # names of tables and views that have errors
         self.imports = ["sql", "group"]
 
-    def text(self, name: str) -> str:
-        """The rules of the module."""
-        imports = [f"import {each}" for each in dict.fromkeys(self.imports)]
-        lines = [f"// {name}", *imports, *self.output.declarations]
-        return "\n".join([*lines, *(f"{_ATTRIBUTES}{rule}" for rule in self.output.rules)]) + "\n"
-
-    def origins(self, statements: Sequence[Span]) -> Origins:
-        """What the rules of the text say in SQL, given the statement of each."""
-        output, rules = self.output, dict[int, RuleOrigin]()
-        first = 2 + len(dict.fromkeys(self.imports)) + len(output.declarations)
-        start = len(_ATTRIBUTES) + 1
-        for line, (statement, place, clauses) in enumerate(
-            zip(statements, output.places, output.clauses, strict=True), first
-        ):
-            moved = (replace(each, start=each.start + start, end=each.end + start) for each in clauses)
-            rules[line] = RuleOrigin(statement, place or statement, tuple(moved))
-        return Origins(self.places.source, rules, dict(output.relations), dict(output.written))
+    def tree(self, whole: Span) -> syntax.Module:
+        """The module, which stands at a place."""
+        imports = (syntax.Import(each, None, whole) for each in dict.fromkeys(self.imports))
+        return syntax.Module((*imports, *self.output.declarations, *self.output.rules), whole)
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
@@ -149,13 +133,9 @@ class Module:
         columns = [Column(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns]
         made = Relation(relation, tuple(columns))
         fields = {x.name: x.field for x in columns}
-        parts = [f"x.{fields[part]}" for part in key]
-        inner = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-        self.output.original(name)
-        if key:
-            self.output.declare("input relation", made, f" primary key (x) {inner}")
-        else:
-            self.output.declare("input multiset", made)
+        parts = items(*(tree(f"x.{fields[part]}") for part in key))
+        kind = "input relation" if key else "input multiset"
+        self.output.declare(kind, made, name, parts if key else None)
         self._know(name, made, tuple(names))
         self.inputs.add(name)
 
@@ -223,8 +203,7 @@ class Module:
             for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
         )
         made = Relation(relation, columns)
-        self.output.original(name)
-        self.output.declare("output relation" if query.is_set else "output multiset", made)
+        self.output.declare("output relation" if query.is_set else "output multiset", made, name)
         for branch in query.branches:
             self.output.rule(made, [wrapped(v) for v in branch.values], branch.body, branch.place)
         self._know(name, made, query.names)
@@ -252,7 +231,7 @@ class Module:
                 self.places.wrong(f"a row of `{name}` has the columns {', '.join(source.names)}", node)
             args = []
             for column in source.relation.columns:
-                value = given.get(column.name, Value("(None: Option<bool>)", SqlType("null"), True))
+                value = given.get(column.name, null(NULL))
                 try:
                     brought = c.cast(value, column.type, may_fail=False)
                 except c.BadLiteral as error:
@@ -283,14 +262,15 @@ def _names_nothing(star: Expression) -> bool:
     )
 
 
-def wrapped(value: Value) -> str:
-    """The text of a value as a table has it."""
+def wrapped(value: Value) -> Value:
+    """A value as a table has it."""
     wrapper = value.type.wrapper
     if not wrapper:
-        return value.text
-    if not value.nullable:
-        return f"{wrapper}{{{value.text}}}"
-    return f"match ({value.text}) {{Some{{var x}} -> Some{{{wrapper}{{x}}}}, None -> None}}"
+        return value
+    form = f"{wrapper}{{$}}"
+    if value.nullable:
+        form = f"match ($) {{Some{{var x}} -> Some{{{wrapper}{{x}}}}, None -> None}}"
+    return replace(value, tree=tree(form, value.tree))
 
 
 def field_name(name: str) -> str:

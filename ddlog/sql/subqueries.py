@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax.templates import let, tree
 from . import conversions as c
 from .extents import extent, written
 from .places import Places
 from .queries import Names, Query, Translator
-from .rules import Body, Clause, Guard, Output, Relation, Term
+from .rules import Body, Clause, Guard, Output, Relation, Term, grouped
 from .scalars import Scalars, is_true
 from .scopes import Capture, Scope
 from .types import BOOLEAN, DOUBLE, Value, null
@@ -94,10 +95,10 @@ class Subqueries:
                 continue
             left, right = self.scalars.alike([a, b], node, "IN")
             if left.nullable and right.nullable:
-                self.body.add(Guard(f"is_some({left.text})", said))
+                self.body.add(Guard(tree("is_some($)", left.tree), said))
             elif left.nullable or right.nullable:
                 left, right = left.optional(), right.optional()
-            self.body.add(Guard(f"({left.text} == {right.text})", said))
+            self.body.add(Guard(tree("$ == $", left.tree, right.tree), said))
 
     # ------------------------------------------------------------------- values
 
@@ -134,10 +135,8 @@ class Subqueries:
         if unknown is None:
             return found
         maybe = self._flag(self.output.term(unknown, about))
-        text = (
-            f"(if ({found.text}) Some{{true}} else if ({maybe.text}) (None: Option<bool>) else Some{{false}})"
-        )
-        return Value(text, BOOLEAN, True)
+        known = "if ($) Some{true} else if ($) (None: Option<bool>) else Some{false}"
+        return Value(tree(known, found.tree, maybe.tree), BOOLEAN, True)
 
     # -------------------------------------------------------------------- parts
 
@@ -171,8 +170,7 @@ class Subqueries:
         query, capture, outer = self._subquery(node)
         relation = self.output.relation("Exists", capture.domain, is_set=True, words=self._words(node))
         for branch in query.branches:
-            args = [v.text for v in capture.domain] or ["true"]
-            self.output.rule(relation, args, branch.body, branch.place)
+            self.output.rule(relation, capture.domain, branch.body, branch.place)
         return relation, outer
 
     def _words(self, node: Expression) -> str:
@@ -192,8 +190,7 @@ class Subqueries:
         columns = [*capture.domain, *values]
         relation = self.output.relation("Among", columns, is_set=True, words=words, names=query.names)
         for branch in query.branches:
-            args = [v.text for v in (*capture.domain, *branch.values)]
-            self.output.rule(relation, args, branch.body, branch.place)
+            self.output.rule(relation, (*capture.domain, *branch.values), branch.body, branch.place)
         return relation, values
 
     def _compared(
@@ -217,7 +214,7 @@ class Subqueries:
         equal = self.output.made("Compared", about, found, is_set=True, words=words)
         if not holds.nullable:
             return equal, None, about
-        body.add(Guard(f"is_none({holds.text})", "the comparison is NULL"))
+        body.add(Guard(tree("is_none($)", holds.tree), "the comparison is NULL"))
         return equal, self.output.made("Unknown", about, body, is_set=True, words=words), about
 
     def _differs(self, pairs: Sequence[tuple[Value, Value]], op: str, node: Expression) -> Value:
@@ -225,7 +222,7 @@ class Subqueries:
             return self.scalars.compared(op, *pairs[0], node)
         if op != "!=":
             self.places.refuse("this comparison of rows", node)
-        return c.strict([self.scalars.all_equal(pairs, node)], lambda x: f"(not ({x}))", BOOLEAN)
+        return c.strict([self.scalars.all_equal(pairs, node)], "not $", BOOLEAN)
 
     def _only(self, relation: Relation, capture: Capture, value: Value) -> Relation:
         """A relation with the only value of each of the captured columns; more are a fault."""
@@ -236,9 +233,8 @@ class Subqueries:
             self.output.variable(value.type, False),
             self.output.variable(value.type, value.nullable),
         )
-        keys = ", ".join(v.text for v in domain)
-        body.add(Clause(f"var {group.text} = ({found.text}, true).group_all_by(({keys}))"))
-        body.add(Clause(f"var {result.text} = sql::only({group.text})"))
+        body.add(grouped(group, tree("($, true)", found.tree), domain))
+        body.add(Clause(let(result.name, tree("sql::only($)", group.tree))))
         return self.output.made("Only", [*domain, result], body, is_set=False)
 
     def _flag(self, term: Term) -> Value:
@@ -250,7 +246,7 @@ class Subqueries:
         for negated in (False, True):
             body = self.body.copy()
             body.add(Term(term.relation, term.variables, negated))
-            self.output.rule(relation, [*(v.text for v in kept), "false" if negated else "true"], body)
+            self.output.rule(relation, [*kept, c.boolean(not negated)], body)
         self.extra.append(flag)
         self.read_again(relation, [*kept, flag])
         return flag
@@ -261,15 +257,14 @@ class Subqueries:
         kept = [*self.body.domain, *self.kept()]
         result = self.output.variable(value.type, True)
         made = self.output.relation("Valued", [*kept, result], is_set=False)
-        texts = [v.text for v in kept]
         found = self.output.variable(value.type, value.nullable)
         body = self.body.copy()
         body.add(self.output.term(relation, [*outer, found]))
-        self.output.rule(made, [*texts, found.optional().text], body)
+        self.output.rule(made, [*kept, found.optional()], body)
         missing = self.body.copy()
         unused = self.output.variable(value.type, value.nullable)
         missing.add(self.output.term(relation, [*outer, unused], negated=True))
-        self.output.rule(made, [*texts, null(value.type).text], missing)
+        self.output.rule(made, [*kept, null(value.type)], missing)
         self.extra.append(result)
         self.read_again(made, [*kept, result])
         return result

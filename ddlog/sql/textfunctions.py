@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import VectorLit
+from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
 from .scalars import Scalars, Translate
 from .types import (
@@ -31,21 +34,21 @@ def _as_text(s: Scalars, node: Expression) -> Value:
 
 def joined(s: Scalars, node: Expression) -> Value:
     parts = [_as_text(s, each) for each in (node.this, node.expression)]
-    return c.strict(parts, lambda x, y: f"({x} ++ {y})", VARCHAR)
+    return c.strict(parts, "$ ++ $", VARCHAR)
 
 
 def concat(s: Scalars, node: Expression) -> Value:
     """CONCAT leaves NULL out."""
     parts = [_as_text(s, each) for each in node.expressions]
-    texts = [f'unwrap_or({p.text}, "")' if p.nullable else p.text for p in parts]
-    return Value(f"({' ++ '.join(texts)})", VARCHAR)
+    texts = [tree('unwrap_or($, "")', p.tree) if p.nullable else p.tree for p in parts]
+    return Value(reduce(partial(tree, "$ ++ $"), texts), VARCHAR)
 
 
 def concat_ws(s: Scalars, node: Expression) -> Value:
     """CONCAT_WS leaves NULL out, too, but for a separator that is NULL."""
     separator, *parts = [_as_text(s, each) for each in node.expressions]
-    made = "[" + ", ".join(p.optional().text for p in parts) + "]"
-    return c.strict([separator], lambda x: f"sql::concat_ws({x}, {made})", VARCHAR)
+    made = VectorLit(tuple(p.optional().tree for p in parts), NOWHERE)
+    return c.strict([separator], lambda x: tree("sql::concat_ws($, $)", x, made), VARCHAR)
 
 
 def like(s: Scalars, node: Expression) -> Value:
@@ -56,8 +59,8 @@ def like(s: Scalars, node: Expression) -> Value:
     call = "sql::ilike" if isinstance(node, sql.ILike) else "sql::like"
     found = _simple_like(text, pattern.constant) if call == "sql::like" and not escape else None
     if found is None:
-        found = c.strict([text, pattern], lambda x, y: f"{call}({x}, {y}, {c.quoted(escape)})", BOOLEAN)
-    return c.strict([found], lambda x: f"(not ({x}))", BOOLEAN) if node.args.get("negate") else found
+        found = c.strict([text, pattern, c.string(escape)], f"{call}($, $, $)", BOOLEAN)
+    return c.strict([found], "not $", BOOLEAN) if node.args.get("negate") else found
 
 
 def _simple_like(text: Value, pattern: object) -> Value | None:
@@ -72,8 +75,8 @@ def _simple_like(text: Value, pattern: object) -> Value | None:
         (start, end)
     )
     if test is None:
-        return c.strict([text], lambda x: f"({x} == {c.quoted(inner)})", BOOLEAN)
-    return c.strict([text], lambda x: f"string_{test}({x}, {c.quoted(inner)})", BOOLEAN)
+        return c.strict([text, c.string(inner)], "$ == $", BOOLEAN)
+    return c.strict([text, c.string(inner)], f"string_{test}($, $)", BOOLEAN)
 
 
 def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
@@ -81,7 +84,7 @@ def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
 
     def translate(s: Scalars, node: Expression) -> Value:
         args = [s.text(node.args[name]) for name in names]
-        return c.strict(args, lambda *x: f"{call}({', '.join(x)})", type)
+        return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
 
     return translate
 
@@ -92,7 +95,7 @@ def mixed(call: str, text: str, *numbers: str, type: SqlType = VARCHAR, also: st
     def translate(s: Scalars, node: Expression) -> Value:
         args = [s.text(node.args[text]), *(s.number(node.args[name]) for name in numbers)]
         args += [s.text(node.args[also])] if also else []
-        return c.strict(args, lambda *x: f"{call}({', '.join(x)})", type)
+        return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
 
     return translate
 
@@ -101,24 +104,24 @@ def substring(s: Scalars, node: Expression) -> Value:
     args = [s.text(node.this), s.number(node.args["start"])]
     length = node.args.get("length")
     if length is None:
-        return c.strict(args, lambda x, y: f"sql::substring_from({x}, {y})", VARCHAR)
-    return c.strict([*args, s.number(length)], lambda x, y, z: f"sql::substring({x}, {y}, {z})", VARCHAR)
+        return c.strict(args, "sql::substring_from($, $)", VARCHAR)
+    return c.strict([*args, s.number(length)], "sql::substring($, $, $)", VARCHAR)
 
 
 def trim(s: Scalars, node: Expression) -> Value:
     side = str(node.args.get("position") or "BOTH").lower()
     what = node.args.get("expression")
     letters = c.string(" ") if what is None else s.text(what)
-    return c.strict([s.text(node.this), letters], lambda x, y: f"sql::trim_{side}({x}, {y})", VARCHAR)
+    return c.strict([s.text(node.this), letters], f"sql::trim_{side}($, $)", VARCHAR)
 
 
 def pad(s: Scalars, node: Expression) -> Value:
     side = "left" if node.args.get("is_left") else "right"
     fill = node.args.get("fill_pattern")
     args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
-    return c.strict(args, lambda x, y, z: f"sql::pad_{side}({x}, {y}, {z})", VARCHAR)
+    return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
 
 
 def regexp(s: Scalars, node: Expression) -> Value:
     args = [s.text(node.this), s.text(node.expression)]
-    return c.strict(args, lambda x, y: f"sql::regexp_matches({x}, {y})", BOOLEAN)
+    return c.strict(args, "sql::regexp_matches($, $)", BOOLEAN)

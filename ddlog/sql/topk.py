@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import Expr
+from ..syntax.templates import items, let, string, tree
 from . import conversions as c
 from .extents import written
 from .places import are
 from .queries import Branch, Query
-from .rules import Body, Clause
+from .rules import Body, Clause, grouped
 from .types import INTEGER, NULL, Value
 
 if TYPE_CHECKING:
@@ -37,20 +39,20 @@ def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[V
         output.say(cell, name, "")
     relation = output.made("Ordered", [*domain, *ordering, *cells], block.body, is_set=False)
     body = Body([output.term(relation, [*domain, *ordering, *cells])], domain)
-    row = ", ".join(v.text for v in (*cells, Value("true", INTEGER), Value("true", INTEGER)))
-    by = ", ".join(v.text for v in (*ordering, Value("true", INTEGER), Value("true", INTEGER)))
+    row = items(padded(ordering), padded(cells))
     group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
-    grouping = ", ".join(v.text for v in domain)
-    most = "(-(1: bigint))" if count is None else f"({count}: bigint)"
+    most = c.integer(-1 if count is None else count).tree
     said = [written(node.args[key]) for key in ("order", "limit", "offset") if node.args.get(key) is not None]
-    known = tuple(v.text for v in cells)
-    body.add(
-        Clause(f"var {group.text} = (({by}), ({row})).group_all_by(({grouping}))", "rows to order", known)
-    )
-    call = f'sql::top({group.text}, "{letters}", {start}, {most})'
-    body.add(Clause(f"var {one.text} = FlatMap({call})", " ".join(said)))
-    results = tuple(Value(f"{one.text}.{i}", v.type, v.nullable) for i, v in enumerate(cells))
+    body.add(grouped(group, row, domain, "rows to order", cells))
+    firsts = tree("FlatMap(sql::top($, $, $, $))", group.tree, string(letters), start, most)
+    body.add(Clause(let(one.name, firsts), " ".join(said)))
+    results = tuple(Value(tree(f"$.{i}", one.tree), v.type, v.nullable) for i, v in enumerate(cells))
     return Query(tuple(names), (Branch(body, results, output.place),))
+
+
+def padded(values: Sequence[Value]) -> Expr:
+    """The tuple of some values, of at least two items whatever they are."""
+    return items(*(v.tree for v in values), tree("true"), tree("true"))
 
 
 def order_keys(

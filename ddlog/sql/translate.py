@@ -1,7 +1,7 @@
 """A module of SQL as one of this language: tables are input relations, views output relations.
 
-Statements are parsed (`sqlglot`), and each view becomes rules (`queries`, `selects` and what they use). The
-text of the rules is then read like any program. All errors of a module come at once, a place each.
+Statements are parsed (`sqlglot`), and each view becomes the syntax trees of rules (`queries`, `selects` and
+what they use), whose places are those of the SQL. All errors of a module come at once, a place each.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .. import syntax
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
-from ..errors.source import AS_RULES, Span
-from ..errors.source import Source as Text
+from ..errors.source import Source, Span
 from .places import Places, SqlError
 
 if TYPE_CHECKING:
@@ -27,39 +27,27 @@ if TYPE_CHECKING:
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """The rules of a module, as text, the relations of its tables and views by their names in SQL, and what
-    the rules say in SQL."""
-
-    text: str
-    tables: dict[str, str] = field(default_factory=dict)
-    origins: Origins | None = None
-
-    def source(self, source: Text) -> Text:
-        """The text as a source, given that of the module."""
-        return Text(f"{source.name}{AS_RULES}", self.text, origins=self.origins)
-
-
-def translate(source: Text) -> Translation:
-    """The module as a text of this language. Raises DDlogError with all errors."""
+def translate(source: Source) -> syntax.Module:
+    """The module as one of this language. Raises DDlogError with all errors."""
     try:
         import sqlglot
     except ImportError:
         raise DDlogError([errors.NoParser()]) from None
+    from .rules import Output
     from .statements import Module
 
-    places, dialect = Places(source), sqlglot.Dialect.get_or_raise("duckdb")
+    output, dialect = Output(), sqlglot.Dialect.get_or_raise("duckdb")
+    origins = Origins(output.relations, output.written)
+    places = Places(Source(source.name, source.text, origins=origins))
     try:
         tokens = dialect.tokenize(source.text)
     except sqlglot.errors.TokenError:
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     places.tokens = tokens
-    module, found = Module(places), list[Diagnostic]()
-    statements: list[Span] = []  # of the rules
+    module, found = Module(places, output), list[Diagnostic]()
     for part in _statements(tokens):
-        whole = places.between(part[0].start, part[-1].end + 1)
+        whole = output.place = places.between(part[0].start, part[-1].end + 1)
         try:
             (statement,) = dialect.parser().parse(part, source.text)
         except sqlglot.errors.ParseError as error:
@@ -70,11 +58,10 @@ def translate(source: Text) -> Translation:
                 found += unread
             elif statement is not None:
                 found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
-        statements += [whole] * (len(module.output.rules) - len(statements))
     found += module.dangling()
     if found:
         raise DDlogError(in_order(found))
-    return Translation(module.text(source.name), module.relations, module.origins(statements))
+    return module.tree(places.between(0, len(source.text)))
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -8,8 +8,12 @@ Option.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+
+from ..syntax import Expr, Name
+from ..syntax.templates import names_in, tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ _PLAIN = {
     "null": "bool",
 }
 _WRAPPERS = {"date": "sql::Date", "timestamp": "sql::Timestamp", "time": "sql::Time"}
+_VARIABLE = re.compile(r"v\d+")  # what rules call variables
 _NUMBERS = ("integer", "decimal", "double")
 
 NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")
@@ -73,27 +78,37 @@ def decimal(scale: int) -> SqlType:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression: its text over the variables of a rule, of the plain type or, if `nullable`, an Option of
-    it. `constant` is the value of a literal as Python has it."""
+    """An expression over the variables of a rule, of the plain type or, if `nullable`, an Option of it.
+    `constant` is the value of a literal as Python has it."""
 
-    text: str
+    tree: Expr
     type: SqlType
     nullable: bool = False
     constant: object = None
 
     @property
     def plain(self) -> str:
-        """The type of the text."""
+        """The type of the expression."""
         return f"Option<{self.type.plain}>" if self.nullable else self.type.plain
 
     def optional(self) -> Value:
         """The same value as an Option."""
-        return self if self.nullable else replace(self, text=f"Some{{{self.text}}}", nullable=True)
+        return self if self.nullable else replace(self, tree=tree("Some{$}", self.tree), nullable=True)
+
+    @property
+    def name(self) -> str:
+        """The variable that the value is; empty for any other expression."""
+        return self.tree.name if isinstance(self.tree, Name) and _VARIABLE.fullmatch(self.tree.name) else ""
+
+
+def variables_in(part: object) -> list[str]:
+    """The variables of rules that a tree, or a tuple of trees, mentions."""
+    return [each for each in names_in(part) if _VARIABLE.fullmatch(each)]
 
 
 def null(type: SqlType) -> Value:
     """NULL as a value of a type."""
-    return Value(f"(None: Option<{type.plain}>)", type, True)
+    return Value(tree(f"(None: Option<{type.plain}>)"), type, True)
 
 
 def common(types: Iterable[SqlType]) -> SqlType | None:

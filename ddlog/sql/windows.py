@@ -6,15 +6,17 @@ A change of a partition computes it anew, and no other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from . import conversions as c
+from ..syntax.templates import items, let, tree
+from ..values import quote
 from .extents import written
-from .rules import Body, Clause
+from .rules import Body, Clause, grouped
 from .scalars import described
-from .topk import order_keys
+from .topk import order_keys, padded
 from .types import BOOLEAN, DOUBLE, INTEGER, NULL, Value, null
 
 if TYPE_CHECKING:
@@ -63,19 +65,16 @@ def _attach(block: Block, node: Expression) -> None:
     block.store()
     domain = block.body.domain
     kept = block.kept()
-    by = ", ".join([*(v.text for v, _ in ordering), "true", "true"])
-    row = ", ".join([*(v.text for v in kept), "true", "true"])
     group, one = block.output.variable(INTEGER, False), block.output.variable(INTEGER, False)
-    names = ", ".join(dict.fromkeys(v.text for v in (*domain, *keys)))
     body = block.body.copy()
     parted = f"rows by {block.output.said(keys)}" if keys else "all rows"
-    grouping = f"(({by}), {argument.text}, ({row})).group_all_by(({names}))"
-    body.add(Clause(f"var {group.text} = {grouping}", parted, tuple(v.text for v in kept)))
-    body.add(Clause(f"var {one.text} = FlatMap({call.replace('$', group.text)})"))
+    row = items(padded([v for v, _ in ordering]), argument.tree, padded(kept))
+    body.add(grouped(group, row, (*domain, *keys), parted, kept))
+    body.add(Clause(let(one.name, tree(f"FlatMap({call})", group.tree))))
     made = block.output.say(block.output.variable(result.type, result.nullable), written(node))
     relation = block.output.relation("Windowed", [*domain, *kept, made], is_set=False)
-    texts = [*(v.text for v in domain), *(f"{one.text}.0.{i}" for i in range(len(kept))), f"{one.text}.1"]
-    block.output.rule(relation, texts, body)
+    cells = [replace(v, tree=tree(f"$.0.{i}", one.tree)) for i, v in enumerate(kept)]
+    block.output.rule(relation, [*domain, *cells, replace(made, tree=tree("$.1", one.tree))], body)
     block.body = Body(domain=domain)
     block.read_again(relation, [*domain, *kept, made])
     block.scope.known[node] = made
@@ -136,36 +135,36 @@ def _function(
     block: Block, node: Expression, frame: str, letters: str, window: Expression
 ) -> tuple[str, Value, Value]:
     """The call, where `$` is the group; the type of its values; and the argument, an Option."""
-    nothing = Value("true", BOOLEAN)
+    nothing, empty = Value(tree("true"), BOOLEAN), tree("()")
     kind = type(node)
 
     def call(name: str, what: str, *more: str) -> str:
-        return f"sql::{name}({', '.join(['$', c.quoted(letters), c.quoted(what), c.quoted(frame), *more])})"
+        return f"sql::{name}({', '.join(['$', *map(quote, (letters, what, frame)), *more])})"
 
     if kind in _NUMBERS:
         size = _constant(block, node.this, 1) if kind is sql.Ntile else 0
         return (
             call("window_number", f"{_NUMBERS[kind]} {size}"),
-            Value("", INTEGER),
+            Value(empty, INTEGER),
             _argument(block, nothing),
         )
     if kind in _SHARES:
-        return call("window_share", _SHARES[kind]), Value("", DOUBLE), _argument(block, nothing)
+        return call("window_share", _SHARES[kind]), Value(empty, DOUBLE), _argument(block, nothing)
     if isinstance(node.this, sql.Distinct) or kind not in (*_VALUES, sql.Count, sql.Avg):
         block.places.refuse(f"{described(node)} over a window", window)
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
-        return call("window_number", "count 0"), Value("", INTEGER), _argument(block, nothing)
+        return call("window_number", "count 0"), Value(empty, INTEGER), _argument(block, nothing)
     value = _typed(block.scalars.value(node.this))
     if kind in (sql.Min, sql.Max):
         block.scalars.as_key(value, described(node), node)
     if kind is sql.Count:
-        return call("window_number", "count 0"), Value("", INTEGER), _argument(block, value)
+        return call("window_number", "count 0"), Value(empty, INTEGER), _argument(block, value)
     if kind in (sql.Avg, sql.Sum) and not value.type.is_number:
         block.places.mistyped(described(node), str(value.type), node)
     if kind is sql.Avg:
-        scale = c.integer(10**value.type.scale).text
+        scale = f"({10**value.type.scale}: bigint)"
         name = "window_mean_of_doubles" if value.type == DOUBLE else "window_mean"
-        return call(name, "avg", scale), Value("", DOUBLE, True), _argument(block, value)
+        return call(name, "avg", scale), Value(empty, DOUBLE, True), _argument(block, value)
     number = 1
     if kind in (sql.Lag, sql.Lead) or kind is sql.NthValue:
         number = _constant(block, node.args.get("offset"), 1)
@@ -174,7 +173,7 @@ def _function(
         block.places.refuse("a default value of LAG and LEAD", window, "COALESCE can often say the same")
     return (
         call("window_value", f"{_VALUES[kind]} {number}"),
-        Value("", value.type, True),
+        Value(empty, value.type, True),
         _argument(block, value),
     )
 

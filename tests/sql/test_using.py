@@ -193,7 +193,8 @@ def test_faults_name_the_view(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     script.write_text("start; insert t(1); commit;", encoding="utf-8")
     assert main(["run", str(path), "--updates", str(script)]) == 1
     assert (
-        f"error: {path}:3:1: division by zero, in this view\n    CREATE VIEW q AS" in capsys.readouterr().err
+        f"error: {path}:4:3: division by zero, in this view\n      SELECT v // (v - 1) AS q FROM t;\n      ^"
+        in capsys.readouterr().err
     )
 
 

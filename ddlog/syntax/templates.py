@@ -1,0 +1,133 @@
+"""Trees by templates: text with holes, parsed once and filled with trees.
+
+    tree("sql::rounded($, $)", value, 100)
+    tree("match ($) {Some{$1} -> $1, None -> 0}", value, VarDecl("x", NOWHERE))
+
+`$` is the next of the trees that are given, `$1` the one with that number, from 0 on. A filled tree stands
+nowhere until `placed` gives it the place of what it was made for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, lru_cache
+from itertools import count
+from typing import Any, TypeAlias, TypeVar
+
+from .. import syntax as ast
+from ..errors.source import Source, Span
+from .parser import parse_query
+
+NOWHERE = Span(Source("", ""), 1, 1, 1, 1)
+_HOLE = re.compile(r"\$(\d?)")
+_TEMPLATES = 4096  # as many as are kept parsed
+
+T = TypeVar("T")
+Filler: TypeAlias = Callable[[Sequence[ast.Expr]], Any]
+
+
+def tree(template: str, *given: ast.Expr | int) -> ast.Expr:
+    """The expression of a template, with trees and whole numbers in its holes."""
+    made: ast.Expr = _filler(template)([integer(e) if isinstance(e, int) else e for e in given])
+    return made
+
+
+@lru_cache(_TEMPLATES)
+def _filler(template: str) -> Filler:
+    numbers = count()
+    text = _HOLE.sub(lambda hole: f"hole__{hole[1] or next(numbers)}", template)
+    return _filling(_parsed(text))
+
+
+def _parsed(text: str) -> ast.Expr:
+    query, wrong = parse_query(Source("", text))
+    (clause,) = query.body
+    assert not wrong and isinstance(clause, ast.Condition), text
+    return clause.expr
+
+
+def _filling(part: Any) -> Filler:
+    match part:
+        case ast.Name(name) if name.startswith("hole__"):
+            at = int(name.removeprefix("hole__"))
+            return lambda given: given[at]
+        case Span():
+            return lambda given: NOWHERE
+        case tuple():
+            items = [_filling(each) for each in part]
+            return lambda given: tuple([each(given) for each in items])
+    if not is_dataclass(part):
+        return lambda given: part
+    kind: Any = type(part)
+    parts = [_filling(getattr(part, name)) for name in _names(kind)]
+    return lambda given: kind(*[each(given) for each in parts])
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+@cache
+def written_type(text: str) -> ast.Type:
+    """A type by its text."""
+    typed = tree(f"x: {text}")
+    assert isinstance(typed, ast.Typed)
+    return typed.type
+
+
+def placed(part: T, span: Span) -> T:
+    """The tree with a place for all of it that stands nowhere."""
+    if part is NOWHERE:
+        return span  # type: ignore[return-value]
+    if isinstance(part, tuple):
+        return tuple([placed(each, span) for each in part])  # type: ignore[return-value]
+    if isinstance(part, Span) or not is_dataclass(part):
+        return part
+    kind: Any = type(part)
+    return kind(*[placed(getattr(part, name), span) for name in _names(kind)])  # type: ignore[no-any-return]
+
+
+def name(text: str) -> ast.Expr:
+    """A variable."""
+    return ast.Name(text, NOWHERE)
+
+
+def integer(number: int) -> ast.Expr:
+    """A whole number."""
+    return ast.IntLit(number, None, None, NOWHERE)
+
+
+def string(text: str) -> ast.Expr:
+    """A text."""
+    return ast.StringLit(text, NOWHERE)
+
+
+def items(*parts: ast.Expr) -> ast.Expr:
+    """The tuple of some values; a single one is itself."""
+    return parts[0] if len(parts) == 1 else ast.TupleExpr(parts, NOWHERE)
+
+
+def let(variable: str, value: ast.Expr) -> ast.Expr:
+    """`var variable = value`"""
+    return ast.Assign(ast.VarDecl(variable, NOWHERE), value, NOWHERE)
+
+
+def arguments(parts: Sequence[ast.Expr]) -> tuple[ast.Argument, ...]:
+    """Arguments by position."""
+    return tuple(ast.Argument(None, each, NOWHERE) for each in parts)
+
+
+def names_in(part: Any) -> Iterator[str]:
+    """The variables that a tree mentions or binds, from left to right."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from names_in(each)
+    elif isinstance(part, ast.Name | ast.VarDecl):
+        yield part.name
+    elif is_dataclass(part) and not isinstance(part, Span):
+        kind: Any = type(part)
+        for each in _names(kind):
+            yield from names_in(getattr(part, each))
