@@ -47,7 +47,8 @@ is complete.
   facts            any form of fact files: the rows are inserted
   changes          .jsonl, .csv and .tsv as in update files, or a table with a column `op`, +1 or -1
 The files found at one time are one epoch. A run prints the changes of an epoch, or with --output writes them
-to DIR/changes/epoch=N/changes.jsonl: each epoch once, even if a run with --checkpoint is started again.
+to DIR/changes/epoch=N/changes.jsonl: each epoch once, even if a run with --state or
+--checkpoint is started again.
 """
 
 
@@ -119,7 +120,7 @@ def _run(commands: _Commands) -> None:
                      help="apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes; "
                           "needs PySpark")  # fmt: skip
     run.add_argument("--checkpoint", metavar="DIR", type=_name,
-                     help="with --follow: record the applied files here, continue after them")  # fmt: skip
+                     help="with --follow: keep a state here, continue after the files in it")  # fmt: skip
     run.add_argument("--once", action="store_true", help="with --follow: end after the present files")
     run.add_argument("--every", metavar="TIME",
                      help="with --follow: the time between batches, such as '10 seconds'")  # fmt: skip

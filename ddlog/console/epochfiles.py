@@ -108,12 +108,14 @@ class StateFiles:
     """The changes of a session with a state, each epoch exactly once. The files of an epoch are drafted
     before the state has it, and published when it is on disk."""
 
-    def __init__(self, session: Session, names: Sequence[str], directory: Path) -> None:
-        """Publishes and removes what an earlier run left. Raises DDlogError."""
+    def __init__(self, session: Session, names: Sequence[str], directory: Path, first: int = 1) -> None:
+        """Publishes and removes what an earlier run left; `first` is the number in the folder of the state's
+        first epoch. Raises DDlogError."""
         durable = session.state.durable
         assert durable is not None
         self._session, self._files = session, EpochFiles(session, names, directory)
-        self._files.continue_after(durable.epoch)
+        self._before = 1 - first
+        self._files.continue_after(durable.epoch - self._before)
         self._drafted: deque[int] = deque()
         self._failure: DDlogError | None = None
         durable.before.append(self._draft)
@@ -125,13 +127,13 @@ class StateFiles:
             raise failure
         host = self._session.state.host
         deltas = host.shown(sealed.deltas) if isinstance(host, InProcessHost) else dict(sealed.deltas)
-        self._files.write(self._session.state.told(deltas), epoch)
+        self._files.write(self._session.state.told(deltas), epoch - self._before)
         self._drafted.append(epoch)
 
     def _publish(self, epoch: int) -> None:
         try:
             while self._drafted and self._drafted[0] <= epoch:
-                self._files.publish(self._drafted[0])
+                self._files.publish(self._drafted[0] - self._before)
                 self._drafted.popleft()
         except DDlogError as failure:
             self._failure = failure

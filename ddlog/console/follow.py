@@ -12,20 +12,24 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from ..durability.positions import FACTS
 from ..errors import facts
+from ..errors.checkpoints import CheckpointOfOtherFacts
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
-from ..sessions.results import Changes
+from ..sessions.results.views import Changes
 from ..sessions.session import Session
 from .batches import Batches
-from .epochfiles import EpochFiles
+from .epochfiles import EpochFiles, StateFiles
 from .notes import Note
 from .options import RunOptions
 from .pauses import Pauses
+from .progress import ProgressLine
 from .sinks import LineSink, TextSink
+from .statefile import check_input
 
 if TYPE_CHECKING:
-    from ..spark.streaming.epochs import Receiver, StreamEpochs
+    from ..spark.streaming.epochs import Receiver
 
 _STREAM = "follow"
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -46,27 +50,33 @@ def check_follow(directory: str, inputs: Sequence[str]) -> None:
             raise DDlogError([facts.MisnamedFile(path=str(path), relation=path.name, near=near)])
 
 
-def follow(session: Session, first: Changes, options: RunOptions, names: Sequence[str], note: Note) -> None:
+def follow(
+    session: Session, options: RunOptions, names: Sequence[str], note: Note, progress: ProgressLine
+) -> None:
     """Follows a directory until Ctrl-C, an error, or, with `once`, the end of its present files.
 
-    Gives out the changes of the relations `names`; `first` are the changes with which the session began. A
-    session that is not on Spark keeps its state in this process, and Spark only finds the files. Raises
-    DDlogError.
+    Gives out the changes of the relations `names`. A session that is not on Spark keeps its relations in this
+    process, and Spark only finds the files. Raises DDlogError.
     """
     from ..spark.sessions.connect import open_session
-    from ..spark.streaming.identity import facts_digest
     from ..spark.streaming.stream import Stream, epochs_of
 
     assert options.follow is not None
     spark = session.spark or open_session(conf=dict(options.engine.conf))
+    first = _first_of_old(session, options, note) if _has_old_log(session, options) else None
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
-        receiver = _receiver(session, epochs, options, names)
-        if epochs.other_program:
-            note("the program is not the one that began this checkpoint: its state was computed anew")
-        if not epochs.begin(first, facts_digest(options.input), receiver):
-            note(f"continuing after epoch {_last_epoch(epochs)} of {options.checkpoint}")
-        stream = Stream(epochs, _STREAM, receiver)
+        if session.state.durable is not None and options.output is not None:
+            StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
+        with progress:
+            first = first or _first_commit(session, options, note)
+        receive, known = _receiver(session, options, names), epochs.position(_STREAM)
+        if known is not None:
+            place = options.checkpoint or options.state
+            note(f"continuing after epoch {known.batch + 1} of {place}")
+        elif receive is not None:
+            receive(first, -1)
+        stream = Stream(epochs, _STREAM, receive)
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
         files = files.option("maxFileAge", _AGE)
         source = files.load(_source_url(options.follow)).select("path", "modificationTime", "length")
@@ -86,6 +96,48 @@ def follow(session: Session, first: Changes, options: RunOptions, names: Sequenc
                     break
     finally:
         epochs.close()
+
+
+def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
+    """Begins a session with its facts, or with what its state holds: the facts are in it, if it began with
+    them. Raises DDlogError."""
+    from ..spark.streaming.identity import facts_digest
+
+    durable, digest = session.state.durable, facts_digest(options.input)
+    if durable is None:
+        return _facts(session, options, note)
+    known = durable.positions.of(FACTS)
+    if session.resumed and not (options.replace or options.merge):
+        if known is not None and known.query != digest:
+            raise DDlogError([CheckpointOfOtherFacts(options.checkpoint or durable.place)])
+        if known is not None or not options.input:
+            return session.start()
+        check_input(session, options)
+    with durable.positions.advanced(FACTS, digest, 0):
+        return _facts(session, options, note)
+
+
+def _facts(session: Session, options: RunOptions, note: Note) -> Changes:
+    if not options.input:
+        return session.start()
+    return session.load(options.input, note=note, replace=options.replace)
+
+
+def _has_old_log(session: Session, options: RunOptions) -> bool:
+    return options.checkpoint is not None and session.state.durable is None
+
+
+def _first_of_old(session: Session, options: RunOptions, note: Note) -> Changes:
+    """Begins a session whose checkpoint is of an earlier version, which does not hold the facts. Raises
+    DDlogError if it began with others."""
+    from ..spark.streaming.identity import facts_digest
+    from ..spark.streaming.oldcheckpoint import OldLog, set_aside
+    from ..spark.streaming.places import local_path
+
+    log = OldLog(set_aside(local_path(options.checkpoint or "")), session.program)
+    if log.entries and log.entries[-1].facts != facts_digest(options.input):
+        raise DDlogError([CheckpointOfOtherFacts(str(options.checkpoint))])
+    return _facts(session, options, note)
 
 
 @contextmanager
@@ -118,27 +170,21 @@ def _source_url(directory: str) -> str:
     return file_url(Path(directory).resolve(), glob=True)
 
 
-def _receiver(session: Session, epochs: StreamEpochs, options: RunOptions, names: Sequence[str]) -> Receiver:
-    """The receiver of changes: standard output, or files."""
-    from ..spark.streaming.epochs import Receiver
-
+def _receiver(session: Session, options: RunOptions, names: Sequence[str]) -> Receiver | None:
+    """The receiver of changes: standard output, or files; None: the files are written with the state."""
     if options.output is not None:
+        if session.state.durable is not None:
+            return None
         files = EpochFiles(session, names, Path(options.output))
-        files.continue_after(_last_epoch(epochs))
-        return Receiver(
-            lambda changes, batch: files.write(changes, batch + 1), lambda batch: files.publish(batch + 1)
-        )
+        files.continue_after(-1)
+
+        def write(changes: Changes, batch: int) -> None:
+            files.write(changes, batch + 1)
+            files.publish(batch + 1)
+
+        return write
     if options.format is not None:
         lines = LineSink(session, names, options.format)
-        return Receiver(lambda changes, batch: lines(changes))
+        return lambda changes, batch: lines(changes)
     text = TextSink(names)
-    return Receiver(lambda changes, batch: text(changes))
-
-
-def _last_epoch(epochs: StreamEpochs) -> int:
-    """The last recorded epoch, as the output counts them: 0 is before all batches. -1 if there is none."""
-    checkpoint = epochs.checkpoint
-    if checkpoint is None or checkpoint.last is None:
-        return -1
-    position = checkpoint.position(_STREAM)
-    return position.batch + 1 if position is not None else 0
+    return lambda changes, batch: text(changes)

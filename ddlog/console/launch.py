@@ -23,6 +23,7 @@ from ..sessions.hosts.engines import (
 from ..sessions.hosts.sizes import weighed
 from ..sessions.program import Program
 from ..sessions.session import Session
+from ..spark.streaming.places import is_old, local_path, prepare, state_place
 from .options import StateOptions
 from .progress import ProgressLine
 
@@ -54,7 +55,16 @@ def launch(
             asks_for_spark = f"the state {state.state}"
         else:
             options = replace(options, engine="in-process")
+    directory = _checkpoint(state)
+    if directory is not None and options.engine == "auto" and not options.names_spark:
+        if (directory / "state").exists():
+            options = replace(options, engine="in-process")
+        elif (directory / "log").is_dir() and not is_old(directory):
+            asks_for_spark = f"the checkpoint {directory}"
     choice = choose(options, lambda: _size(places), asks_for_spark)
+    if state is not None and directory is not None and not is_old(directory):
+        prepare(directory)
+        state = replace(state, state=str(state_place(directory, choice.spark)))
     if not choice.spark:
         if options.engine == "auto":
             note(choice.text)
@@ -108,6 +118,11 @@ def _told(session: Session, note: Callable[[str], None]) -> Session:
         if durable.changed:
             note("the program is not the one that last used the state: what it changes is derived anew")
     return session
+
+
+def _checkpoint(state: StateOptions | None) -> Path | None:
+    """The directory of --checkpoint. Raises DDlogError."""
+    return local_path(state.checkpoint) if state is not None and state.checkpoint is not None else None
 
 
 def _migration(program: Program, state: StateOptions | None) -> bool | dict[str, str]:

@@ -24,6 +24,8 @@ class StateOptions:
     merge: bool = False
     migrate: bool = False
     fill: tuple[str, ...] = ()
+    checkpoint: str | None = None
+    """A directory with a state, and with what Spark knows of followed files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,6 @@ class RunOptions(StateOptions):
     quiet: bool = False
     engine: EngineOptions = field(default_factory=EngineOptions)
     follow: str | None = None
-    checkpoint: str | None = None
     once: bool = False
     every: str | None = None
     init_snapshot: bool = True
@@ -79,6 +80,7 @@ class Need(NamedTuple):
 
 GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--durability": lambda run: run.durability is not None,
+    "--durability interval or exit": lambda run: run.durability in ("interval", "exit"),
     "--input": lambda run: bool(run.input),
     "--merge": lambda run: run.merge,
     "--fill": lambda run: bool(run.fill),
@@ -141,7 +143,9 @@ EXCLUSIONS = (
     Exclusion("--read-only", "--input", "a state that is only read takes no changes"),
     Exclusion("--read-only", "--durability", "a state that is only read takes no changes"),
     Exclusion("--state with --output", "--delta asked", "a reader of the folder sees each epoch once"),
-    Exclusion("--state", "--follow", "what was followed is recorded by --checkpoint"),
+    Exclusion("--state", "--checkpoint", "a checkpoint is a state"),
+    Exclusion("--read-only", "--follow", "a state that is only read takes no changes"),
+    Exclusion("--follow", "--durability interval or exit", "batches that are applied could be lost"),
     Exclusion("--follow", "--updates", "a run takes its changes from one place"),
     Exclusion("--follow", "--sizes", "a run that follows prints changes only"),
     Exclusion("--follow", "--output table:…", "changes are written to a local directory"),

@@ -51,7 +51,8 @@ def run(program: Program, options: RunOptions) -> None:
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
             updates=not (options.updates is options.follow is options.state is options.profile is None),
         )  # fmt: skip
-    with session if options.state is not None else nullcontext(), profiled(session, options.profile):
+    lasts = options.state is not None or options.checkpoint is not None
+    with session if lasts else nullcontext(), profiled(session, options.profile):
         _run_on(session, chosen, options, note, progress)
 
 
@@ -66,6 +67,11 @@ def _run_on(
     session: Session, chosen: Sequence[Relation], options: RunOptions, note: Note, progress: ProgressLine
 ) -> None:
     """The run on a session that has just begun."""
+    if options.follow is not None:
+        from .follow import follow
+
+        follow(session, options, [relation.name for relation in chosen], note, progress)
+        return
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
@@ -75,11 +81,6 @@ def _run_on(
         first = _first_commit(session, options, note)
         if to_files and not session.resumed:
             _write_changes(session, chosen, options)
-    if options.follow is not None:
-        from .follow import follow
-
-        follow(session, first, options, [relation.name for relation in chosen], note)
-        return
     if options.explain:
         for relation in chosen:
             print_line(f"{relation.name}:\n{session.state.host.explained(relation.name)}\n")
@@ -128,7 +129,7 @@ def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> 
 def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
     # A session with a state has sessions after it, which can begin with what this one derives.
     lasting = options.state is not None and not options.read_only
-    static = options.updates is None and options.follow is None and not lasting
+    static = options.updates is None and not lasting
     if not options.input:
         return session.start(static=static)
     check_input(session, options)

@@ -16,6 +16,7 @@ from .forms import RelationForm, Rows
 from .history import History
 from .inputs import same_rows
 from .parts import packed, sliced
+from .positions import POSITIONS
 from .records import Stored
 from .store import Store
 from .sums import summed, weights_of
@@ -84,7 +85,7 @@ def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Diffe
             found.changed.append((there, each))
         elif there is not None:
             found.gone.append(there)
-    found.gone.extend(each for each in known.values() if each.name not in wanted)
+    found.gone.extend(e for e in known.values() if e.name not in wanted and e.role != POSITIONS.role)
     return found
 
 

@@ -45,7 +45,8 @@ TABLES: Final[Tables] = {
             "kind": "relation (a set), multiset, or stream (elements of one epoch)",
             "role": "input; past: a derived relation that a rule reads with a delay; window: what a window "
             "holds that the inputs do not say, with the times, or the value of a clock; late: the late rows "
-            "of an epoch; passed: the rows of an input that came in an epoch and were forgotten in it",
+            "of an epoch; passed: the rows of an input that came in an epoch and were forgotten in it; "
+            "position: the last batch of each stream",
             "keyed": "1: it has a primary key",
             "columns": "JSON: a list of [name, type]",
             "types": "JSON: the definitions of the types that the columns are made of",

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,6 +172,18 @@ class Store(Readable):
     def hold_back(self) -> None:
         """Lets nothing that is written from now on last before `finish`."""
         self._holds_back = True
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is written inside goes to disk together, or not at all. Raises OSError and sqlite3.Error."""
+        self.hold_back()
+        try:
+            yield
+            self.finish()
+        finally:
+            self._holds_back = False
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
 
     def finish(self) -> None:
         """Puts on disk what was held back. Raises OSError and sqlite3.Error."""

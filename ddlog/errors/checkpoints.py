@@ -27,31 +27,6 @@ class CheckpointNotLocal(Diagnostic):
     path: str
 
 
-class CheckpointInUse(Diagnostic):
-    """A checkpoint directory that another session holds."""
-
-    title = "{path}: another session is using this checkpoint"
-    suggestion = "wait for the other session to end: two sessions would apply the same batches"
-    path: str
-
-
-class NotACheckpoint(Diagnostic):
-    """A directory with other files in it."""
-
-    title = "{path} holds other files, not a checkpoint"
-    suggestion = "give an empty or new directory"
-    path: str
-
-
-class CheckpointDamaged(Diagnostic):
-    """A checkpoint with an incomplete log."""
-
-    title = "{path}: the checkpoint is damaged: {problem}"
-    suggestion = "begin anew with an empty directory"
-    path: str
-    problem: str
-
-
 class CheckpointOfOtherInputs(Diagnostic):
     """A checkpoint of a program with other input relations."""
 
@@ -71,23 +46,20 @@ class CheckpointOfOtherFacts(Diagnostic):
     path: str
 
 
-class CheckpointOfWindows(Diagnostic):
-    """A checkpoint for a program with windows."""
+class CheckpointTooLate(Diagnostic):
+    """A checkpoint for a session that cannot begin to keep a state any more."""
 
-    title = "a checkpoint does not record which rows came late, so it cannot restore the windows: {names}"
-    suggestion = "run it without a checkpoint: every start begins with the first batch again"
+    title = "the checkpoint comes too late for {names}: {reason}"
+    suggestion = "make the session with its state: program.session(state=…)"
     names: str
+    reason: str
 
 
-class CommitBesideLog(Diagnostic):
-    """A commit that is not of a stream, in a program whose state depends on each commit."""
+class StateNotAtOnce(Diagnostic):
+    """A stream into a session whose commits go to disk later."""
 
-    title = "{path} has no record of a commit that no stream made, and the past of {names} depends on it"
-    suggestion = (
-        "change inputs through the streams only, or leave the checkpoint out: each start then begins anew"
-    )
-    path: str
-    names: str
+    title = "a stream needs a state with durability commit: with {durability} batches could be lost"
+    durability: str
 
 
 class CheckpointMismatch(Diagnostic):
@@ -98,11 +70,3 @@ class CheckpointMismatch(Diagnostic):
     path: str
     stream: str
     problem: str
-
-
-class CannotUseCheckpoint(Diagnostic):
-    """A checkpoint directory that cannot be read or written."""
-
-    title = "{path}: the checkpoint cannot be used: {reason}"
-    path: str
-    reason: str

@@ -76,15 +76,6 @@ class OpenTransaction(Diagnostic):
     stream: str
 
 
-class UnrecordedBatch(Diagnostic):
-    """A batch after another one that was applied but not recorded."""
-
-    title = "a batch of {unrecorded} was applied but could not be recorded: {stream} must wait"
-    suggestion = "start {unrecorded} again to record the batch, or begin with a new session"
-    stream: str
-    unrecorded: str
-
-
 class StreamFailed(Diagnostic):
     """A stream that Spark ended."""
 

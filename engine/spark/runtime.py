@@ -355,6 +355,15 @@ class SparkRuntime:
     def tidy(self) -> None:
         """Nothing: values are not interned here."""
 
+    def start_over(self) -> None:
+        """Makes the state empty, as if there had been no epoch."""
+        self._state.forget()
+        self._state, self._sides, self._epochs = self._nothing()
+
+    def inputs_held(self) -> Mapping[str, Sequence[tuple[Table, int]]]:
+        """The rows of the inputs, without those that rules add, as changes from nothing."""
+        return contents_of_inputs(self._sides)
+
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""
         self._state.forget()

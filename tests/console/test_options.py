@@ -13,6 +13,7 @@ from ddlog.errors.options import CannotBeCombined, OptionNeeded
 SAMPLES: dict[str, dict[str, Any]] = {
     "--checkpoint": {"checkpoint": "c"},
     "--durability": {"durability": "exit"},
+    "--durability interval or exit": {"durability": "interval"},
     "--input": {"input": ("facts",)},
     "--merge": {"merge": True},
     "--fill": {"fill": ("R.x=1",)},

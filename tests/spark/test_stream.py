@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +15,7 @@ from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
-from ddlog.spark.streaming.changelog import ChangeColumns, read_frame, read_rows, write_rows
-from ddlog.spark.streaming.folding import folded, folded_rows
 from ddlog.spark.streaming.stream import stream
-from ddlog.spark.types.codec import SparkCodec
 
 from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
 
@@ -226,56 +221,6 @@ def test_changes_of_ones_own_are_not_swept_along(spark: SparkSession, tmp_path: 
     session.commit()
     assert contents(session, "Edge") == {(7, 8)}
     session.close()
-
-
-# ---------------------------------------------------------------- the log
-
-DECLARED = {
-    "relation": "input relation R(a: u8, b: Vec<string>)",
-    "multiset": "input multiset R(a: u8, b: Vec<string>)",
-    "keyed": "input relation R(a: u8, b: Vec<string>) primary key (x) x.a",
-}
-
-
-def applied(kind: str, contents: Counter[Any], rows: list[tuple[Any, int]]) -> Counter[Any]:
-    """What the session does with rows that come and go one after another."""
-    now = Counter(contents)
-    for row, op in rows:
-        if kind == "multiset":
-            now[row] = max(0, now[row] + op)
-        else:
-            now[row] = int(op > 0)
-    return +now
-
-
-@pytest.mark.parametrize("kind", DECLARED)
-def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind: str) -> None:
-    compiled = compile(DECLARED[kind])
-    columns = ChangeColumns(compiled.relations["R"], SparkCodec(compiled.checked.typedefs))
-    random.seed(kind)
-    possible = [(a, b) for a in range(40) for b in ((), ("x", "y\u00e9"))]
-    before = Counter(dict.fromkeys(random.sample(possible, 20), 1))
-    now, epochs = Counter(before), []
-    for number in range(12):
-        rows = []
-        for row in random.choices(possible, k=60):
-            op = random.choice((1, -1))
-            if kind != "keyed" or (op < 0) == (applied(kind, now, rows)[row] > 0):
-                rows.append((row, op))
-        now = applied(kind, now, rows)
-        write_rows(folded_rows(columns, rows), columns, number, tmp_path / str(number))
-        epochs.append(tmp_path / str(number))
-    in_spark = folded(spark, columns, read_frame(spark, columns, epochs)).collect()
-    sums = {
-        "in Spark": [((row[0], tuple(row[1])), row[2]) for row in in_spark],
-        "on the driver": [(row, op) for row, op in folded_rows(columns, read_rows(columns, epochs))],
-    }
-    for where, rows in sums.items():
-        signed = [
-            (row, op // abs(op)) for row, op in sorted(rows, key=lambda each: each[1]) for _ in range(abs(op))
-        ]
-        assert applied(kind, before, signed) == now, where
-        assert len({(row, op > 0) for row, op in rows}) == len(rows), where
 
 
 # ---------------------------------------------------------------- elsewhere

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from ...errors.checkpoints import CheckpointOfWindows
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
 from ...errors.state import StateNeedsClassicSpark
@@ -32,7 +31,6 @@ class Ability(Enum):
     FRAMES_OUT = "give a relation or its change as a Spark DataFrame"
     LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
     WRITE = "let Spark's executors write a relation"
-    CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
     STATE = "keep a state in a folder"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
 
@@ -61,7 +59,6 @@ GAPS = (
     Gap(Ability.LOOKUP_FRAMES, _IN_PROCESS, _needs_spark("to_spark")),
     Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
-    Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
 )

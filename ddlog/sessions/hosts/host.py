@@ -158,8 +158,7 @@ class StreamHandle(Protocol):
         """Ends the stream after the epoch under way."""
 
     def paused(self) -> AbstractContextManager[Any]:
-        """Holds back the epochs of all streams of the session, for changes of one's own inside. No log keeps
-        those changes: after a restart they have to be made again."""
+        """Holds back the epochs of all streams of the session, for changes of one's own inside."""
 
 
 class Closable(Protocol):

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...durability.contents import Contents
 from ...durability.folding import Folder
 from ...durability.forms import Rows
@@ -22,11 +24,16 @@ from ...durability.history import History
 from ...durability.inputs import PAST
 from ...durability.keeper import Keeper
 from ...durability.log import Durability, Log
+from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.store import Store
+from ...durability.sums import weights_of
+from ...durability.typetexts import form_of_rows
 from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
 from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
 from ...values import holds_function
+from ..hosts.inprocess import InProcessHost
+from ..transactions.durable_state import SeedSpan
 from . import epochs
 from .checkpoint_policy import BROKEN, Upkeep
 from .keptrelations import KeptRelations
@@ -41,6 +48,13 @@ if TYPE_CHECKING:
     from ..transactions.state import SessionState
     from .beginning import SignedBatches
     from .checkpointing import Checkpointing, Found
+
+
+def _position_rows(changes: Sequence[tuple[PositionRow, int]]) -> Rows:
+    """Changes of positions, in the form of the file."""
+    columns = [list(each) for each in zip(*(row for row, _ in changes), strict=True)]
+    weights = np.array([weight for _, weight in changes], np.int64)
+    return Rows(columns or [[], [], [], []], weights, None, len(changes))
 
 
 def check_keepable(program: Program, computed: Collection[str], windows: Iterable[Relation] = ()) -> None:
@@ -70,7 +84,8 @@ class Durable:
         windows: KeptWindows,
         fill: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store, self.durability = store, durability
+        self.store = store
+        self.durability: Durability = durability
         self._process = os.getpid()
         self.kept = KeptRelations(program, computed, store, windows, fill)
         self._log = Log(store, self.kept.forms, durability)
@@ -104,6 +119,7 @@ class Durable:
         self.told: Callable[[str], None] = lambda text: None
         """Called with what the user should know: why a checkpoint was left out, or not written."""
         self._log.written = self._tell
+        self.positions = self._read_positions()
 
     @staticmethod
     def open(
@@ -228,11 +244,15 @@ class Durable:
                 found = outputs.get(name.removesuffix(PAST))
             if found is not None:
                 changes[stored.id] = rows_of(found())
+        moved = self.positions.changes(self.epoch + 1)
+        if moved and self.positions.stored is not None:
+            changes[self.positions.stored.id] = _position_rows(moved)
         self._changed_rows = sum([rows.length for rows in changes.values()])
         for receive in self.before:
             receive(sealed, self.epoch + 1)
         self._log.append(self.epoch + 1, changes, list(self.applied()))
         self.epoch += 1
+        self.positions.settle(self.epoch)
         self._keeper.wake()
 
     def committed(self) -> None:
@@ -241,6 +261,47 @@ class Durable:
             self._tell(self.epoch)
         if self.upkeep is not None:
             self.upkeep.committed(self.epoch, self._changed_rows)
+
+    def _read_positions(self) -> Positions:
+        stored = self.store.relation(POSITIONS.name)
+        if stored is None:
+            return Positions(None, ())
+        form = form_of_rows(stored)
+        assert form is not None
+        self.kept.forms[stored.id] = form
+        rows = list[tuple[Any, int]]()
+        for table in Contents(self.store, {stored.id}).until(stored.id, self.epoch):
+            columns = [table.column(name).to_pylist() for name, _ in POSITIONS.columns]
+            rows += zip(zip(*columns, strict=True), weights_of(table).tolist(), strict=True)
+        return Positions(stored, rows)
+
+    def keep_positions(self) -> None:
+        if self.positions.stored is None:
+            with self.store.writing():
+                self.store.add_relation(POSITIONS)
+            self.positions = self._read_positions()
+
+    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
+        self.keep_positions()
+        assert self.positions.stored is not None
+        host = state.host
+        assert isinstance(host, InProcessHost)
+        given = {name for _, _, changes in spans for name in changes}
+        with self.store.at_once():
+            for number, (first, last, changes) in enumerate(spans):
+                found = {
+                    self.kept.stored[name].id: self.kept.rows(name, rows) for name, rows in changes.items()
+                }
+                for name, stored in self.kept.stored.items() if number == 0 else ():
+                    if stored.role == "input" and stored.kind != "stream" and name not in given:
+                        found[stored.id] = rows_of(host.fields.input_held(name))
+                if number == len(spans) - 1:
+                    moved = [(row, 1) for row in positions]
+                    found[self.positions.stored.id] = _position_rows(moved)
+                batches = {id: self.kept.forms[id].batch(rows) for id, rows in found.items() if rows.length}
+                self.store.append(first, last, batches)
+        self.epoch, self.resumed = self.store.head.epoch, True
+        self.positions = self._read_positions()
 
     def _tell(self, epoch: int) -> None:
         for receive in self.after:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...durability.forms import RelationForm, Rows, listed
 from ...durability.inputs import PAST
 from ...durability.migration import Migration, check_fill
@@ -19,6 +21,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
 from ..results.records import RecordColumns
+from ..transactions.durable_state import SignedRows
 from .kept_schema import wanted
 from .windowed import KeptWindows
 
@@ -61,6 +64,16 @@ class KeptRelations:
         """The form of the rows of a relation of the file."""
         return RelationForm(self._relations[name].columns, self._typedefs)
 
+    def rows(self, name: str, signed: SignedRows) -> Rows:
+        """Rows of values of a relation of the file, in the form of the file."""
+        columns = [list(values) for values in zip(*(row for row, _ in signed), strict=True)]
+        weights = np.array([weight for _, weight in signed], np.int64)
+        return Rows(self._layouts(name).apart(columns) if columns else [], weights, None, len(signed))
+
+    def _layouts(self, name: str) -> RecordColumns:
+        columns = ((each.name, each.type) for each in self._relations[name].columns)
+        return RecordColumns(columns, Layouts(self._typedefs))
+
     def _new_windows(self, wanted: Mapping[str, Stored]) -> dict[str, Stored]:
         """The relations of windows that a state which is begun does not know yet."""
         known = {each.name: each.role for each in self.store.relations if not each.dropped}
@@ -84,8 +97,7 @@ class KeptRelations:
         def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:
             relation = self._relations[new.name]
             columns, weights = migration.migrated(old, relation, table)
-            layouts = RecordColumns(((each.name, each.type) for each in relation.columns), Layouts(typedefs))
-            parts = layouts.apart(columns.data)
+            parts = self._layouts(new.name).apart(columns.data)
             return RelationForm(relation.columns, typedefs).batch(Rows(parts, weights, None, columns.count))
 
         return take_over(self.store, wanted, self._text, convert, check)
@@ -96,11 +108,8 @@ class KeptRelations:
         parts = [replace(form.rows(table), weights=weights_of(table)) for table in tables]
         if not parts:
             return
-        layouts = RecordColumns(
-            ((each.name, each.type) for each in relation.columns), Layouts(self._typedefs)
-        )
         rows = form.rows(summed([form.table(parts)]))
-        columns = layouts.together([listed(column) for column in rows.columns])
+        columns = self._layouts(name).together([listed(column) for column in rows.columns])
         keys = list(map(program.key_function(relation), zip(*columns, strict=True)))
         if len(set(keys)) < len(keys):
             raise DDlogError([KeyOfSeveral(name)])

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from ...durability.log import Durability
+from ...durability.positions import PositionRow, Positions
 from ...engine.runtime import Batch, Sealed
+from ...values.rows import Row
 
 if TYPE_CHECKING:
     from ..results.views import Changes
     from ..session import Session
     from .state import SessionState
+
+
+SignedRows = Sequence[tuple[Row, int]]
+"""Rows, each with a change of its weight."""
+
+SeedSpan = tuple[int, int, Mapping[str, SignedRows]]
+"""The first and the last epoch of a span, and the changes of relations by their names in the state."""
 
 
 class Keeping(Protocol):
@@ -30,6 +40,10 @@ class Keeping(Protocol):
     """Called with the number of an epoch when it, and all before it, are on disk."""
     told: Callable[[str], None]
     """Called with what the user should know, as a text."""
+    durability: Durability
+    """When a commit is on disk."""
+    positions: Positions
+    """Where the streams are that drive the session."""
 
     @property
     def place(self) -> str:
@@ -75,6 +89,13 @@ class Keeping(Protocol):
 
     def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
         """How an epoch changed the inputs, as changes of another session."""
+
+    def keep_positions(self) -> None:
+        """Lets the state have the positions of streams from now on."""
+
+    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
+        """Lets a state that is empty begin with epochs that are over. Inputs that no span has are as a
+        session holds them."""
 
     def close(self) -> None:
         """Puts on disk what waits, and gives the state to others."""

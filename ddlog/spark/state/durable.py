@@ -6,15 +6,16 @@ from __future__ import annotations
 import atexit
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...durability.inputs import PAST
 from ...durability.log import Durability
 from ...durability.migration import check_fill
+from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.program import Differences, compared, texts
 from ...durability.records import Stored
 from ...engine.interrupt import deferred
@@ -32,8 +33,9 @@ from ...sessions.persistence.kept_schema import wanted
 from ...sessions.persistence.resuming import check_keys
 from ...sessions.persistence.windowed import PASSED, KeptWindows, kept_windows
 from ...sessions.program import Program
-from ...sessions.results import Changes
+from ...sessions.results.views import Changes
 from ...sessions.transactions.delays import Kept
+from ...sessions.transactions.durable_state import SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
@@ -41,10 +43,11 @@ from .contents import Contents, History, Reading, Told, latest
 from .folder import StateFolder
 from .folding import Folding
 from .log import Log
-from .manifest import Span
+from .manifest import Part, Span
 from .migrating import Conversion, Migrating
 from .opening import open_folder
 from .rows import RelationRows, check_files
+from .stored import stored_rows
 from .windows import changes as changes_of_windows
 
 if TYPE_CHECKING:
@@ -96,7 +99,7 @@ class FolderDurable:
         fill: Mapping[str, Any] | None = None,
     ) -> None:
         self.folder, self._host, self._runtime, self._windows = folder, host, host.runtime, windows
-        self._durability: Durability = durability
+        self.durability: Durability = durability
         needed = wanted(program, computed, windows)
         self._relations, self._delays, self._depth = needed.relations, needed.delays, needed.depth
         known = folder.manifest
@@ -138,6 +141,7 @@ class FolderDurable:
         self.before: list[Callable[[Sealed, int], None]] = []
         self.after: list[Callable[[int], None]] = []
         self.told: Callable[[str], None] = lambda text: None
+        self.positions = self._read_positions()
 
     @property
     def place(self) -> str:
@@ -205,7 +209,7 @@ class FolderDurable:
             history = self._history(max(1, self.epoch - _SHOWN + 1))
             size = sum(each.bytes for each in self.folder.all_files().values())
             told = f"history of {history.known}" if history.first <= self.epoch else history.known
-            how = f"durability {self._durability}"
+            how = f"durability {self.durability}"
             lines = [f"{self.folder.root}: epoch {self.epoch:,}, {how}, {size:,} bytes", told]
             names = {stored.id: name for name, stored in self._kept.items() if stored.role == "input"}
             for epoch in range(max(history.first, self.epoch - _SHOWN + 1), self.epoch + 1):
@@ -234,15 +238,75 @@ class FolderDurable:
                 table = sealed.output_table(name.removesuffix(PAST))
             if table is not None:
                 changes.append((self._rows[stored.id], table))
+        moved = self.positions.changes(self.epoch + 1)
+        if moved and self.positions.stored is not None:
+            rows = self._rows[self.positions.stored.id]
+            changes.append((rows, self._runtime.tables.local(rows.encoded(moved))))
         for receive in self.before:
             receive(sealed, self.epoch + 1)
         self._log.append(self.epoch + 1, changes, list(self.applied()))
         self.epoch += 1
+        self.positions.settle(self.epoch)
 
     def committed(self) -> None:
-        if self._durability == "commit":
+        if self.durability == "commit":
             self._tell(self.epoch)
         self._folding.wake()
+
+    def _read_positions(self) -> Positions:
+        import pyarrow as pa
+
+        stored = next((each for each in self._stored if each.role == POSITIONS.role), None)
+        if stored is None:
+            return Positions(None, ())
+        self._rows[stored.id] = rows = stored_rows(self.folder.root, stored, {})
+        with self._using():
+            held = self._contents().held(stored, self.epoch)
+        if held is None:
+            return Positions(stored, ())
+        table = held if isinstance(held, pa.Table) else held.toArrow()
+        changes = zip(zip(*rows.decoded(table), strict=True), table.column("w").to_pylist(), strict=True)
+        return Positions(stored, cast("Iterable[tuple[PositionRow, int]]", changes))
+
+    def keep_positions(self) -> None:
+        if self.positions.stored is None:  # the next manifest names the relation
+            self._stored.append(replace(POSITIONS, id=max((each.id for each in self._stored), default=0) + 1))
+            self.positions = self._read_positions()
+
+    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
+        self.keep_positions()
+        assert self.positions.stored is not None
+        inputs, draft, found = self._runtime.inputs_held(), self.folder.draft(), list[Span]()
+        given = {name for _, _, changes in spans for name in changes}
+        with self._using():
+            for number, (first, last, changes) in enumerate(spans):
+                folder, parts = f"{draft.folder}/{number}", list[Part]()
+                signed = [(self._kept[name], rows) for name, rows in changes.items() if rows]
+                if number == len(spans) - 1:
+                    signed.append((self.positions.stored, [(row, 1) for row in positions]))
+                for stored, changed in signed:
+                    rows = self._rows[stored.id]
+                    parts.append(rows.write(self.folder.files, folder, rows.encoded(changed)))
+                for name, stored in self._kept.items() if number == 0 else ():
+                    if stored.role == "input" and stored.kind != "stream" and name not in given:
+                        parts += self._written(stored, inputs.get(name, ()), folder)
+                found.append(
+                    Span(first, last, "epochs", tuple(parts), folded=first < last, time=int(time.time()))
+                )
+            self.folder.extend(found, self._program, self._stored)
+        self.epoch, self.resumed, self.changed = self.folder.manifest.epoch, True, True
+        self.positions = self._read_positions()
+
+    def _written(self, stored: Stored, held: Sequence[tuple[Table, int]], folder: str) -> Iterator[Part]:
+        """The rows of an input in files of a folder."""
+        rows, files = self._rows[stored.id], self.folder.files
+        for number, (table, _) in enumerate(held):
+            place, columns = f"{folder}/{number}", [*rows.columns, "w"]
+            if table.local is not None:
+                yield rows.write(files, place, table.local.select(columns))
+            else:
+                frame = table.frame.select(*columns)
+                yield rows.write_frame(files, place, frame, table.rows, table.least, self._host.spark)
 
     def _tell(self, epoch: int) -> None:
         for receive in self.after:

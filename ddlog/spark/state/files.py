@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ..streaming.durable import flush_folder
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -109,21 +107,27 @@ class LocalFiles:
             path.unlink()
 
     def settle(self, folder: str) -> None:
-        flush_folder(self.path / folder)
+        for file in (self.path / folder).iterdir():
+            _sync(file)
+        self._sync(self.path / folder)
 
     def url(self, name: str) -> str:
         return f"file://{self.path / name}"
 
     def _sync(self, folder: Path) -> None:
         while True:
-            opened = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(opened)
-            finally:
-                os.close(opened)
+            _sync(folder)
             if folder in (self.path, folder.parent):
                 return
             folder = folder.parent
+
+
+def _sync(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 class HadoopFiles:

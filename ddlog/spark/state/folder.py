@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _INSTEAD = "give a new folder, or one that --state made"
-_OWN = frozenset({"log", "data", "lock"})
+_OWN = frozenset({"log", "data", "lock", "streams", "old"})
 
 
 class Lock(Protocol):

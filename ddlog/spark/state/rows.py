@@ -174,6 +174,15 @@ class RelationRows:
         whole = pa.concat_tables([table.cast(wanted) for table in tables]).combine_chunks()
         return netted(self._codec, self.schema, whole, False) if self.schema else self.summed(whole)
 
+    def encoded(self, signed: Sequence[tuple[Sequence[Any], int]]) -> pa.Table:
+        """Rows of values with weights, as rows of the driver. Raises ValueError."""
+        import pyarrow as pa
+
+        values = [[row[k] for row, _ in signed] for k in range(len(self.schema))]
+        columns = [self._codec.encode(each, of) for each, of in zip(self.schema, values, strict=True)]
+        weights = pa.array([weight for _, weight in signed], pa.int64())
+        return pa.Table.from_arrays([*columns, weights], schema=arrow_schema(self._codec, self.schema))
+
     def decoded(self, rows: pa.Table) -> list[list[object]]:
         """The columns of rows as values. Raises ValueError."""
         return [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]

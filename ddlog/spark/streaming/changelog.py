@@ -1,13 +1,11 @@
-"""Changes of an input relation as tables: on Spark, on the driver, and in Parquet files.
+"""Changes of an input relation as tables of Spark.
 
-As a DataFrame a change has the columns _0, _1, … of the relation; `_op`, the number of times that the row is
-inserted or, if negative, deleted; and in files `_seq`, which orders changes. Within one `_seq` deletions come
-before insertions.
+A change has the columns _0, _1, … of the relation, and `_op`, the number of times that the row is inserted
+or, if negative, deleted. Deletions come before insertions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,24 +29,11 @@ class ChangeColumns:
 
     relation: Relation
     codec: SparkCodec
-    exact: bool = False
-    """Whether the changes are what an epoch made of a relation, so that they add up."""
 
     @property
     def names(self) -> list[str]:
         """The names of the columns, which clash with no other column."""
         return [f"_{position}" for position in range(len(self.relation.columns))]
-
-    @property
-    def sql_types(self) -> list[str]:
-        """The SQL types of the columns."""
-        return [self.codec.sql_type(column(each.name, each.type)) for each in self.relation.columns]
-
-    @property
-    def stored(self) -> str:
-        """The schema of a change in files."""
-        pairs = zip((*self.names, "_op", "_seq"), (*self.sql_types, "BIGINT", "BIGINT"), strict=True)
-        return ", ".join(f"{name} {type}" for name, type in pairs)
 
     @property
     def renamed(self) -> str:
@@ -61,51 +46,6 @@ def as_change(rows: DataFrame, columns: ChangeColumns, op: int) -> DataFrame:
     """Rows of the relation's columns as a change that inserts (1) or deletes (-1) all of them."""
     renamed = zip(columns.relation.columns, columns.names, strict=True)
     return rows.selectExpr(*(f"{quoted(each.name)} AS {name}" for each, name in renamed), f"{op}L AS _op")
-
-
-def write_change(change: DataFrame, sequence: int, folder: Path) -> None:
-    """Writes a change of one `_seq`, over the files of a failed attempt."""
-    stored = change.selectExpr("*", f"{sequence}L AS _seq")
-    stored.write.mode("overwrite").parquet(file_url(folder))
-
-
-def write_rows(rows: Sequence[Signed], columns: ChangeColumns, sequence: int, folder: Path) -> None:
-    """Writes a change whose rows are on the driver, over the files of a failed attempt. Raises ValueError for
-    a value that Spark cannot hold."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    data = [
-        columns.codec.encode(column(each.name, each.type), [row[position] for row, _ in rows])
-        for position, each in enumerate(columns.relation.columns)
-    ]
-    data += [pa.array([op for _, op in rows], pa.int64()), pa.array([sequence] * len(rows), pa.int64())]
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
-    pq.write_table(pa.table(data, [*columns.names, "_op", "_seq"]), folder / "part-0.parquet")
-
-
-def read_frame(spark: SparkSession, columns: ChangeColumns, folders: Iterable[Path]) -> DataFrame:
-    """Written changes as one DataFrame."""
-    return spark.read.schema(columns.stored).parquet(*(file_url(folder, glob=True) for folder in folders))
-
-
-def read_rows(columns: ChangeColumns, folders: Iterable[Path]) -> list[Signed]:
-    """Written changes on the driver: insertions (+1) and deletions (-1) of rows, one after another."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    read: list[Signed] = []
-    for folder in folders:
-        files = sorted(folder.glob("*.parquet"))
-        if not files:
-            continue
-        table = pa.concat_tables(map(pq.read_table, files))
-        ops = table["_op"].to_pylist()
-        signed = sorted(zip(_values(table, columns), ops, strict=True), key=lambda each: each[1])
-        read += [(row, 1 if op > 0 else -1) for row, op in signed for _ in range(abs(op))]
-    return read
 
 
 def file_url(path: Path, *, glob: bool = False) -> str:

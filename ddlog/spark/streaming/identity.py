@@ -1,33 +1,10 @@
-"""The identity of a session's program, inputs and facts, by which a checkpoint recognises them."""
+"""The identity of the facts that a session begins with, by which a checkpoint recognises them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from ...durability.inputs import definitions
-from ...sessions.program import Program
-from ...types import TypeDef
-
-
-def fingerprint(program: Program) -> str:
-    """A digest of a program's text."""
-    return hashlib.sha256(program.source.text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def described_inputs(program: Program, typedefs: Mapping[str, TypeDef]) -> dict[str, dict[str, Any]]:
-    """The properties of the input relations on which the meaning of a log depends."""
-    return {
-        name: {
-            "kind": program.relations[name].kind,
-            "primary key": program.relations[name].key is not None,
-            "columns": [[each.name, str(each.type)] for each in program.relations[name].columns],
-            "types": definitions([str(each.type) for each in program.relations[name].columns], typedefs),
-        }
-        for name in program.names("input")
-    }
 
 
 def facts_digest(places: Sequence[str]) -> str:

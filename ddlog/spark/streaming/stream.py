@@ -4,8 +4,8 @@
     stream = session.stream(edges, "Edge", checkpoint="state/", on_change=lambda changes, _: print(changes))
     stream.wait()
 
-With a checkpoint directory, a stream that is started again, in a new process and on a new session, continues
-after its last batch; no batch is applied twice. docs/streaming.md states the exact guarantees.
+With a state or a checkpoint directory, a stream that is started again, in a new process and on a new session,
+continues after its last batch; no batch is applied twice. docs/streaming.md states the exact guarantees.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors.checkpoints import CheckpointNotLocal, OtherCheckpoint
+from ...errors.checkpoints import OtherCheckpoint, StateNotAtOnce
 from ...errors.diagnostics import DDlogError
 from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
 from ...errors.spark import SparkFailed
-from ...sessions.hosts.gaps import Ability, check_offered
-from ...sessions.results import Changes
+from ...sessions.results.views import Changes
 from ...sessions.session import Session
 from ..sessions.connect import is_connect
 from ..sessions.failures import diagnose, spark_failures
-from .checkpoint import local_path, open_checkpoint
-from .epochs import Receiver, StreamBatch, StreamEpochs
-from .identity import described_inputs
+from ..state.opening import files_at
+from .attaching import attach
+from .epochs import Receiver, StreamEpochs
 from .inputchange import InputChange, bridged, typed_change
+from .places import local_path, state_place
 from .remote import Client
 from .watermark import watermark_of
 
@@ -45,7 +46,7 @@ _POLL = 0.2
 class Stream:
     """A stream that drives a session. See `ddlog.sessions.hosts.host.StreamHandle`."""
 
-    def __init__(self, epochs: StreamEpochs, name: str, receiver: Receiver) -> None:
+    def __init__(self, epochs: StreamEpochs, name: str, receiver: Receiver | None) -> None:
         self.name = name
         self._epochs, self._receiver = epochs, receiver
         self._query: StreamingQuery | None = None
@@ -100,18 +101,18 @@ class Stream:
         every: str | None,
     ) -> None:
         """Starts the query on Spark. `changes_of` makes changes from a batch. Raises DDlogError."""
-        epochs, checkpoint = self._epochs, self._epochs.checkpoint
+        epochs, files = self._epochs, self._epochs.files
         if self.name in epochs.running and epochs.running[self.name].is_running:
             raise DDlogError([NameInUse(self.name)])
         writer = source.writeStream
-        if checkpoint is not None:
-            checkpoint.check_stream(self.name)
-            writer = writer.option("checkpointLocation", f"file://{checkpoint.stream_folder(self.name)}")
+        if files is not None:
+            epochs.check_stream(self.name)
+            writer = writer.option("checkpointLocation", files.url(self.name))
         if once:
             writer = writer.trigger(availableNow=True)
         elif every is not None:
             writer = _triggered(writer, every)
-        own_id = uuid.uuid4().hex  # distinguishes queries of streams without a checkpoint
+        own_id = uuid.uuid4().hex  # distinguishes queries of streams without a state
 
         def taken(frame: DataFrame, number: int) -> str:
             """Applies a batch; what is wrong."""
@@ -119,13 +120,10 @@ class Stream:
                 with epochs.lock:
                     if self._stopping:
                         return "the stream is to stop"
-                    query = (checkpoint.query(self.name) or "") if checkpoint is not None else own_id
-                    batch = StreamBatch(self.name, query, number)
-                    if checkpoint is not None:
-                        if not query:
-                            raise DDlogError([CheckpointNotLocal(str(checkpoint.path))])
-                        if checkpoint.is_done(self.name, query, number):
-                            return ""
+                    batch = epochs.batch(self.name, own_id, number)
+                    if epochs.is_done(batch):
+                        epochs.tell_again(batch, self._receiver)
+                        return ""
                     with spark_failures(), changes_of(frame) as changes:
                         self.applied += epochs.apply(batch, changes, self._receiver)
             except BaseException as error:
@@ -185,10 +183,10 @@ def stream(
 
     The columns are the relation's by name, in any order. A further column, named by `op`, holds +1 for a row
     to insert and -1 for a row to delete; in a batch, deletions come before insertions. `on_change` is called
-    with the changes of the outputs and the number of the batch. With a `checkpoint` directory, a stream that
-    is started again continues after its last batch; all streams of a session share the directory, and `name`
-    (the relation's, if not given) distinguishes them in it. `once` ends the stream after the data that its
-    source has now; `every`, such as "10 seconds", is the time between batches.
+    with the changes of the outputs and the number of the batch. In a session with a state, a stream that is
+    started again continues after its last batch; a `checkpoint` directory is a state for a session that has
+    none. `name` (the relation's, if not given) distinguishes the streams of a session. `once` ends the stream
+    after the data that its source has now; `every`, such as "10 seconds", is the time between batches.
 
     `clock` is an input relation of one integer that the frame's watermark sets, in the epoch of each batch.
     It counts `unit` (seconds, milliseconds or microseconds) from 1970 on, and so does a column of integers
@@ -204,7 +202,7 @@ def stream(
     epochs = epochs_of(session, spark, checkpoint)
     if watermark is not None:
         epochs.clocks.join(watermark, name or relation)
-    running = Stream(epochs, name or relation, Receiver(on_change) if on_change else Receiver())
+    running = Stream(epochs, name or relation, on_change)
     columns = epochs.columns(relation)
 
     @contextmanager
@@ -237,34 +235,32 @@ def session_of(source: Any) -> SparkSession:
 
 
 def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> StreamEpochs:
-    """The epochs that the streams of a session drive. The first call puts the state of the log at `place`
-    into the session. Raises DDlogError."""
+    """The epochs that the streams of a session drive. The first call lets the session keep the state in the
+    directory `place`, if it has none. Raises DDlogError."""
+    directory = local_path(place) if place is not None else None
     known = session.streams
+    if directory is not None and (known is not None or session.state.durable is not None):
+        _check_place(session, directory)
     if known is not None:
         assert isinstance(known, StreamEpochs)
-        kept = known.checkpoint.path if known.checkpoint is not None else None
-        wanted = local_path(place) if place is not None else None
-        if kept != wanted:
-            raise DDlogError([OtherCheckpoint(str(wanted or "none"), str(kept or ""))])
         return known
-    checkpoint = None
-    if place is not None:
-        _check_kept(session)
-        checkpoint = open_checkpoint(place, described_inputs(session.program, session.typedefs))
-    epochs = StreamEpochs(session, spark, checkpoint)
-    try:
-        if checkpoint is not None and checkpoint.changed():
-            epochs.restore()
-    except BaseException:
-        epochs.close()
-        raise
-    session.streams = epochs
-    return epochs
+    if directory is not None and session.state.durable is None:
+        attach(session, directory)
+    durable = session.state.durable
+    files = None
+    if durable is not None:
+        if durable.durability != "commit":
+            raise DDlogError([StateNotAtOnce(durable.durability)])
+        durable.keep_positions()
+        parts = f"{durable.place}/streams" if session.on_spark else f"{durable.place}-streams"
+        files = files_at(parts if directory is None else f"{directory}/streams", spark)
+    session.streams = StreamEpochs(session, spark, files)
+    return session.streams
 
 
-def _check_kept(session: Session) -> None:
-    """Raises DDlogError for a program with windows: which rows came late is not in a log."""
-    relations = session.program.relations.values()
-    windows = sorted({each.name.partition("$")[0] for each in relations if each.window})
-    if windows:
-        check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_WINDOWS, ", ".join(windows))
+def _check_place(session: Session, directory: Path) -> None:
+    """Raises DDlogError if the streams of a session are kept in another place than a checkpoint directory."""
+    durable = session.state.durable
+    kept = Path(durable.place).resolve() if durable is not None else None
+    if kept != state_place(directory, session.on_spark).resolve():
+        raise DDlogError([OtherCheckpoint(str(directory), "" if kept is None else str(kept))])

@@ -1,0 +1,48 @@
+"""Checkpoint directories: DIR/streams/NAME/ is Spark's own checkpoint of a stream. Beside it is the state: on
+Spark the rest of DIR, in process the file DIR/state."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ...errors.checkpoints import CheckpointNotLocal
+from ...errors.diagnostics import DDlogError
+from ...errors.state import CannotUseState, NotAState
+
+_FILE = ("state", "state-lock", "state-shm", "state-wal")
+_OWN = frozenset({*_FILE, "data", "ddlog", "lock", "log", "old", "streams"})
+
+
+def local_path(place: str | os.PathLike[str]) -> Path:
+    """The directory that a path or a `file:` URL names. Raises DDlogError for another URL."""
+    text = os.fspath(place)
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
+    if scheme is not None and scheme.group(1).lower() == "file":
+        text = re.sub(r"\A//(?=/)", "", text[len("file:") :])
+    elif scheme is not None and text.startswith("//", scheme.end()):
+        raise DDlogError([CheckpointNotLocal(text)])
+    return Path(text).absolute()
+
+
+def state_place(directory: Path, on_spark: bool) -> Path:
+    """The state of a checkpoint directory: the directory itself, or in process a file in it."""
+    return directory if on_spark else directory / "state"
+
+
+def is_old(directory: Path) -> bool:
+    """Whether a checkpoint directory has a log of an earlier version; see `oldcheckpoint.py`."""
+    return (directory / "ddlog.json").exists() or (directory / "old").is_dir()
+
+
+def prepare(directory: Path) -> None:
+    """Makes a checkpoint directory, if it is missing. Raises DDlogError for one with other files."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        others = sorted(each for each in os.listdir(directory) if each.partition(".")[0] not in _OWN)
+    except OSError as error:
+        raise DDlogError([CannotUseState(str(directory), error.strerror or str(error))]) from None
+    if others:
+        reason = f"it is a folder with other files, such as {others[0]}"
+        raise DDlogError([NotAState(str(directory), reason, "give an empty or new directory")])
