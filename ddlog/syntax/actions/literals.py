@@ -91,7 +91,7 @@ class Literals(Builder):
             before = parts[-1] if parts else None
             if isinstance(part, ast.StringLit) and isinstance(before, ast.StringLit):
                 parts[-1] = ast.StringLit(before.value + part.value, before.span.to(part.span))
-            else:
+            elif not isinstance(part, ast.StringLit) or part.value:
                 parts.append(part)
         span = self.span(start, end)
         if any(not isinstance(part, ast.StringLit) for part in parts):
