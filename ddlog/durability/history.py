@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors.diagnostics import DDlogError
-from ..errors.state import NoHistory
 from .contents import Contents, later, of_one
+from .epoch_range import EpochRange
 from .forms import EPOCH, WEIGHT
 from .records import Span
 from .store import Store
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class History:
+class History(EpochRange):
     """The contents of relations as of earlier epochs. See `Contents`."""
 
     def __init__(self, store: Store, relations: set[int], last: int) -> None:
@@ -47,7 +46,6 @@ class History:
 
     @property
     def first(self) -> int:
-        """The first epoch whose changes are there by themselves."""
         found, migrated = self._store.head.epoch + 1, migrated_at(self._spans)
         for span in self._fine:
             if not self._is_apart(span):
@@ -55,21 +53,11 @@ class History:
             found = span.first
         return max(found, migrated + 1)
 
-    @property
-    def known(self) -> str:
-        """The epochs whose changes are there by themselves, for messages."""
-        return f"the epochs {self.first:,} to {self.last:,}" if self.first <= self.last else "no history"
-
     def _is_apart(self, span: Span) -> bool:
         """Whether the epochs of a span can be told apart."""
         if span.first == span.last:
             return True
         return all(EPOCH in table.column_names for _, table in self._store.tables(span))
-
-    def check(self, epoch: int) -> None:
-        """Raises DDlogError if the state as of an epoch cannot be told."""
-        if not self.first - 1 <= epoch <= self.last or epoch < 0:
-            raise DDlogError([NoHistory(epoch, self.known)])
 
     def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The rows of a relation as of an epoch, as tables to be applied one after another."""
@@ -103,15 +91,11 @@ class History:
                 if found is not None and found.num_rows:
                     yield found
 
-    def changed(self, most: int) -> list[tuple[int, float, dict[int, int]]]:
-        """The last epochs, each with the time when it was written and the number of changed rows of each
-        relation."""
-        found = []
-        for epoch in range(max(self.first, self.last - most + 1), self.last + 1):
-            spans = self._holding(epoch)
-            counts = {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
-            found.append((epoch, max(span.time for span in spans), {k: n for k, n in counts.items() if n}))
-        return found
+    def counts(self, epoch: int) -> dict[int, int]:
+        return {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
+
+    def time(self, epoch: int) -> float:
+        return max(span.time for span in self._holding(epoch))
 
     def _holding(self, epoch: int) -> Sequence[Span]:
         fine = [span for span in self._fine if span.first <= epoch <= span.last]

@@ -16,6 +16,7 @@ from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from .addition import added_up
 from .checkpoint import checkpoint, is_intact
 from .contents import Contents
+from .epoch_range import exported_relations, report
 from .folding import fold
 from .forms import WEIGHT
 from .history import migrated_at
@@ -39,24 +40,15 @@ def described(path: str) -> Iterator[str]:
 
 
 def _described(store: Store) -> Iterator[str]:
-    spans, program = store.spans(), store.program()
-    size = sum(
-        os.path.getsize(f"{store.path}{end}") for end in ("", "-wal") if os.path.exists(f"{store.path}{end}")
-    )
-    since = history_from(store)
-    told = f"history from epoch {since:,}" if since <= store.head.epoch else "no history"
-    held = f"{told}, {counted(len(spans), 'span')}, {size:,} bytes"
-    yield f"epoch {store.head.epoch:,}, {held}"
-    if program:
-        yield f"program {program['name']}, SHA-256 {program['digest'][:16]}"
+    files = (f"{store.path}{end}" for end in ("", "-wal"))
+    size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
     contents = Contents(store, {each.id for each in store.relations})
-    for stored in store.relations:
-        columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
-        rows = int(sum(weights_of(table).sum() for table in current_tables(store, contents, stored)))
-        dropped = ", dropped: --compact removes it" if stored.dropped else ""
-        yield f"{stored.role} {stored.kind} {stored.name}({columns})  {counted(rows, 'row')}{dropped}"
-    if store.head.applied:
-        yield f"{counted(store.head.applied, 'id')} of applied updates"
+    rows = [
+        (each, int(sum(weights_of(table).sum() for table in current_tables(store, contents, each))))
+        for each in store.relations
+    ]
+    spans, head = len(store.spans()), store.head
+    yield from report(head.epoch, history_from(store), spans, size, store.program(), rows, head.applied)
     there = checkpoint(store)
     if there is not None:
         yield f"checkpoint of epoch {there.epoch:,}, {there.bytes:,} bytes{there.problem and ', damaged'}"
@@ -142,9 +134,7 @@ def exported(
     try:
         Path(directory).mkdir(parents=True, exist_ok=True)
         contents = Contents(store, {each.id for each in store.relations})
-        for stored in store.relations:
-            if stored.dropped or stored.role != "input" or stored.kind == "stream":
-                continue
+        for stored in exported_relations(store.relations):
             target = Path(directory) / f"{stored.name}.parquet"
             pq.write_table(_rows(store, contents, stored), target)
             yield f"{target}"

@@ -34,7 +34,6 @@ from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
 from ...values import holds_function
 from ..hosts.inprocess import InProcessHost
 from ..transactions.durable_state import SeedSpan
-from . import epochs
 from .checkpoint_policy import BROKEN, Upkeep
 from .keptrelations import KeptRelations
 from .settling import count_of, rows_of
@@ -340,15 +339,16 @@ class Durable:
 
     def described(self) -> list[str]:
         with self.snapshot() as history:
-            return list(epochs.described(self.kept, history, self.durability))
+            head = f"{self.place}: epoch {self.epoch:,}, durability {self.durability}"
+            return list(history.described(head, os.path.getsize(self.place), self.kept.stored))
 
     def check_past(self, epoch: int) -> None:
         with self.snapshot() as history:
-            epochs.check_past(self.kept, history, epoch)
+            history.check_past(epoch, self.kept.depth)
 
     def check_change(self, epoch: int) -> None:
         with self.snapshot() as history:
-            epochs.check_change(history, epoch)
+            history.check_change(epoch)
 
     def beside(self, session: Session) -> Session:
         return session.program.session(relations=tuple(session.state.kept), engine="in-process")

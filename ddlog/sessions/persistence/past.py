@@ -10,7 +10,6 @@ from ...errors.state import EpochExpected
 from ..hosts.inprocess import InProcessHost
 from ..results.views import Changes
 from .beginning import Beginning, SignedBatches
-from .epochs import check_change, check_past
 from .windowed import kept_windows
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
         windows = kept_windows(state.program, state.kept, host.fields.circuit)
         host.fields.remember(windows.nodes)
         with durable.snapshot() as history:
-            check_past(durable.kept, history, epoch)
+            history.check_past(epoch, durable.kept.depth)
             found = Beginning(durable.kept, history, host.fields).resumption(epoch)
         host.fields.give(found.given)
         state.epoch(found.changes, False, None)
@@ -60,7 +59,7 @@ def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, S
     host = state.host
     assert isinstance(host, InProcessHost)
     with durable.snapshot() as history:
-        check_change(history, epoch)
+        history.check_change(epoch)
         return Beginning(durable.kept, history, host.fields).changes_of(epoch)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ...durability.epoch_range import EpochRange
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
-from ...errors.state import NoHistory, NoState
+from ...errors.state import NoState
 from .folder import StateFolder, newest, past_of
 from .manifest import Manifest, Part, Span, StoredFile
 from .past import Piece, loose, told
@@ -161,7 +162,7 @@ def parts_of(spans: Iterable[Span], stored: Stored, first: int, last: int) -> li
     ]
 
 
-class History:
+class History(EpochRange):
     """What the state tells of earlier epochs, too.
 
     now:      ████████████████████ (epochs 1 to 190, folded) █ █ █
@@ -171,28 +172,12 @@ class History:
 
     def __init__(self, manifest: Manifest, pieces: Sequence[Piece], last: int, reading: Reading) -> None:
         """`last` is the last epoch to be told of."""
-        self._manifest, self._last, self._reading = manifest, last, reading
+        self._manifest, self.last, self._reading = manifest, last, reading
         self.pieces = told([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
 
     @property
     def first(self) -> int:
-        """The first epoch whose changes are there by themselves."""
         return self.pieces[0].first if self.pieces else self._manifest.epoch + 1
-
-    @property
-    def known(self) -> str:
-        """The epochs whose changes are there by themselves, for messages."""
-        return f"the epochs {self.first:,} to {self._last:,}" if self.first <= self._last else "no history"
-
-    def check(self, epoch: int) -> None:
-        """Raises DDlogError if the state as of an epoch cannot be told."""
-        if not max(self.first - 1, 0) <= epoch <= self._last:
-            raise DDlogError([NoHistory(epoch, self.known)])
-
-    def check_change(self, epoch: int) -> None:
-        """Raises DDlogError if what an epoch changed cannot be told."""
-        if not self.first <= epoch <= self._last:
-            raise DDlogError([NoHistory(epoch, self.known)])
 
     def held(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
         if stored.kind == "stream":
@@ -216,7 +201,6 @@ class History:
                     yield Signed(part, sign, between if piece.apart else None)
 
     def counts(self, epoch: int) -> dict[int, int]:
-        """The number of rows of each relation, by its id, that an epoch changed. Raises OSError."""
         found: dict[int, int] = {}
         rows, files, piece = self._reading.rows, self._reading.files, self._piece(epoch)
         for part in piece.parts:
@@ -226,8 +210,7 @@ class History:
                 found[part.relation] = found.get(part.relation, 0) + count
         return {relation: count for relation, count in found.items() if count}
 
-    def time(self, epoch: int) -> int:
-        """When an epoch was written."""
+    def time(self, epoch: int) -> float:
         piece = self._piece(epoch)
         return piece.times[epoch - piece.first]
 

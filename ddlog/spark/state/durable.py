@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from ...durability.epoch_range import SHOWN
 from ...durability.inputs import PAST
 from ...durability.log import Durability
 from ...durability.migration import check_fill
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
     from ...sessions.session import Session
 
-_SHOWN = 10  # epochs of the history
 
 SignedTables = list[tuple[Table, int]]
 
@@ -206,20 +206,10 @@ class FolderDurable:
         with self._using():
             self._log.flush()
         with self._using(), self.folder.lock:
-            history = self._history(max(1, self.epoch - _SHOWN + 1))
+            history = self._history(max(1, self.epoch - SHOWN + 1))
             size = sum(each.bytes for each in self.folder.all_files().values())
-            told = f"history of {history.known}" if history.first <= self.epoch else history.known
-            how = f"durability {self.durability}"
-            lines = [f"{self.folder.root}: epoch {self.epoch:,}, {how}, {size:,} bytes", told]
-            names = {stored.id: name for name, stored in self._kept.items() if stored.role == "input"}
-            for epoch in range(max(history.first, self.epoch - _SHOWN + 1), self.epoch + 1):
-                counts = history.counts(epoch)
-                at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(history.time(epoch)))
-                rows = ", ".join(
-                    f"{names[each]} {counts[each]:,}" for each in sorted(names) if each in counts
-                )
-                lines.append(f"  epoch {epoch:,}  {at}  {rows or 'no changes'}")
-            return lines
+            head = f"{self.folder.root}: epoch {self.epoch:,}, durability {self.durability}"
+            return list(history.described(head, size, self._kept))
 
     # ------------------------------------------------------------- epochs
 
@@ -435,12 +425,9 @@ class FolderDurable:
         return found
 
     def check_past(self, epoch: int) -> None:
-        if epoch:
-            with self._using():
-                self._log.flush()
-                history = self._told()
-                history.check(epoch)
-                history.check(max(0, epoch - self._depth))
+        with self._using():
+            self._log.flush()
+            self._told().check_past(epoch, self._depth)
 
     def check_change(self, epoch: int) -> None:
         with self._using():

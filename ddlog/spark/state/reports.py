@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...durability.epoch_range import exported_relations, report
 from ...durability.records import Stored
 from ...durability.typetexts import types_of
 from ...engine.spark.sqltext import quoted
@@ -43,18 +44,10 @@ def described(place: str) -> Iterator[str]:
         known = folder.manifest
         history = History(known, folder.past(), known.epoch, Reading({}, folder.files, spark=None))
         size = sum(each.bytes for each in folder.all_files().values())
-        told = f"history from epoch {history.first:,}" if history.first <= known.epoch else "no history"
-        yield f"epoch {known.epoch:,}, {told}, {counted(len(known.spans), 'span')}, {size:,} bytes"
-        if known.program:
-            yield f"program {known.program['name']}, SHA-256 {known.program['digest'][:16]}"
-        for stored in known.relations:
-            columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
-            rows = counted(_count(folder, _parts(known, stored), place), "row")
-            dropped = ", dropped: --compact removes it" if stored.dropped else ""
-            yield f"{stored.role} {stored.kind} {stored.name}({columns})  {rows}{dropped}"
-        ids = set(applied(folder, known.spans))
-        if ids:
-            yield f"{counted(len(ids), 'id')} of applied updates"
+        rows = [(each, _count(folder, _parts(known, each), place)) for each in known.relations]
+        ids = len(set(applied(folder, known.spans)))
+        spans, program = len(known.spans), known.program or {}
+        yield from report(known.epoch, history.first, spans, size, program, rows, ids)
 
 
 def checked(place: str) -> Iterator[str]:
@@ -75,9 +68,8 @@ def exported(place: str, directory: str) -> Iterator[str]:
     """Writes each input relation of a state to a Parquet file of a directory; Spark writes many rows to a
     folder of Parquet files. Raises DDlogError."""
     with _opened(place) as folder:
-        for stored in folder.manifest.relations:
-            if not stored.dropped and stored.role == "input" and stored.kind != "stream":
-                yield _exported(folder, stored, directory)
+        for stored in exported_relations(folder.manifest.relations):
+            yield _exported(folder, stored, directory)
 
 
 def compacted(place: str) -> Iterator[str]:
