@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from ...durability.history import History
 from ...durability.records import Stored
 from ...engine.runtime import Batch, Runtime
 from ..transactions.delays import Kept
+from .kept_schema import StoredNames
 from .keptrelations import KeptRelations
 from .windowed import PASSED
 
@@ -37,26 +39,66 @@ class Resumption:
     given: Mapping[str, Sequence[tuple[Batch, int]]]
 
 
-class Beginning:
-    """Reads what is kept, for a runtime over fields, from `contents`. Whatever it raises is a DDlogError."""
+class StoredChanges(ABC):
+    """The relations of a state, in a file or a folder, as changes of relations of a runtime. All methods
+    raise DDlogError, and OSError of a folder."""
+
+    names: StoredNames
+
+    @abstractmethod
+    def held(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
+        """What a stored relation held after an epoch, as changes of the relation `name`; of a stream, its
+        elements in it."""
+
+    @abstractmethod
+    def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
+        """How an epoch changed a stored relation, as changes of the relation `name`."""
+
+    def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
+        """What the inputs, and the relations that rules read with a delay, held after an epoch, but for the
+        relations `without`."""
+        names, found = self.names, dict[str, SignedBatches]()
+        for name, stored in names.stored.items():
+            if stored.role == "input" and name not in without:
+                found[name] = self.held(name, stored, now)
+        for name, (source, delay) in names.delays.items():
+            if name not in without:
+                found[name] = self.held(name, names.source(source), now - delay) if now > delay else []
+        return found
+
+    def past(self, now: int) -> dict[str, Sequence[Kept]]:
+        """The changes of the epochs up to one of each relation that is read with a delay, the latest last."""
+        readers: dict[str, list[str]] = {}
+        for name, (source, _) in self.names.delays.items():
+            readers.setdefault(source, []).append(name)
+        return {
+            source: [
+                {name: self.of_epoch(name, self.names.source(source), epoch) for name in names}
+                for epoch in range(max(1, now - self.names.depth + 1), now + 1)
+            ]
+            for source, names in readers.items()
+        }
+
+    def changes_of(self, epoch: int) -> dict[str, SignedBatches]:
+        """The changes of the inputs in an epoch, with the rows that came in it and were forgotten."""
+        found: dict[str, SignedBatches] = {}
+        for name, stored in self.names.stored.items():
+            if stored.role in ("input", "passed"):
+                of = name.removesuffix(PASSED)
+                found.setdefault(of, []).extend(self.of_epoch(of, stored, epoch))
+        return found
+
+
+class Beginning(StoredChanges):
+    """What a file keeps, read from `contents`, for a runtime over fields."""
 
     def __init__(self, kept: KeptRelations, contents: Reading, runtime: Runtime) -> None:
-        self._kept, self._contents, self._runtime = kept, contents, runtime
+        self.names = self._kept = kept
+        self._contents, self._runtime = contents, runtime
 
     def resumption(self, now: int) -> Resumption:
         """The contents of the state after the epoch `now`."""
         return Resumption(self.changes(now), self.past(now), self._contents, self.given(now))
-
-    def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
-        """The rows of the inputs as of an epoch, but for the relations `without`."""
-        changes: dict[str, SignedBatches] = {}
-        for name, stored in self._kept.stored.items():
-            if stored.role == "input" and name not in without:
-                changes[name] = list(self._held(name, stored, now))
-        for name, (source, delay) in self._kept.delays.items():
-            if name not in without:
-                changes[name] = list(self._held(name, self._kept.source(source), now - delay))
-        return changes
 
     def given(self, now: int) -> dict[str, SignedBatches]:
         """The contents of windows as of an epoch."""
@@ -69,23 +111,8 @@ class Beginning:
                 stored, epochs = kept.stored[name], range(now, now + 1)
             else:
                 continue
-            found[name] = [pair for epoch in epochs for pair in self._held(name, stored, epoch)]
+            found[name] = [pair for epoch in epochs for pair in self.held(name, stored, epoch)]
         return found
-
-    def past(self, now: int) -> dict[str, Sequence[Kept]]:
-        """The changes of the last epochs of each relation that is read with a delay."""
-        kept = self._kept
-        readers: dict[str, list[str]] = {}
-        for name, (source, _) in kept.delays.items():
-            readers.setdefault(source, []).append(name)
-        past: dict[str, Sequence[Kept]] = {}
-        for source, names in readers.items():
-            stored = kept.source(source)
-            past[source] = [
-                {name: list(self._of_epoch(name, stored, epoch)) for name in names}
-                for epoch in range(max(1, now - kept.depth + 1), now + 1)
-            ]
-        return past
 
     def since(self, epoch: int, now: int) -> dict[str, SignedBatches] | None:
         """The changes of inputs from the state after an epoch to the one after `now`; None if they cannot be
@@ -98,7 +125,7 @@ class Beginning:
         try:
             for name, stored, delay in readers:
                 if stored.kind == "stream":
-                    changes[name] = list(self._of_epoch(name, stored, now - delay))
+                    changes[name] = self.of_epoch(name, stored, now - delay)
                     continue
                 tables = contents.between(stored.id, epoch - delay, now - delay)
                 changes[name] = [pair for table in tables for pair in self._signed(name, stored, table)]
@@ -106,25 +133,13 @@ class Beginning:
             return None
         return changes
 
-    def changes_of(self, epoch: int) -> dict[str, SignedBatches]:
-        """The changes of the inputs in an epoch, with the rows that came in it and were forgotten."""
-        found: dict[str, SignedBatches] = {}
-        for name, stored in self._kept.stored.items():
-            if stored.role in ("input", "passed"):
-                of = name.removesuffix(PASSED)
-                for table in self._contents.of_epoch(stored.id, epoch):
-                    found.setdefault(of, []).extend(self._signed(of, stored, table))
-        return found
-
-    def _held(self, name: str, stored: Stored, epoch: int) -> Iterator[tuple[Batch, int]]:
-        """The rows of a stored relation as of an epoch, as changes of the relation `name`."""
+    def held(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
         at = self._contents.of_epoch if stored.kind == "stream" else self._contents.until
-        for table in at(stored.id, epoch):
-            yield from self._signed(name, stored, table)
+        return [pair for table in at(stored.id, epoch) for pair in self._signed(name, stored, table)]
 
-    def _of_epoch(self, name: str, stored: Stored, epoch: int) -> Iterator[tuple[Batch, int]]:
-        for table in self._contents.of_epoch(stored.id, epoch):
-            yield from self._signed(name, stored, table)
+    def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
+        tables = self._contents.of_epoch(stored.id, epoch)
+        return [pair for table in tables for pair in self._signed(name, stored, table)]
 
     def _signed(self, name: str, stored: Stored, table: pa.Table) -> Iterator[tuple[Batch, int]]:
         return signed(self._runtime, self._kept.forms[stored.id].rows(table), name)

@@ -22,7 +22,7 @@ from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
 from ..results.records import RecordColumns
 from ..transactions.durable_state import SignedRows
-from .kept_schema import wanted
+from .kept_schema import StoredNames, wanted
 from .windowed import KeptWindows
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..program import Program
 
 
-class KeptRelations:
+class KeptRelations(StoredNames):
     """What of a session's relations a file keeps. `stored` are the relations of the file by their names, and
     `forms` the forms of their rows by their ids; `delays` are the relations that are read with a delay, and
     `depth` is the longest delay. `fresh` are windows that a state which is begun does not know yet: they are
@@ -140,10 +140,6 @@ class KeptRelations:
         windows = self.windows
         last = [self.source(source) for source, _ in windows.last.values()]
         return inputs + delayed + last + [s for name, s in self.stored.items() if name in windows.nodes]
-
-    def source(self, name: str) -> Stored:
-        """The stored changes of a relation that is read with a delay."""
-        return self.stored.get(f"{name}{PAST}") or self.stored[name]
 
     @property
     def with_rows(self) -> list[str]:

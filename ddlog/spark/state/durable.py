@@ -29,13 +29,13 @@ from ...errors.state import (
     ReadOnlyState,
 )
 from ...sessions.hosts.gaps import Ability, check_offered
+from ...sessions.persistence.beginning import SignedBatches, StoredChanges
 from ...sessions.persistence.durable import check_keepable
-from ...sessions.persistence.kept_schema import wanted
+from ...sessions.persistence.kept_schema import StoredNames, wanted
 from ...sessions.persistence.resuming import check_keys
-from ...sessions.persistence.windowed import PASSED, KeptWindows, kept_windows
+from ...sessions.persistence.windowed import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
-from ...sessions.transactions.delays import Kept
 from ...sessions.transactions.durable_state import SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
@@ -56,9 +56,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ...sessions.session import Session
-
-
-SignedTables = list[tuple[Table, int]]
 
 
 def open_durable(
@@ -121,6 +118,7 @@ class FolderDurable:
                 if found.role in ("past", "window") and name not in converted:
                     self._fresh.add(name)
             self._kept[name] = found
+        self._names = StoredNames(self._kept, self._delays, self._depth)
         codec = host.codec
         self._rows = {
             each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self._kept.items()
@@ -325,7 +323,8 @@ class FolderDurable:
     ) -> dict[str, Delta]:
         """Brings a session that is empty to what held after an epoch. Returns the changes. Raises OSError and
         DDlogError."""
-        changes, past = self._changes(host, told, epoch), self._past(host, told, epoch)
+        read = FolderChanges(self._names, host, told)
+        changes, past = read.changes(epoch), read.past(epoch)
         host.runtime.earlier = epoch - 1
         if windows.nodes:
             host.runtime.give(self._given(windows, told, epoch))
@@ -333,49 +332,18 @@ class FolderDurable:
         state.delays.resume(past)
         return deltas
 
-    def _changes(self, host: SparkHost, told: Told, epoch: int) -> dict[str, SignedTables]:
-        """What the inputs, and the relations that rules read with a delay, held after an epoch."""
-        found = {}
-        for name, stored in self._kept.items():
-            if stored.role == "input":
-                found[name] = _batches(host, name, told.held(stored, epoch))
-        for name, (source, delay) in self._delays.items():
-            found[name] = self._held_before(host, name, told, self._source(source), epoch - delay)
-        return found
-
-    def _held_before(
-        self, host: SparkHost, name: str, told: Told, stored: Stored, epoch: int
-    ) -> SignedTables:
-        return _batches(host, name, told.held(stored, epoch)) if epoch > 0 else []
-
     def _given(self, windows: KeptWindows, told: Told, epoch: int) -> dict[str, pa.Table | DataFrame | None]:
         """What windows held after an epoch."""
         found: dict[str, pa.Table | DataFrame | None] = {}
         for name in windows.nodes:
             if name in windows.last:
                 source, length = windows.last[name]
-                stored, epochs = self._source(source), range(max(1, epoch - length + 1), epoch + 1)
+                stored, epochs = self._names.source(source), range(max(1, epoch - length + 1), epoch + 1)
                 parts = [rows for each in epochs if (rows := told.of_epoch(stored, each)) is not None]
                 found[name] = self._reading.plus(self._rows[stored.id], parts)
             elif name in self._kept and name not in self._fresh:
                 found[name] = told.held(self._kept[name], epoch)
         return found
-
-    def _past(self, host: SparkHost, told: Told, now: int) -> dict[str, list[Kept]]:
-        """The changes of the epochs up to one of each relation that is read with a delay, the latest last."""
-        readers: dict[str, list[str]] = {}
-        for name, (source, _) in self._delays.items():
-            readers.setdefault(source, []).append(name)
-        return {
-            source: [
-                {name: _batches(host, name, told.of_epoch(self._source(source), epoch)) for name in names}
-                for epoch in range(max(1, now - self._depth + 1), now + 1)
-            ]
-            for source, names in readers.items()
-        }
-
-    def _source(self, name: str) -> Stored:
-        return self._kept.get(f"{name}{PAST}") or self._kept[name]
 
     def _contents(self) -> Contents:
         return Contents(self.folder.manifest, self._reading)
@@ -455,13 +423,7 @@ class FolderDurable:
         host = state.host
         assert isinstance(host, SparkHost)
         with state.diagnosing(), self._using(), self.folder.lock:
-            history = self._history(epoch)
-            found: dict[str, list[tuple[Batch, int]]] = {}
-            for name, stored in self._kept.items():
-                if stored.role in ("input", "passed"):
-                    of = name.removesuffix(PASSED)
-                    found.setdefault(of, []).extend(_batches(host, of, history.of_epoch(stored, epoch)))
-            return found
+            return FolderChanges(self._names, host, self._history(epoch)).changes_of(epoch)
 
     # ------------------------------------------------------------- migration
 
@@ -518,6 +480,18 @@ class FolderDurable:
         )
 
 
-def _batches(host: SparkHost, name: str, rows: pa.Table | DataFrame | None) -> SignedTables:
-    """Rows with weights as changes of a relation."""
-    return [] if rows is None else host.runtime.batches_of_weights(name, rows)
+class FolderChanges(StoredChanges):
+    """What a folder keeps, for a runtime on Spark."""
+
+    def __init__(self, names: StoredNames, host: SparkHost, told: Told) -> None:
+        self.names, self._host, self._told = names, host, told
+
+    def held(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
+        return self._batches(name, self._told.held(stored, epoch))
+
+    def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
+        return self._batches(name, self._told.of_epoch(stored, epoch))
+
+    def _batches(self, name: str, rows: pa.Table | DataFrame | None) -> SignedBatches:
+        """Rows with weights as changes of a relation."""
+        return [] if rows is None else [*self._host.runtime.batches_of_weights(name, rows)]
