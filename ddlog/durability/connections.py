@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from .holding import is_held
+from .lock import is_locked
 
 
 def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
@@ -27,4 +27,4 @@ def _is_fixed(path: Path) -> bool:
     """Whether a file is in a folder where SQLite can make no files beside it, and needs none: it has no log,
     and no session."""
     logs = (Path(f"{path}{end}") for end in ("-wal", "-shm"))
-    return not os.access(path.parent, os.W_OK) and not any(map(Path.exists, logs)) and not is_held(path)
+    return not os.access(path.parent, os.W_OK) and not any(map(Path.exists, logs)) and not is_locked(path)

@@ -35,7 +35,7 @@ _MOST_SPANS = 4096
 _SPAN_BYTES = 512  # of the records of a span beside its data
 
 
-class Folder:
+class Folding:
     """Folds the spans of a store. `depth` is the number of epochs before the last that have to be told apart,
     `live` counts the rows that the state holds, `apart` gives the epoch of the checkpoint: what came after it
     is kept apart. `pause` is called between transactions, and says whether to give up."""

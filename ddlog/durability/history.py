@@ -85,7 +85,7 @@ class History(EpochRange):
 
     def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The changes of a relation in one epoch; of a stream, its elements."""
-        for span in self._holding(epoch):
+        for span in self._spans_of(epoch):
             for _, table in self._store.tables(span, {relation}):
                 found = of_one(span, table, epoch)
                 if found is not None and found.num_rows:
@@ -95,9 +95,9 @@ class History(EpochRange):
         return {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
 
     def time(self, epoch: int) -> float:
-        return max(span.time for span in self._holding(epoch))
+        return max(span.time for span in self._spans_of(epoch))
 
-    def _holding(self, epoch: int) -> Sequence[Span]:
+    def _spans_of(self, epoch: int) -> Sequence[Span]:
         fine = [span for span in self._fine if span.first <= epoch <= span.last]
         return [*fine, *(span for span in self._spans if span.kind != "epochs" and span.last == epoch)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
 from . import connections
-from .holding import is_held
+from .lock import is_locked
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
 from .upgrading import FIRST, upgrade
@@ -34,7 +34,7 @@ def reachable(path: Path) -> bool:
 def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     """A connection to the state in a file, `present` or made now, whose kind and log are checked. One
     for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
-    if not (read_only and is_held(path)):  # a writer is not after a crash
+    if not (read_only and is_locked(path)):  # a writer is not after a crash
         _check_log(path, read_only, present)
     if not read_only:
         _check_writable(path)
@@ -82,7 +82,7 @@ def _check_log(path: Path, read_only: bool, present: bool) -> None:
     if not present and any(frame.ends for frame in read_log(path).frames):
         raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
     lost = lost_commits(path) if present else 0
-    if lost and not (read_only and is_held(path)):
+    if lost and not (read_only and is_locked(path)):
         problem = f"{counted(lost, 'commit')} in {path.name}-wal: not what was written"
         left = (
             f"without {path.name}-wal and {path.name}-shm, the commits before it are left; if a copy of "
@@ -97,7 +97,7 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
         base.execute("PRAGMA auto_vacuum = INCREMENTAL")
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
-    base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
+    base.execute("PRAGMA wal_autocheckpoint = 0")  # the background thread does it, where no commit waits
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         if base.execute("PRAGMA user_version").fetchone()[0] < VERSION:
             upgrade(base)

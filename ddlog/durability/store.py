@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NoState, NotAState, ReadOnlyState, StateDamaged
-from .holding import Holding
+from .lock import StateLock
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import Readable
@@ -80,9 +80,9 @@ class Writing:
 class Store(Readable):
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
-    def __init__(self, path: Path, base: sqlite3.Connection, holding: Holding | None) -> None:
+    def __init__(self, path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> None:
         super().__init__(path, base)
-        self._holding = holding
+        self._state_lock = state_lock
         self._file = os.stat(path).st_ino
         self._holds_back = False
         self.wanted = False
@@ -108,12 +108,12 @@ class Store(Readable):
             raise DDlogError([NotAState(str(path), reason, instead)])
         if present:
             check_header(place)  # before there is a lock beside it
-        holding = None if read_only else Holding(place)
+        state_lock = None if read_only else StateLock(place)
         try:
-            return _loaded(place, connected(place, read_only, present), holding)
+            return _loaded(place, connected(place, read_only, present), state_lock)
         except BaseException as error:
-            if holding is not None:
-                holding.release()
+            if state_lock is not None:
+                state_lock.release()
             if isinstance(error, sqlite3.Error):
                 raise diagnosed(place, error) from None
             if isinstance(error, ValueError | TypeError | OverflowError):  # a text or number that is none
@@ -124,8 +124,8 @@ class Store(Readable):
         """Closes the file, and gives it to others."""
         with self.lock, suppress(sqlite3.Error):
             self._base.close()
-        if self._holding is not None:
-            self._holding.release()
+        if self._state_lock is not None:
+            self._state_lock.release()
 
     def let_go(self) -> None:
         """Ends the snapshot of a state that is open for reading, so that a writer can tidy up."""
@@ -136,7 +136,7 @@ class Store(Readable):
     @property
     def read_only(self) -> bool:
         """Whether the state is open for reading."""
-        return self._holding is None
+        return self._state_lock is None
 
     # ------------------------------------------------------------- writing
 
@@ -393,9 +393,9 @@ class Store(Readable):
             base.executemany("DELETE FROM part WHERE id = ?", parts)
 
 
-def _loaded(path: Path, base: sqlite3.Connection, holding: Holding | None) -> Store:
+def _loaded(path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> Store:
     try:
-        store = Store(path, base, holding)
+        store = Store(path, base, state_lock)
         store.load()
         return store
     except BaseException:

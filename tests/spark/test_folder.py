@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.durability.holding import Holding
+from ddlog.durability.lock import StateLock
 from ddlog.durability.records import Stored
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.table import arrow_schema
@@ -343,7 +343,7 @@ def test_damage_is_found(tmp_path: Path, number: int) -> None:
     for open in (opened, lambda files: StateFolder.open(files, None, None)):
         with pytest.raises(DDlogError, match=message):
             open(LocalFiles(place))
-    Holding(place).release()  # nobody holds what could not be opened
+    StateLock(place).release()  # nobody holds what could not be opened
 
 
 def test_the_command_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def forget(session: Session) -> None:
     """What the end of a process does: the lock is free, and nothing more is written."""
     kept, session.state.durable = session.state.durable, None
     if isinstance(kept, Durable):
-        kept._keeper.stop()
+        kept._background.stop()
         kept.store.close()
     elif kept is not None:
         kept._folding.stop()

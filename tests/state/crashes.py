@@ -93,7 +93,7 @@ def _note(session: Session, number: int) -> None:
 
 
 def _tidy(session: Session, number: int) -> None:
-    """The work of the keeper, which else is done in pauses."""
+    """The work of the background thread, which else is done in pauses."""
     durable = session.state.durable
     assert durable is not None
     if durability_of(session) == "exit":

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.durability import folding, keeper, reports
+from ddlog.durability import background, folding, reports
 from ddlog.sessions.persistence import checkpoint_policy, checkpointing
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.persistence.exporting import output_tables
@@ -268,7 +268,7 @@ def test_a_killed_session_begins_with_what_was_written_while_it_lived(
 ) -> None:
     for name, value in (("LONG", 0.0), ("_ROWS", 0), ("_PAUSES", 0)):
         monkeypatch.setattr(checkpoint_policy, name, value)
-    monkeypatch.setattr(keeper, "INTERVAL", 0.001)
+    monkeypatch.setattr(background, "INTERVAL", 0.001)
     monkeypatch.setattr(folding, "MANY", 4)
     program = ddlog.compile(TWO)
     filled(tmp_path / "s")
@@ -280,9 +280,9 @@ def test_a_killed_session_begins_with_what_was_written_while_it_lived(
             session.insert("F", ({"One": []}, x + 100))
             session.commit()
             if x == 20:
-                while durable.upkeep.epoch < 10:  # the keeper writes them
+                while durable.upkeep.epoch < 10:  # the background thread writes them
                     session.commit()
-                durable._keeper.stop()
+                durable._background.stop()
         durable._folder._pause = lambda: False
         durable._folder.fold_if_due()
         epoch, expected = durable.upkeep.epoch, held(session)

@@ -135,10 +135,10 @@ def _dies_and_goes_on(
         ended = True
     except Dead:
         atexit.unregister(durable.close_at_exit)
-        durable._keeper.stop()
+        durable._background.stop()
         base.close()
-        assert store._holding is not None
-        store._holding.release()
+        assert store._state_lock is not None
+        store._state_lock.release()
     with PROGRAM.session(state=home / "s") as again:
         StateFiles(again, files, home / "out")
         begun = max(0, (again.epoch or 0) - 1)  # the first epoch is that of the program's facts

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ddlog
-from ddlog.durability import keeper
+from ddlog.durability import background
 from ddlog.durability.records import Head, Stored
 from ddlog.durability.store import Store
 from ddlog.durability.walog import PAGE
@@ -35,9 +35,9 @@ def test_free_pages_are_given_back(tmp_path: Path) -> None:
 
 def test_the_log_of_sqlite_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while commits follow each other without a pause."""
-    monkeypatch.setattr(keeper, "LONG", 64 * PAGE)
+    monkeypatch.setattr(background, "LONG", 64 * PAGE)
     store = Store.open(tmp_path / "s")
-    kept = keeper.Keeper(store, None, [])
+    kept = background.Background(store, None, [])
     for epoch in range(1, 2001):
         store.append(epoch, epoch, {})
         kept.wake()

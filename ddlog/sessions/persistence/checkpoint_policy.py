@@ -1,9 +1,9 @@
 """When the checkpoints of a session are made: at its end, and while it lives where a process that was killed
 would have to derive much.
 
-A long commit is followed by an image of what was derived, which the keeper writes. So is a commit after which
-a restart would apply, or derive, much that came since the last checkpoint. Writing takes a twentieth of the
-time at most.
+A long commit is followed by an image of what was derived, which the background thread writes. So is a commit
+after which a restart would apply, or derive, much that came since the last checkpoint. Writing takes a
+twentieth of the time at most.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .checkpointing import Checkpointing, Found, many_changes
 from .image import Image
 
 if TYPE_CHECKING:
-    from ...durability.folding import Folder
+    from ...durability.folding import Folding
 
 LONG = 0.4
 """Seconds of a restart that are worth a checkpoint while the session lives."""
@@ -45,13 +45,13 @@ class Upkeep:
         self,
         checkpointing: Checkpointing,
         store: Store,
-        folder: Folder,
+        folder: Folding,
         wake: Callable[[], None],
         pause: Callable[[], bool],
         lives: bool,
     ) -> None:
-        """`wake` and `pause` are those of the keeper: `pause` lets commits go first, and says if the session
-        ends. `lives`: whether checkpoints are made while the session lives."""
+        """`wake` and `pause` are those of the background thread: `pause` lets commits go first, and says if
+        the session ends. `lives`: whether checkpoints are made while the session lives."""
         self.checkpointing, self._store, self._folder = checkpointing, store, folder
         self._wake, self._yield, self._lives = wake, pause, lives
         self.begun_with: Found | None = None

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...durability.background import Background
 from ...durability.contents import Contents
-from ...durability.folding import Folder
+from ...durability.folding import Folding
 from ...durability.forms import Rows
 from ...durability.history import History
 from ...durability.inputs import PAST
-from ...durability.keeper import Keeper
 from ...durability.log import Durability, Log
 from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.store import Store
@@ -89,19 +89,19 @@ class Durable:
         self.kept = KeptRelations(program, computed, store, windows, fill)
         self._log = Log(store, self.kept.forms, durability)
         self.live: Callable[[], int] = lambda: 0
-        self._folder = Folder(
+        self._folder = Folding(
             store,
             self.kept.depth,
             lambda: self.live(),
             lambda: 0 if self.upkeep is None else self.upkeep.epoch,
-            lambda: self._keeper.pause(),
+            lambda: self._background.pause(),
         )
-        self._keeper = Keeper(
+        self._background = Background(
             store,
             self._log.flush_quietly if durability == "interval" else None,
             [self._write_image, self._folder.fold_if_due, self._read_ahead] if durability != "exit" else [],
         )
-        self._log.woken = self._keeper.wake
+        self._log.woken = self._background.wake
         self.epoch, self.changed = store.head.epoch, self.kept.changed
         self.resumed = self.is_begun
         if durability != "commit":
@@ -160,7 +160,7 @@ class Durable:
         if os.getpid() != self._process:
             return  # what waits is written by the process that the state belongs to
         try:
-            self._keeper.stop()
+            self._background.stop()
             if not self.read_only:
                 self._log.finish()
                 self._write_checkpoint()
@@ -215,7 +215,7 @@ class Durable:
         """Lets checkpoints be made, and read."""
         lives = not self.read_only and self.durability != "exit"
         self.upkeep = Upkeep(
-            checkpointing, self.store, self._folder, self._keeper.wake, self._keeper.pause, lives
+            checkpointing, self.store, self._folder, self._background.wake, self._background.pause, lives
         )
 
     @property
@@ -252,7 +252,7 @@ class Durable:
         self._log.append(self.epoch + 1, changes, list(self.applied()))
         self.epoch += 1
         self.positions.settle(self.epoch)
-        self._keeper.wake()
+        self._background.wake()
 
     def committed(self) -> None:
         """To be called when the epoch that was sealed is final."""

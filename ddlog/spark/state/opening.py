@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...durability.holding import Holding
+from ...durability.lock import StateLock
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
 from .files import HadoopFiles, LocalFiles, local_folder
@@ -37,7 +37,7 @@ def files_at(place: str, spark: SparkSession | None) -> HadoopFiles | LocalFiles
         raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
 
 
-class _Held(Holding):
+class _Held(StateLock):
     """A lock of the operating system, which no other session can take over."""
 
     def check(self) -> None:

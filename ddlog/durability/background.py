@@ -1,4 +1,4 @@
-"""The keeper of an open state: a thread for the work for which no commit waits.
+"""The background of an open state: a thread for the work for which no commit waits.
 
 It writes the epochs that wait, and checkpoints, folds spans, and brings SQLite's write-ahead log into the
 file.
@@ -23,7 +23,7 @@ _LOGGED = 1 << 20  # bytes that are brought into the file together while commits
 _FEW, _MANY = 32 * PAGE, 256 * PAGE  # bytes of SQLite's log, for which commits can wait
 
 
-class Keeper:
+class Background:
     """A thread that works in the pauses of a state until `stop`."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Keeper:
         self._beside: sqlite3.Connection | None = None
 
     def wake(self) -> None:
-        """Lets the keeper look for work: in a moment, or at once if SQLite's log is long."""
+        """Lets the background thread look for work: in a moment, or at once if SQLite's log is long."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="ddlog state", daemon=True)
             self._thread.start()
@@ -57,11 +57,11 @@ class Keeper:
 
     @property
     def ended(self) -> bool:
-        """Whether the keeper is to stop."""
+        """Whether the background thread is to stop."""
         return self._ended.is_set()
 
     def pause(self) -> bool:
-        """Brings SQLite's log into the file if it is long, and returns whether the keeper is to stop: long
+        """Brings SQLite's log into the file if it is long, and returns whether the thread is to stop: long
         work asks this between its transactions."""
         if self._store.logged > _LOGGED:
             self.shorten()

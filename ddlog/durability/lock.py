@@ -17,7 +17,7 @@ from ..errors.state import CannotUseState, StateInUse
 _OWN = "that is this process: close the session that it has there, or open the state with read_only=True"
 
 
-class Holding:
+class StateLock:
     """The lock on a state, until `release` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
@@ -47,7 +47,7 @@ class Holding:
             self._file = -1
 
 
-def is_held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether a session holds a state."""
     try:
         file = os.open(f"{path}-lock", os.O_RDONLY | os.O_CLOEXEC)
