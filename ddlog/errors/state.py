@@ -161,7 +161,7 @@ class StateLost(Diagnostic):
 class StateNeedsClassicSpark(Diagnostic):
     """A state of a session on Spark Connect, which does not reach Hadoop's file systems."""
 
-    title = "{path}: a state needs a classic Spark session, since its driver writes the folder"
+    title = "{path}: a state at a URL needs a classic Spark session, since its driver writes the folder"
     suggestion = "run it where the driver is (--master)"
     path: str
 

@@ -230,6 +230,21 @@ def test_commits_before_the_streams_have_a_past_too(spark: SparkSession, tmp_pat
             forget(session)
 
 
+def test_a_session_on_spark_gives_its_rows_to_the_state(spark: SparkSession, tmp_path: Path) -> None:
+    for number in range(2):
+        session = program().session(spark=spark)
+        if number == 0:
+            session.insert("Edge", (1, 2), (2, 3))
+            session.insert("Visit", (7,), (7,))
+            session.commit()
+        found = epochs_of(session, spark, tmp_path / "state")
+        found.apply(StreamBatch("s", "q", number), [RowsChange("Edge", [((3, 4 + number), 1)])], None)
+        pairs = {(1, 2), (2, 3), (3, 4), *([(3, 5)] if number else [])}
+        assert contents(session, "Path") == closure(pairs)
+        assert [count for _, count in session["Visit"].weighted()] == [2]
+        forget(session)
+
+
 def test_commits_between_batches_are_kept(spark: SparkSession, tmp_path: Path) -> None:
     with compile(TIMED).session(engine="in-process") as session:
         expected = applied(session, spark, None, 0, 1)

@@ -41,6 +41,7 @@ from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
 from .contents import Contents, History, Reading, Told, latest
+from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
 from .log import Log
@@ -69,7 +70,8 @@ def open_durable(
 ) -> FolderDurable:
     """The state in a folder, for a session that computes these relations; `fill` not None: with rows that are
     migrated. Raises DDlogError."""
-    check_offered(host.kind, Ability.STATE, place)
+    if local_folder(place) is None:
+        check_offered(host.kind, Ability.STATE, place)
     windows = kept_windows(program, computed, host.runtime.circuit)
     check_keepable(program, computed, windows.relations.values())
     host.runtime.remember(windows.nodes)
