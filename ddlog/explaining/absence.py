@@ -8,27 +8,41 @@ then have the nearest values. What is missing is looked into in turn, to a depth
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import combinations
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from ..core import Atom, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Stratum, Unnest, Var
+from ..core import (
+    Atom,
+    CheckedProgram,
+    Clause,
+    Const,
+    Expr,
+    GroupBy,
+    Guard,
+    Head,
+    Let,
+    Op,
+    Rule,
+    Unnest,
+    Var,
+)
 from ..core.matching import matched
 from ..errors.source import Span
-from ..types import Type
+from ..types import BigInt, Type
 from ..values.rows import Row
-from .derivations import Case, Derivations
+from .derivations import Case
 from .heights import Heights
 from .held import ANY
 from .inverting import bindings, rest
+from .node import Node, remark
+from .oneround import AT, FIRST, LATER
+from .places import Place
 from .stages import Stage
-from .tree import Item, Tree, Trees, guard_text, shown, step
+from .tree import Trees, guard_text, shown, step
 from .words import is_passed
-
-DEPTH = 3
-"""The levels of missing rows that are looked into, if nobody says."""
 
 NEAREST = 3
 """The nearest rows that are shown."""
@@ -39,157 +53,82 @@ Pattern: TypeAlias = tuple[Any, ...]
 """The values of a row, ANY where it may have any."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoRow:
-    """A term for which there is no row: `nearest` are the rows most like it, and `below` says why there is
-    none. `exact`: there is no row of the pattern; otherwise the term asks for equal values in columns that
-    may have any. `rounds`: the round in which it looked, if it is one."""
-
-    relation: str
-    pattern: Pattern
-    text: str
-    exact: bool
-    nearest: tuple[Row, ...]
-    below: Missing | None
-    rounds: tuple[int, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A negated term that found rows. `rounds`: as of `NoRow`."""
-
-    relation: str
-    pattern: Pattern
-    text: str
-    rows: tuple[Row, ...]
-    rounds: tuple[int, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Fails:
-    """A condition that does not hold, or an expression with another value than is needed. `values` are those
-    of its parts, each with its text and type, `wanted` the value that is needed: of a `variable`, or of a
-    `column` of a relation if the expression is one of the head."""
-
-    text: str
-    values: tuple[tuple[str, Any, Type], ...]
-    wanted: tuple[Any, Type] | None = None
-    variable: str = ""
-    column: tuple[str, int] | None = None
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-Failure: TypeAlias = NoRow | Found | Fails
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A rule that could give the row: what holds of its body, with the values of variables, and what
-    fails first."""
-
-    rule: Rule
-    place: Span
-    variables: Mapping[str, Any]
-    holds: tuple[Item, ...]
-    fails: Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A row that does not hold. `given`: it would have to be given as a fact. `others` counts the rules whose
-    head cannot be the row. `rounds`: the round of each loop in which it does not hold, outermost first."""
-
-    relation: str
-    pattern: Pattern
-    given: bool
-    attempts: tuple[Attempt, ...] = ()
-    others: int = 0
-    cut: bool = False
-    rounds: tuple[int, ...] = ()
-
-
-class InRounds(Protocol):
-    """Absences in the rounds of a loop."""
-
-    def missing(self, relation: str, pattern: Pattern, depth: int) -> Missing:
-        """Why there is no row of a pattern in the last round."""
-
-
 @dataclass
 class Absences:
-    """Looks into rows that do not hold, until a moment (of `time.monotonic`). `in_loop` begins to look into
-    the rounds of a loop, for the absences around it."""
+    """Looks into rows that do not hold in a place, until a moment (of `time.monotonic`)."""
 
-    derivations: Derivations
+    place: Place
     until: float
-    in_loop: Callable[[Absences, Stratum], InRounds | None] = lambda around, stratum: None
-    rounds: tuple[int, ...] = ()
     _open: set[tuple[str, Pattern]] = field(default_factory=set)
-    _loops: dict[tuple[str, ...], InRounds | None] = field(default_factory=dict)
+    _places: dict[Place, Absences] = field(default_factory=dict)  # the same elsewhere
 
-    def missing(self, relation: str, pattern: Pattern, depth: int) -> Missing:
+    def missing(self, relation: str, pattern: Pattern, depth: int) -> Node:
         """Why there is no row of a pattern."""
-        key = relation, pattern
-        if self._is_leaf(relation):
-            given = relation not in self.derivations.looped
-            return Missing(relation, pattern, given, cut=not given)
+        relation, rounds, place = self.place.seen(relation)
+        if place is None:
+            return Node("no fact", relation, pattern, rounds=rounds)
+        return self._at(place)._missing(relation, pattern, depth)
+
+    def _missing(self, relation: str, pattern: Pattern, depth: int) -> Node:
+        key, derivations, rounds = (relation, pattern), self.place.derivations, self.place.rounds
+        if self.place.is_leaf(relation):
+            return Node("unknown" if relation in derivations.looped else "no fact", relation, pattern)
         if depth <= 0 or key in self._open or time.monotonic() > self.until:
-            return Missing(relation, pattern, False, cut=True, rounds=self.rounds)
-        if (loop := self._loop(relation)) is not None:
-            return loop.missing(relation, pattern, depth)
+            return Node("unknown", relation, pattern, rounds=rounds)
+        if (last := self.place.within(relation)) is not None:
+            return self._at(last).missing(relation, pattern, depth)
         self._open.add(key)
-        cases = self.derivations.cases(relation)
+        cases = derivations.cases(relation)
         found = [self._attempt(case, pattern, depth) for case in cases]
         self._open.discard(key)
-        attempts = tuple(each for each in found if each is not None)
-        return Missing(relation, pattern, False, attempts, len(cases) - len(attempts), rounds=self.rounds)
+        attempts = [each for each in found if each is not None]
+        others = _others(len(cases) - len(attempts), len(attempts))
+        return Node("missing", relation, pattern, children=(*attempts, *others), rounds=rounds)
 
-    def _loop(self, relation: str) -> InRounds | None:
-        """The rounds of the loop that computes a relation."""
-        stratum = self.derivations.loop(relation)
-        if stratum is None:
-            return None
-        if stratum.relations not in self._loops:
-            self._loops[stratum.relations] = self.in_loop(self, stratum)
-        return self._loops[stratum.relations]
+    def _at(self, place: Place) -> Absences:
+        if place is self.place:
+            return self
+        if place not in self._places:
+            self._places[place] = Absences(place, self.until, _places=self._places)
+        return self._places[place]
 
-    def _is_leaf(self, relation: str) -> bool:
-        """Whether missing rows of a relation are leaves of the answer."""
-        return self.derivations.is_leaf(relation)
-
-    def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Attempt | None:
-        typedefs = self.derivations.held.program.typedefs
-        known = bindings(case.head, pattern, typedefs)
+    def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Node | None:
+        known = bindings(case.head, pattern, self.place.derivations.held.program.typedefs)
         if known is None:
             return None
-        body = _Body(self.derivations, case.rule, case.head, known, pattern, self.until)
+        body = _Body(self.place, case.rule, case.head, known, pattern, self.until)
         reached, values = body.furthest()
         if reached == len(case.rule.body):
-            fails: Failure = body.head_fails(values)
+            fails = body.head_fails(values)
         else:
             fails, values = self._failure(body, reached, values, depth)
-        holds = tuple(body.items(reached, values))
         named = shown({name: v for name, v in values.items() if v is not ANY})
-        return Attempt(case.written, case.written.span, named, holds, fails)
+        children = (*body.items(reached, values), fails)
+        written = self.place.written(case.written)
+        return Node("attempt", rule=written, place=written.span, variables=named, children=children)
 
     def _failure(
         self, body: _Body, at: int, values: dict[str, Any], depth: int
-    ) -> tuple[Failure, dict[str, Any]]:
+    ) -> tuple[Node, dict[str, Any]]:
         """The failure of a clause, and the values for which it is told."""
         match body.rule.body[at]:
+            case Atom(relation) if relation in (FIRST, LATER):
+                number = Node("value", text="round", value=self.place.rounds[-1], type=BigInt())
+                return failure("round == 0" if relation == FIRST else "round > 0", [number]), values
             case Atom(_, _, True) as term:
                 return body.found(at, term, values), values
             case Atom(relation, columns, False, span) as term:
                 nearest, values = body.nearest(at, term, values)
                 pattern = tuple(values.get(name or "", ANY) for name in columns)
                 open_ = [name for name in columns if values.get(name or "", ANY) is ANY]
-                exact, below = len(set(open_)) == len(open_), None
-                if exact and not self._is_leaf(relation):
-                    passed = is_passed(self.derivations.held.program, relation)
-                    below = self.missing(relation, pattern, depth if passed else depth - 1)
-                return NoRow(relation, pattern, span.text(), exact, nearest, below, span=span), values
+                exact = len(set(open_)) == len(open_)
+                name, rounds, _ = self.place.seen(relation)
+                below = [Node("near", name, row) for row in nearest]
+                if exact and not self.place.is_leaf(relation):
+                    passed = is_passed(self.place.derivations.held.program, relation)
+                    below.append(self.missing(relation, pattern, depth if passed else depth - 1))
+                made = Node("no row", name, pattern, span.text(), place=span, rounds=rounds)
+                return replace(made, exact=exact, children=tuple(below)), values
             case clause:
                 return body.fails(at, clause, values), values
 
@@ -198,12 +137,16 @@ class Absences:
 class _Body:
     """The body of a rule, for a pattern of its head."""
 
-    derivations: Derivations
+    place: Place
     rule: Rule
     head: Head
     known: Mapping[str, Any]
     pattern: Pattern
     until: float
+
+    @property
+    def _program(self) -> CheckedProgram:
+        return self.place.derivations.held.program
 
     def furthest(self) -> tuple[int, dict[str, Any]]:
         """The number of clauses that can be satisfied together, and the values of variables that do."""
@@ -228,7 +171,7 @@ class _Body:
         body = (*rule.body[:end], *more)
         made = replace(rule, body=body, variables={**rule.variables, **(types or {})})
         stage = Stage(made, len(body), tuple(seeds))
-        found = stage.valuations(self.derivations.held, [tuple(seeds.values())], most)
+        found = stage.valuations(self.place.derivations.held, [tuple(seeds.values())], most)
         return (each for _, each in found)
 
     def _seeds(self, end: int) -> dict[str, Any]:
@@ -240,25 +183,32 @@ class _Body:
             if value is not ANY and all(name in each.keys for each in later)
         }
 
-    def items(self, reached: int, values: Mapping[str, Any]) -> Iterator[Item]:
+    def items(self, reached: int, values: Mapping[str, Any]) -> Iterator[Node]:
         """What holds: the rows of the terms since the last group_by, and conditions."""
         start = max((at + 1 for at in range(reached) if isinstance(self.rule.body[at], GroupBy)), default=0)
         clauses = self.rule.body[start:reached]
         terms = [each.span for each in clauses if isinstance(each, Atom)]
         for clause in clauses:
-            match clause:
-                case Atom(relation, columns, False):
-                    row = tuple(values[name] for name in columns if name is not None)
-                    given = self.derivations.given(relation)
-                    if is_passed(self.derivations.held.program, relation):
-                        heights = Heights(self.derivations)
-                        yield Trees(self.derivations.held, heights).tree((relation, row), 1)
-                        continue
-                    yield Tree(relation, row, "fact" if given else "cut", 0 if given else None)
-                case _:
-                    yield from step(clause, values, Stage(self.rule, reached, ()).types, terms)
+            if isinstance(clause, Atom) and clause.relation in (AT, FIRST, LATER):
+                continue
+            if isinstance(clause, Atom) and not clause.negated:
+                row = tuple(values[name] for name in clause.columns if name is not None)
+                yield self._holding(clause.relation, row)
+                continue
+            for item in step(clause, values, Stage(self.rule, reached, ()).types, terms):
+                name, rounds, _ = self.place.seen(item.relation)
+                yield replace(item, relation=name, rounds=rounds) if item.relation else item
 
-    def found(self, at: int, term: Atom, values: Mapping[str, Any]) -> Found:
+    def _holding(self, relation: str, row: Row) -> Node:
+        """A row of a term that holds, with what is below it if it only stands for that."""
+        name, rounds, _ = self.place.seen(relation)
+        if not is_passed(self._program, relation):
+            return Node("holds", name, row, rounds=rounds)
+        derivations = self.place.derivations
+        tree = Trees(derivations.held, Heights(derivations)).tree((relation, row), 1)
+        return replace(tree, relation=name, rounds=rounds)
+
+    def found(self, at: int, term: Atom, values: Mapping[str, Any]) -> Node:
         """The rows that a negated term finds."""
         pattern = tuple(values.get(name or "", ANY) for name in term.columns)
         names = [name or f"$found{k}" for k, name in enumerate(term.columns)]
@@ -269,7 +219,9 @@ class _Body:
             for each in self.valuations(at, [positive], types)
             if all(values.get(name, value) == value for name, value in each.items())
         ]
-        return Found(term.relation, pattern, term.span.text(), tuple(rows[:NEAREST]), span=term.span)
+        name, rounds, _ = self.place.seen(term.relation)
+        there = tuple(Node("present", name, row) for row in rows[:NEAREST])
+        return Node("found", name, pattern, term.span.text(), place=term.span, rounds=rounds, children=there)
 
     def nearest(self, at: int, term: Atom, values: dict[str, Any]) -> tuple[tuple[Row, ...], dict[str, Any]]:
         """The rows most like one that a term looks for, and the values for which they are."""
@@ -295,50 +247,68 @@ class _Body:
         return (), values
 
     def _types(self, term: Atom, names: Sequence[str]) -> dict[str, Type]:
-        columns = self.derivations.held.program.relations[term.relation].columns
+        columns = self._program.relations[term.relation].columns
         return {name: column.type for name, column in zip(names, columns, strict=True) if name}
 
-    def fails(self, at: int, clause: Clause, values: Mapping[str, Any]) -> Failure:
+    def fails(self, at: int, clause: Clause, values: Mapping[str, Any]) -> Node:
         """The values of the parts of a condition or a definition that fails."""
         match clause:
             case Guard(condition):
                 shape = matched(condition)
                 args = condition.args if isinstance(condition, Op) else () if shape is None else shape[:1]
                 parts = [each for each in args if not isinstance(each, Const)]
-                return Fails(guard_text(clause), self._evaluated(at, parts), span=clause.span)
+                return failure(guard_text(clause), self._evaluated(at, parts), clause.span)
             case Let(name, value, span) | Unnest(name, value, span):
                 found = self._evaluated(at, (value,))
                 wanted = values.get(name, ANY)
-                needed = None if wanted is ANY else (wanted, self.rule.variables.get(name, value.type))
+                needed = [] if wanted is ANY else [_wanted(wanted, self.rule.variables.get(name, value.type))]
                 text = f"{name.partition('$')[0]} = {span.text()}".removeprefix(" = ")
-                return Fails(text, found, needed, name, span=span)
-        return Fails(clause.span.text(), (), span=clause.span)
+                return failure(text, [*found, *needed], span, variable=name)
+        return failure(clause.span.text(), (), clause.span)
 
-    def head_fails(self, values: Mapping[str, Any]) -> Failure:
+    def head_fails(self, values: Mapping[str, Any]) -> Node:
         """The first expression of the head that has another value than the row."""
         for at in rest(self.head):
             arg, wanted = self.head.args[at], self.pattern[at]
-            for text, value, of in self._evaluated(len(self.rule.body), (arg,)):
-                if wanted is not ANY and value != wanted:
-                    column = self.head.relation, at
-                    return Fails(text, ((text, value, of),), (wanted, of), "", column, self.head.span)
-        return Fails(self.head.span.text(), ())
+            for each in self._evaluated(len(self.rule.body), (arg,)):
+                if wanted is not ANY and each.value != wanted:
+                    parts = each, _wanted(wanted, arg.type)
+                    return failure(each.text, parts, self.head.span, column=(self.head.relation, at))
+        return failure(self.head.span.text(), ())
 
-    def _evaluated(self, at: int, parts: Sequence[Expr]) -> tuple[tuple[str, Any, Type], ...]:
+    def _evaluated(self, at: int, parts: Sequence[Expr]) -> list[Node]:
         """The values of expressions after the first clauses."""
         lets = [Let(f"$part{k}", part, part.span) for k, part in enumerate(parts)]
         types = {f"$part{k}": part.type for k, part in enumerate(parts)}
         found = next(self.valuations(at, lets, types, 1), {}) if lets else {}
-        return tuple(
-            (_text(part), found[f"$part{k}"], part.type)
+        return [
+            Node("value", text=_text(part), value=found[f"$part{k}"], type=part.type)
             for k, part in enumerate(parts)
             if f"$part{k}" in found
-        )
+        ]
 
 
 def _text(part: Expr) -> str:
     """An expression as it is written; a variable by its name."""
     return part.name if isinstance(part, Var) and "$" not in part.name else part.span.text()
+
+
+def failure(text: str, parts: Sequence[Node], place: Span | None = None, **of: Any) -> Node:
+    """A condition that does not hold, or an expression with another value than is needed."""
+    return Node("false", text=text, children=tuple(parts), place=place, **of)
+
+
+def _wanted(value: Any, of: Type) -> Node:
+    return Node("wanted", value=value, type=of)
+
+
+def _others(count: int, attempts: int) -> Iterator[Node]:
+    """A remark on rules whose head cannot be the row, or that there are none."""
+    if not attempts:
+        yield remark("no rule has it as its head" if count else "no rule gives rows of this relation")
+    elif count:
+        heads = "another rule" if count == 1 else f"{count} other rules"
+        yield remark(f"the head of {heads} cannot be it", "others", count=count)
 
 
 def _distance(value: Any, wanted: Any) -> float:

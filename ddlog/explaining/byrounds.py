@@ -21,8 +21,9 @@ from ..values.rows import Row
 from .derivations import Derivations, Member
 from .heights import UNKNOWN, Heights
 from .held import Fact, Replay
+from .node import Node, absences, decisive, rows
 from .oneround import AT, FIRST, LATER, OneRound
-from .tree import Absent, Condition, Group, Item, ShownMember, Tree, Trees
+from .tree import Trees
 
 _ROUND = 1 << 32
 """A round, as a height: more than the levels of rules in a round."""
@@ -38,10 +39,10 @@ class ByRounds:
     heights: Heights
     of: OneRound
     replay: Replay
-    _trees: dict[tuple[Fact, int], Tree] = field(default_factory=dict)  # each of one round
+    _trees: dict[tuple[Fact, int], Node] = field(default_factory=dict)  # each of one round
     _heights: dict[tuple[Fact, int], float] = field(default_factory=dict)
-    _within: dict[tuple[Tree, int], float] = field(default_factory=dict)  # of the trees of one round
-    _made: dict[tuple[Tree, int, int], Tree] = field(default_factory=dict)
+    _within: dict[tuple[Node, int], float] = field(default_factory=dict)  # of the trees of one round
+    _made: dict[tuple[Node, int, int], Node] = field(default_factory=dict)
 
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows of the last round."""
@@ -50,13 +51,13 @@ class ByRounds:
         self._explain(there.items())
         return {fact: self._heights[fact, since] for fact, since in there.items()}
 
-    def tree(self, fact: Fact, depth: int) -> Tree:
+    def tree(self, fact: Fact, depth: int) -> Node:
         """The tree of a row that was proved, with so many levels."""
         since = self.replay.since(*fact, self.replay.last)
         assert since is not None
         return self._finished(self._trees[fact, since], since, depth)
 
-    def around(self, fact: Fact) -> Iterator[Tree | Absent]:
+    def around(self, fact: Fact) -> Iterator[Node]:
         """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
         since = self.replay.since(*fact, self.replay.last)
         assert since is not None
@@ -71,9 +72,9 @@ class ByRounds:
                     pending.append(before)
                 elif tree.relation in self.of.outside:
                     yield tree
-                yield from (each for each in absences(tree.body) if each.relation in self.of.outside)
+                yield from (each for each in absences(tree.children) if each.relation in self.of.outside)
 
-    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Tree:
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Node:
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been
         there before."""
         if self.replay.since(*fact, number) == number:
@@ -83,18 +84,19 @@ class ByRounds:
         self._explain(self._below(tree, number))
         return self._shown(tree, number, depth, UNKNOWN)
 
-    def members(self, group: Group, depth: int) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+    def members(self, group: Node, depth: int) -> tuple[list[Member], Callable[[Member], Node]]:
         """The members of a group of a round as they are here, and how to show one."""
         number = min(group.rounds[0], self.replay.last)
         trees = self._of_round(number)
 
-        def show(member: Member) -> ShownMember:
-            made = trees.member(member, False, _LEVELS)
-            below = [each for row in _rows(made.body) for each in self._below(row, number)]
+        def show(member: Member) -> Node:
+            made = trees.member(member, _LEVELS)
+            below = [each for row in rows(made.children) for each in self._below(row, number)]
             self._explain(below)
             return self._member(made, number, depth)
 
-        return Derivations(self.replay.at(number)).members(group.whole), show
+        assert group.group is not None
+        return Derivations(self.replay.at(number)).members(group.group), show
 
     # ------------------------------------------------------------- the rounds
 
@@ -138,7 +140,7 @@ class ByRounds:
 
         return Trees(held, with_rounds(Derivations(held), height))
 
-    def _below(self, tree: Tree, number: int) -> Iterator[tuple[Fact, int]]:
+    def _below(self, tree: Node, number: int) -> Iterator[tuple[Fact, int]]:
         """The rows of earlier rounds in the tree of a round, and since when they are there."""
         for each in _rows_below(tree):
             if (before := self._before(each.relation, each.row, number)) is not None:
@@ -153,13 +155,13 @@ class ByRounds:
         since = self.replay.since(name, row, number - rounds)
         return None if since is None or since == number else ((name, row), since)
 
-    def _height(self, tree: Tree, number: int) -> float:
+    def _height(self, tree: Node, number: int) -> float:
         key = tree, number
         if key not in self._within:
             self._within[key] = self._measured(tree, number)
         return self._within[key]
 
-    def _measured(self, tree: Tree, number: int) -> float:
+    def _measured(self, tree: Node, number: int) -> float:
         if (before := self._before(tree.relation, tree.row, number)) is not None:
             return self._heights[before]
         if tree.kind == "fact" and (tree.rule is not None or tree.relation in (AT, FIRST, LATER)):
@@ -168,11 +170,11 @@ class ByRounds:
             return self.heights.search((tree.relation, tree.row))
         if tree.rule is None:
             return UNKNOWN
-        return 1 + max((self._height(each, number) for each in decisive(tree.body)), default=0)
+        return 1 + max((self._height(each, number) for each in decisive(tree.children)), default=0)
 
     # ------------------------------------------------------------- the trees as they are shown
 
-    def _finished(self, tree: Tree, number: int, depth: int) -> Tree:
+    def _finished(self, tree: Node, number: int, depth: int) -> Node:
         """A tree of one round, with what is below its leaves."""
         if (before := self._before(tree.relation, tree.row, number)) is not None:
             fact, since = before
@@ -184,10 +186,10 @@ class ByRounds:
             self._made[key] = self._shown(tree, number, depth, self._height(tree, number))
         return self._made[key]
 
-    def _around(self, tree: Tree, depth: int) -> Tree:
+    def _around(self, tree: Node, depth: int) -> Node:
         return Trees(self.heights.derivations.held, self.heights).tree((tree.relation, tree.row), depth)
 
-    def _shown(self, tree: Tree, number: int, depth: int, height: float) -> Tree:
+    def _shown(self, tree: Node, number: int, depth: int, height: float) -> Node:
         made = replace(
             tree,
             height=None if height == UNKNOWN else int(height),
@@ -195,36 +197,34 @@ class ByRounds:
             ended=self.replay.since(tree.relation, tree.row, self.replay.last) != number,
         )
         if tree.rule is None or (depth <= 0 and tree.kind != "fact"):
-            return replace(made, kind="cut", rule=None, place=None, variables={}, body=())
+            return replace(made, kind="cut", rule=None, place=None, variables={}, children=())
         written = self.of.written.get(id(tree.rule), tree.rule)
-        body = tuple(self._items(tree.body, number, depth - 1))
-        return replace(made, rule=written, kind=tree.kind if written.body else "fact", body=body)
+        children = tuple(self._items(tree.children, number, depth - 1))
+        return replace(made, rule=written, kind=tree.kind if written.body else "fact", children=children)
 
-    def _items(self, items: Iterable[Item], number: int, depth: int) -> Iterator[Item]:
+    def _items(self, items: Iterable[Node], number: int, depth: int) -> Iterator[Node]:
         for item in items:
-            match item:
-                case Tree(relation) if relation in (AT, FIRST, LATER):
-                    continue
-                case Tree(relation):
-                    done = self._finished(item, number, depth)
-                    yield replace(done, looked=self._looked(relation, number, item.looked))
-                case Absent(relation):
-                    name, _ = self.of.earlier.get(relation, (relation, 0))
-                    yield replace(item, relation=name, rounds=self._looked(relation, number, item.rounds))
-                case Group(members=members):
-                    shown = tuple(self._member(each, number, depth) for each in members)
-                    loop, rounds = item.loop or self.of.relations[0], (number, *item.rounds)
-                    yield replace(item, members=shown, loop=loop, rounds=rounds)
-                case Condition():
-                    yield item
+            if item.is_row and item.relation not in (AT, FIRST, LATER):
+                done = self._finished(item, number, depth)
+                yield replace(done, looked=self._looked(item.relation, number, item.looked))
+            elif item.kind == "absent":
+                name, _ = self.of.earlier.get(item.relation, (item.relation, 0))
+                rounds = self._looked(item.relation, number, item.rounds)
+                yield replace(item, relation=name, rounds=rounds)
+            elif item.kind == "members":
+                shown = tuple(self._member(each, number, depth) for each in item.children)
+                loop = item.loop or self.of.relations[0]
+                yield replace(item, children=shown, loop=loop, rounds=(number, *item.rounds))
+            elif not item.is_row:
+                yield item
 
     def _looked(self, relation: str, number: int, inner: tuple[int, ...]) -> tuple[int, ...]:
         """The round in which a rule of a round looks at a relation; `inner`: of the loops in that round."""
         name, rounds = self.of.earlier.get(relation, (relation, 0))
         return (number - rounds, *inner) if name in self.of.relations else ()
 
-    def _member(self, member: ShownMember, number: int, depth: int) -> ShownMember:
-        return replace(member, body=tuple(self._items(member.body, number, depth)))
+    def _member(self, member: Node, number: int, depth: int) -> Node:
+        return replace(member, children=tuple(self._items(member.children, number, depth)))
 
 
 def with_rounds(derivations: Derivations, leaf: Callable[[Fact], float | None] = lambda _: None) -> Heights:
@@ -243,47 +243,12 @@ def _begun(heights: Heights, stratum: Stratum) -> ByRounds | None:
     return None if replay is None else ByRounds(heights, replay.of, replay)
 
 
-def decisive(items: Iterable[Item]) -> Iterator[Tree]:
-    """The rows of a body on which its height rests: of a group those of the member that decides, or else
-    those of the members that are shown."""
-    for item in items:
-        match item:
-            case Tree():
-                yield item
-            case Group(members=members):
-                deciding = [each for each in members if each.decides]
-                for member in deciding or members:
-                    yield from decisive(member.body)
-
-
-def absences(items: Iterable[Item]) -> Iterator[Absent]:
-    """The absent rows in a body."""
-    for item in items:
-        match item:
-            case Absent():
-                yield item
-            case Group(members=members):
-                for member in members:
-                    yield from absences(member.body)
-
-
-def _rows(items: Iterable[Item]) -> Iterator[Tree]:
-    """The rows in a body."""
-    for item in items:
-        match item:
-            case Tree():
-                yield item
-            case Group(members=members):
-                for member in members:
-                    yield from _rows(member.body)
-
-
-def _rows_below(tree: Tree) -> Iterator[Tree]:
+def _rows_below(tree: Node) -> Iterator[Node]:
     """The rows in a tree, each once."""
-    seen, pending = set[Tree](), [tree]
+    seen, pending = set[Node](), [tree]
     while pending:
         each = pending.pop()
         if each not in seen:
             seen.add(each)
             yield each
-            pending += _rows(each.body)
+            pending += rows(each.children)

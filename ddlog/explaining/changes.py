@@ -14,107 +14,22 @@ take turns until nothing new is asked, which happens as often as negations follo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
-from ..core import Rule
 from ..demand.demanded import needed
-from ..errors.source import Span
-from ..types import Type
 from ..values.rows import Row
 from .changeside import SHOWN, GroupMembers, Side, Spot
 from .derivations import Member, by_relation
 from .heights import UNKNOWN
 from .held import Fact, Held
-from .tree import Absent, Condition, Group, Item, ShownMember, Tree
-
-SHOWN_MEMBERS = 10
+from .node import Node, more, remark
+from .tree import SHOWN_MEMBERS
+from .words import is_passed
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A row that `came` or went. `kind`: a "fact" was inserted or deleted, or is one of the program; a row by
-    a "rule" did with the changes in `body`; "above" stands for a row that the tree has already, and a "cut"
-    where the tree does not go on. `rounds`: the round of a loop in which one of the states has the row."""
-
-    relation: str
-    row: Row
-    came: bool
-    kind: str
-    rule: Rule | None = None
-    place: Span | None = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    body: tuple[Part, ...] = ()
-    rounds: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """A row, a negated term or a condition that did not change."""
-
-    item: Tree | Absent | Condition
-
-
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """A negated term over rows that came or went, of which some are shown."""
-
-    term: Absent
-    rows: tuple[Changed, ...]
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class OtherMember:
-    """A member that came to a group or left it."""
-
-    value: Any
-    came: bool
-    body: tuple[Part, ...]
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    times: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Regrouped:
-    """A group, with the number of its members before and now, and some of those that are others."""
-
-    text: str
-    type: Type
-    before: int
-    now: int
-    members: tuple[OtherMember, ...]
-    more: int
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The last round of a loop in the other state, which is before the round of a row."""
-
-    last: int
-    before: bool
-
-
-Part: TypeAlias = Changed | Same | Excluded | Regrouped | Ended
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Why a row came or went: by one proof that it has now, or by each proof that it had. `count` says how
-    many it had, of which some are shown. `facts` are those that the tree comes to, with True for those that
-    came."""
-
-    relation: str
-    row: Row
-    came: bool
-    proofs: tuple[Changed, ...]
-    count: int
-    facts: tuple[tuple[Fact, bool], ...]
 
 
 class Changes:
@@ -140,13 +55,13 @@ class Changes:
         now, before = set(find()), set(self._in(self._before, find, nothing))
         return {row: row in now for row in sorted(now ^ before)}
 
-    def explained(self, relation: str, row: Row, came: bool) -> Change:
-        """Why a row came or went."""
+    def explained(self, relation: str, row: Row, came: bool) -> Node:
+        """Why a row came or went: by a proof that it has now, or by each proof that it had."""
         fact = relation, row
         side = self._now if came else self._before
         self._begin(relation)
         spot = self._root(relation, row, side)
-        roots: list[Tree] = []
+        roots: list[Node] = []
 
         def look() -> None:
             if spot[2] or came or side.derivations.given(relation):
@@ -161,12 +76,21 @@ class Changes:
             side.proofs[spot] = roots[0]
 
         self._in(side, look, None)
-        self._other(side).asked += [item for each in roots for item in each.body]
+        self._other(side).asked += [item for each in roots for item in each.children]
         self._exchange()
         self._written.add((*fact, came, roots[0].rounds))
-        proofs = tuple(self._row(each, side) for each in roots)
+        proofs = [self._row(each, side) for each in roots]
         count = max(len(side.heights.searched.get(fact, ())), len(proofs))
-        return Change(relation, row, came, proofs, 1 if spot[2] else count, tuple(self._facts))
+        count = 1 if came or spot[2] else count
+        parts = list[Node]()
+        for number, proof in enumerate(proofs, 1):
+            parts += [remark(f"derivation {number} of {count} that it had")] if count > 1 else []
+            parts.append(proof)
+        facts = tuple(self._facts)
+        return Node(
+            "change", relation, row, came=came, count=count,
+            children=(*parts, *more(count - len(proofs)), *([Node("by", facts=facts)] if facts else [])),
+        )  # fmt: skip
 
     # ------------------------------------------------------------- rounds of loops
 
@@ -225,132 +149,134 @@ class Changes:
         while level:
             self._hold(level, side)
             for item in level:
-                match item:
-                    case Absent(relation, pattern, _, rounds) if (
-                        relation,
-                        pattern,
-                        rounds,
-                    ) not in side.found:
-                        spot = relation, pattern, rounds
-                        side.found[spot] = [self._first(each, side) for each in side.matching(spot)]
-                        side.wanted |= dict.fromkeys(side.found[spot][:SHOWN])
-                    case Group():
-                        self._regroup(item, side)
-            trees = [item for item in level if isinstance(item, Tree)]
+                spot = item.relation, item.row, item.rounds
+                if item.kind == "absent" and spot not in side.found:
+                    side.found[spot] = [self._first(each, side) for each in side.matching(spot)]
+                    side.wanted |= dict.fromkeys(side.found[spot][:SHOWN])
+                elif item.kind == "members":
+                    self._regroup(item, side)
+            trees = [item for item in level if item.is_row]
             level = [part for each in trees if not side.holds[_spot(each)] for part in self._into(each, side)]
         for spot in side.wanted:
             if spot not in side.proofs:
                 side.proofs[spot] = side.proof(spot)
-                other.asked += side.proofs[spot].body
+                other.asked += side.proofs[spot].children
         side.wanted = {}
         for group, strange in side.strange:
             _, show = side.members(group)
             shown = [show(each) for each in strange[:SHOWN_MEMBERS]]
             side.own[group] = shown
-            other.asked += [item for each in shown for item in each.body]
+            other.asked += [item for each in shown for item in each.children]
         side.strange = []
 
-    def _into(self, tree: Tree, side: Side) -> tuple[Item, ...]:
+    def _into(self, tree: Node, side: Side) -> tuple[Node, ...]:
         """The body of a proof of the other state's of a row that this state lacks. If the row has been there
         for longer than this state lacks it, another proof is wanted."""
         other = self._other(side)
         spot = self._first(_spot(tree), other)
         if len(spot[2]) != 1 or spot[2] == tree.rounds:
-            return tree.body
+            return tree.children
         self._instead[_spot(tree)] = spot
         other.wanted[spot] = None
         return ()
 
-    def _hold(self, level: list[Item], side: Side) -> None:
+    def _hold(self, level: list[Node], side: Side) -> None:
         """Finds out which rows of some items a state has."""
-        spots = dict.fromkeys(_spot(each) for each in level if isinstance(each, Tree))
+        spots = dict.fromkeys(_spot(each) for each in level if each.is_row)
         new = [each for each in spots if each not in side.holds]
         for relation, of in by_relation((name, row) for name, row, rounds in new if not rounds).items():
             for row, there in zip(of, self._held.holds(relation, of), strict=True):
                 side.holds[relation, row, ()] = there
         side.holds |= {each: side.since(each) is not None for each in new if each[2]}
 
-    def _regroup(self, group: Group, side: Side) -> None:
+    def _regroup(self, group: Node, side: Side) -> None:
         """Looks for the members that a group has in one state and not in the other."""
         if group in side.groups:
             return
         members, show = side.members(group)
-        now, then = _apart(members, group), _apart(group.whole.members, group)
+        now, then = _apart(members, group), _apart(_members(group), group)
         come = [each for key, each in now.items() if key not in then]
         gone = [each for key, each in then.items() if key not in now]
         shown = [show(each) for each in come[:SHOWN_MEMBERS]]
         side.groups[group] = GroupMembers(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
-        other.asked += [item for each in shown for item in each.body]
+        other.asked += [item for each in shown for item in each.children]
 
     # ------------------------------------------------------------- the tree
 
-    def _row(self, tree: Tree, side: Side) -> Changed:
+    def _row(self, tree: Node, side: Side) -> Node:
         """A row that one state has and the other has not."""
-        came, rounds = side is self._now, tree.rounds
-        if tree.kind == "fact":
-            if not rounds:
-                self._facts[(tree.relation, tree.row), came] = None
-            return Changed(tree.relation, tree.row, came, "fact", tree.rule, tree.place, rounds=rounds)
-        if tree.kind == "cut":
-            return Changed(tree.relation, tree.row, came, "cut", rounds=rounds)
-        body = (*self._ended(tree, side), *(self._part(item, side) for item in tree.body))
-        return Changed(
-            tree.relation, tree.row, came, "rule", tree.rule, tree.place, tree.variables, body, rounds
-        )
+        came, kind = side is self._now, "rule" if tree.kind == "group" else tree.kind
+        if kind == "fact" and not tree.rounds:
+            self._facts[(tree.relation, tree.row), came] = None
+        parts = (self._part(item, side) for item in tree.children)
+        body = (*self._ended(tree, side), *parts) if kind == "rule" else ()
+        return replace(tree, kind=kind, came=came, height=None, ended=False, looked=(), children=body)
 
-    def _ended(self, tree: Tree, side: Side) -> Iterator[Ended]:
+    def _ended(self, tree: Node, side: Side) -> Iterator[Node]:
         """Says so if the loop of a row has not come to its round in the other state."""
         other = self._other(side)
         last = other.last(tree.relation) if len(tree.rounds) == 1 and not other.empty else None
         if last is not None and last < tree.rounds[0]:
-            yield Ended(last, other is self._before)
+            when = f"ended in round {last} before" if other is self._before else f"ends in round {last} now"
+            yield remark(f"the loop {when}", "ended", rounds=(last,))
 
-    def _once(self, tree: Tree, side: Side) -> Changed:
+    def _once(self, tree: Node, side: Side) -> Node:
         """The same, unless the tree has the row already."""
-        key = tree.relation, tree.row, side is self._now, tree.rounds
+        came = side is self._now
+        key = tree.relation, tree.row, came, tree.rounds
         if tree.kind in ("rule", "group"):
             if key in self._written:
-                return Changed(tree.relation, tree.row, side is self._now, "above", rounds=tree.rounds)
+                return Node("above", tree.relation, tree.row, came=came, rounds=tree.rounds)
             self._written.add(key)
         return self._row(tree, side)
 
-    def _part(self, item: Item, side: Side) -> Part:
+    def _part(self, item: Node, side: Side) -> Node:
         other = self._other(side)
-        match item:
-            case Tree():
-                instead = self._instead.get(_spot(item))
-                tree = item if instead is None else side.proofs[instead]
-                return Same(item) if other.holds.get(_spot(item)) else self._once(tree, side)
-            case Absent(relation, pattern, _, rounds):
-                rows = other.found.get((relation, pattern, rounds), [])
-                trees = [other.proofs[each] for each in rows[:SHOWN]]
-                found = tuple(self._once(each, other) for each in trees)
-                return Excluded(item, found, len(rows) > SHOWN) if rows else Same(item)
-            case Condition():
-                return Same(item)
-        return self._group(item, side)
+        if item.is_row:
+            instead = self._instead.get(_spot(item))
+            tree = item if instead is None else side.proofs[instead]
+            return self._same(item) if other.holds.get(_spot(item)) else self._once(tree, side)
+        if item.kind == "absent":
+            rows = other.found.get((item.relation, item.row, item.rounds), [])
+            found = [self._once(other.proofs[each], other) for each in rows[:SHOWN]]
+            left = [remark("… and more", "more")] if len(rows) > SHOWN else []
+            return replace(item, kind="excluded", children=(*found, *left)) if rows else item
+        return self._group(item, side) if item.kind == "members" else item
 
-    def _group(self, group: Group, side: Side) -> Regrouped:
+    def _same(self, tree: Node) -> Node:
+        """A row that did not change. What is below it stays where it stands for the row."""
+        if not is_passed(self._held.program, tree.relation):
+            return tree.marked("same")
+        return replace(tree, kind="same")
+
+    def _group(self, group: Node, side: Side) -> Node:
         other, came = self._other(side), side is self._now
-        count = _count(_apart(group.whole.members, group))
+        count = _count(_apart(_members(group), group))
         of_other = other.groups.get(group, GroupMembers(group, [], 0, 0, count))
-        own = side.own.get(group, group.members)
-        members = [self._member(each, came, side) for each in own]
-        members += [self._member(each, not came, other) for each in of_other.shown]
-        counts = (of_other.count, count) if came else (count, of_other.count)
-        more = of_other.come + of_other.gone - len(members)
-        return Regrouped(group.text, group.type, *counts, tuple(members), more, group.span)
+        own = side.own.get(group, [each for each in group.children if each.kind == "member"])
+        members = [self._member(each, group, came, side) for each in own]
+        members += [self._member(each, group, not came, other) for each in of_other.shown]
+        now, before = (count, of_other.count) if came else (of_other.count, count)
+        left = more(of_other.come + of_other.gone - len(members), " that came or went")
+        return replace(
+            group, kind="regrouped", noun="member", count=now, before=before, children=(*members, *left)
+        )
 
-    def _member(self, member: ShownMember, came: bool, side: Side) -> OtherMember:
-        parts = tuple(self._part(each, side) for each in member.body)
-        return OtherMember(member.value, came, parts, member.variables, member.times)
+    def _member(self, member: Node, group: Node, came: bool, side: Side) -> Node:
+        parts = tuple(self._part(each, side) for each in member.children)
+        return replace(member, type=group.type, came=came, decides=False, children=parts)
 
 
-def _apart(members: Iterable[Member], group: Group) -> dict[object, Member]:
+def _members(group: Node) -> Sequence[Member]:
+    """The members of a group in the state of its proof."""
+    return () if group.group is None else group.group.members
+
+
+def _apart(members: Iterable[Member], group: Node) -> dict[object, Member]:
     """The members of a group; where equal values count, one for each valuation."""
-    if not group.whole.clause.bag:
+    if group.group is None or not group.group.clause.bag:
         return {each.value: each for each in members}
     return {
         (each.value, way.rows, way.times): Member(each.value, (way,)) for each in members for way in each.ways
@@ -361,6 +287,6 @@ def _count(members: Mapping[object, Member]) -> int:
     return sum(each.ways[0].times for each in members.values())
 
 
-def _spot(tree: Tree) -> Spot:
+def _spot(tree: Node) -> Spot:
     """The row of an item of a body, as of the round in which the rule looked."""
     return tree.relation, tree.row, tree.looked

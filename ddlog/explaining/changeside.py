@@ -11,8 +11,9 @@ from ..values.rows import Row
 from .byrounds import with_loops
 from .derivations import Derivations, Member
 from .held import ANY, Held, Replay
+from .node import Node
 from .stages import Stage
-from .tree import Group, Item, ShownMember, Tree, Trees
+from .tree import Trees
 
 SHOWN = 3
 """The proofs of a row that went, and the rows of a negated term, that are shown."""
@@ -28,36 +29,37 @@ class Side:
         self.derivations, self.depth, self.empty = Derivations(held), depth, empty
         self.heights = with_loops(self.derivations)
         self.trees = Trees(held, self.heights)
-        self.proofs: dict[Spot, Tree] = {}
+        self.proofs: dict[Spot, Node] = {}
         self.holds: dict[Spot, bool] = {}
         self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
-        self.groups: dict[Group, GroupMembers] = {}  # of the other side's proofs
-        self.own: dict[Group, Sequence[ShownMember]] = {}  # members of its groups that the other side lacks
-        self.strange: list[tuple[Group, list[Member]]] = []  # the same, still to be looked at
+        self.groups: dict[Node, GroupMembers] = {}  # of the other side's proofs
+        self.own: dict[Node, Sequence[Node]] = {}  # members of its groups that the other side lacks
+        self.strange: list[tuple[Node, list[Member]]] = []  # the same, still to be looked at
         self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
-        self.asked: list[Item] = []  # items of the other side's proofs that are still to be looked at
+        self.asked: list[Node] = []  # items of the other side's proofs that are still to be looked at
 
-    def proof(self, spot: Spot) -> Tree:
+    def proof(self, spot: Spot) -> Node:
         """The tree of a row that is there, in a round if it is one."""
         relation, row, rounds = spot
         if not rounds:
             return self.trees.tree((relation, row), self.depth)
         of = self.heights.rounds_in(relation) if len(rounds) == 1 else None
         if of is None:
-            return Tree(relation, row, "cut", None, rounds=rounds)
+            return Node("cut", relation, row, rounds=rounds)
         return of.tree_of_round((relation, row), rounds[0], self.depth)
 
-    def members(self, group: Group) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+    def members(self, group: Node) -> tuple[Sequence[Member], Callable[[Member], Node]]:
         """The members of a group of the other side, and how to show one of this side."""
         of = self.heights.rounds_in(group.loop) if len(group.rounds) == 1 else None
         if of is not None:
             return of.members(group, self.depth - 1)
-        found = list(group.whole.members) if group.rounds else self.derivations.members(group.whole)
+        assert group.group is not None
+        found = group.group.members if group.rounds else self.derivations.members(group.group)
         return found, self.show
 
-    def show(self, member: Member) -> ShownMember:
+    def show(self, member: Member) -> Node:
         """A member of a group around loops."""
-        return self.trees.member(member, False, self.depth - 1)
+        return self.trees.member(member, self.depth - 1)
 
     # ------------------------------------------------------------- rounds
 
@@ -105,8 +107,8 @@ class GroupMembers:
     state lacks. `count`: all members; `come`: members that the other state lacks; `gone`: members that it
     alone has."""
 
-    group: Group
-    shown: list[ShownMember]
+    group: Node
+    shown: list[Node]
     count: int
     come: int
     gone: int

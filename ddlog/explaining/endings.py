@@ -9,7 +9,7 @@ that is left. Sets without insertions are tried before all others, and smaller s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
@@ -18,11 +18,12 @@ from typing import TypeAlias
 from ..core import Atom, GroupBy
 from .byrounds import with_rounds
 from .derivations import Derivations, Members, Valuation
+from .explanation import Ending
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact
-from .repairrounds import in_loop
+from .node import Node
+from .places import Place
 from .repairs import MOST, Repairs, sorted_facts
-from .tree import Absent, Tree
 
 _SETS = 5  # that are told
 _ROWS = 4  # that are tried for a negated term, or as members of a group
@@ -32,22 +33,6 @@ Step: TypeAlias = tuple[Fact, bool]
 """A fact, and whether it is inserted."""
 
 Steps: TypeAlias = frozenset[Step]
-
-
-class Ending(list[Fact]):
-    """The facts to delete; `insertions` are those to insert."""
-
-    def __init__(self, delete: Iterable[Fact], insert: Iterable[Fact]) -> None:
-        super().__init__(delete)
-        self.insertions = list(insert)
-
-
-class EndingSets(list[Ending]):
-    """Sets of changes that end a row. `complete` says whether the time sufficed to look for all."""
-
-    def __init__(self, found: Iterable[Ending], complete: bool) -> None:
-        super().__init__(found)
-        self.complete = complete
 
 
 @dataclass
@@ -95,7 +80,7 @@ class Endings:
         if not held.holds(fact[0], [fact[1]])[0]:
             return None
         found, seen, pending = dict[Steps, None](), {fact}, [fact]
-        repairs = Repairs(self.derivations, self.until, in_loop)
+        repairs = Repairs(Place(self.derivations), self.until)
         breaking = list[Iterator[frozenset[Fact]]]()
         while pending:
             each = pending.pop()
@@ -108,7 +93,7 @@ class Endings:
             rows = list[Fact]()
             if (rounds := heights.rounds_of(each)) is not None:
                 for item in rounds.around(each):
-                    if isinstance(item, Tree):
+                    if item.is_row:
                         rows.append((item.relation, item.row))
                     else:
                         breaking.append(self._appearing(item, repairs))
@@ -124,11 +109,11 @@ class Endings:
         self.complete = self.complete and repairs.complete
         return list(found)
 
-    def _appearing(self, absent: Absent, repairs: Repairs) -> Iterator[frozenset[Fact]]:
+    def _appearing(self, absent: Node, repairs: Repairs) -> Iterator[frozenset[Fact]]:
         """Sets of facts that give a negated term a row, where a round looked."""
         declared = self.derivations.held.program.relations[absent.relation]
-        named = {f"c{at}": value for at, value in enumerate(absent.pattern) if value is not ANY}
-        columns = tuple(f"c{at}" if f"c{at}" in named else None for at in range(len(absent.pattern)))
+        named = {f"c{at}": value for at, value in enumerate(absent.row) if value is not ANY}
+        columns = tuple(f"c{at}" if f"c{at}" in named else None for at in range(len(absent.row)))
         yield from repairs.giving(Atom(absent.relation, columns, True, declared.span), named, _ROWS)
 
     def _insertions(self, valuation: Valuation, repairs: Repairs) -> Iterator[frozenset[Fact]]:

@@ -1,17 +1,17 @@
-"""Explanations as users get them: a tree, and its forms."""
+"""Explanations as users get them: a tree of nodes, and its forms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core import CheckedProgram
 from ..values.rows import Row
 from ..values.tojson import json_text
-from .held import is_translated
-from .text import Lines
-from .tree import Tree
+from .held import Fact
+from .node import Node, remark
+from .titles import Titles
+from .translated import in_sql
 from .words import Words
 
 SHOWN_ROWS = 10
@@ -19,41 +19,38 @@ SHOWN_ROWS = 10
 
 
 class Explanation:
-    """Why a row holds: a proof `tree` of least height, and the forms in which it can be shown. Printed, it is
-    indented text. `matches` are the rows that match the question, if it leaves values open."""
+    """The answer to a question about a row: a `tree` of nodes, and the forms in which it can be shown.
+    Printed, it is indented text. `matches` are the rows that match the question, if it leaves values open."""
 
-    def __init__(self, tree: Tree, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
-        if is_translated(program):
-            from .translated import InSql
-
-            tree = InSql(program).tree(tree)
-        self.tree, self.matches = tree, matches
-        self._words = Words(program)
-
-    def among(self, matches: Sequence[Row]) -> Explanation:
-        """The explanation of the first of the rows that match a question."""
-        found = copy(self)
-        found.matches = matches
-        return found
+    def __init__(
+        self, tree: Node, program: CheckedProgram, matches: Sequence[Row] = (), match: str = "match"
+    ) -> None:
+        rewrite = in_sql(program)
+        self.tree, self.matches = tree if rewrite is None else rewrite.node(tree), matches
+        self._match, self._titles = match, Titles(Words(program))
+        self._data: dict[str, Any] = {}
 
     def lines(self, *, color: bool = False) -> list[str]:
         """The lines of the text, in `color` for a terminal: first the rows that match, if there are
         several."""
-        return [*self._offered(), *Lines(self._words, color).tree(self.tree)]
+        from .text import Lines
 
-    def _offered(self) -> Iterator[str]:
-        if len(self.matches) > 1:
-            yield f"{len(self.matches)} rows match, of which the first is explained:"
-            for row in self.matches[:SHOWN_ROWS]:
-                yield f"  {self._words.row(self.tree.relation, row)}"
-            if len(self.matches) > SHOWN_ROWS:
-                yield f"  … and {len(self.matches) - SHOWN_ROWS} more"
+        return [*self._offered(), *Lines(self._titles, color).of(self.tree)]
+
+    def _offered(self) -> list[str]:
+        if len(self.matches) < 2:
+            return []
+        rows = [self._titles.words.row(self.tree.relation, row) for row in self.matches[:SHOWN_ROWS]]
+        more = len(self.matches) - len(rows)
+        head = f"{len(self.matches)} rows {self._match}, of which the first is explained:"
+        return [head, *(f"  {row}" for row in rows), *([f"  … and {more} more"] if more else [])]
 
     def to_json(self) -> dict[str, Any]:
-        """The tree as the objects that `json` writes."""
-        from .jsontree import tree_json
+        """The objects that `json` writes."""
+        from .jsontree import JsonTree
 
-        return tree_json(self.tree, self._words)
+        made = JsonTree(self._titles).of(self.tree)
+        return {**made, "data": {**made["data"], **self._data}}
 
     def json(self) -> str:
         """The tree as JSON text."""
@@ -63,17 +60,107 @@ class Explanation:
         """The tree as a graph of Graphviz."""
         from .dot import Dot
 
-        return "".join(f"{line}\n" for line in Dot(self._words).graph(self.tree))
+        return "".join(f"{line}\n" for line in Dot(self._titles).of(self.tree))
 
     def html(self, others: Sequence[Explanation] = ()) -> str:
         """The tree, and those of other explanations, as a page of HTML."""
         from .page import Page
 
-        title = self._words.row(self.tree.relation, self.tree.row)
-        return Page(self._words).page(title, [self.tree, *(each.tree for each in others)])
+        return Page(self._titles).of([self.tree, *(each.tree for each in others)])
+
+    def form(self, name: str, *, color: bool = False) -> str:
+        """The explanation as "text", "json", "dot" or "html"; a text in `color` for a terminal."""
+        match name:
+            case "json":
+                return f"{self.json()}\n"
+            case "dot":
+                return self.dot()
+            case "html":
+                return self.html()
+        return "".join(f"{line}\n" for line in self.lines(color=color))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def __repr__(self) -> str:
-        return f"<why {self._words.row(self.tree.relation, self.tree.row)}: height {self.tree.height}>"
+        kind = {"absence": "why not", "change": "why change"}.get(self.tree.kind, "why")
+        return f"<{kind} {self._titles.words.row(self.tree.relation, self.tree.row)}>"
+
+
+class Absence(Explanation):
+    """Why a row does not hold: what is `missing`, and the smallest sets of facts to insert (`insert`) that
+    make it hold. `complete`: the time sufficed for the search. `attempted`: insertions could be tried; else
+    there was no search."""
+
+    def __init__(
+        self,
+        missing: Node,
+        insert: Sequence[tuple[Fact, ...]],
+        complete: bool,
+        program: CheckedProgram,
+        attempted: bool = True,
+    ) -> None:
+        said = ["it would hold with", *["or"] * len(insert)]
+        sets = [_set([], each, text) for text, each in zip(said, insert, strict=False)]
+        if not attempted:
+            why = "that could not be taken back without a trace"
+            sets.append(remark(f"no facts to insert were tried, as {why}"))
+        elif not complete:
+            sets.append(remark("the search for facts to insert did not end in time"))
+        children = missing, *sets
+        super().__init__(Node("absence", missing.relation, missing.row, children=children), program)
+        self.insert, self.complete, self.attempted = tuple(insert), complete, attempted
+        self._data = {"complete": complete, "attempted": attempted}
+
+    @property
+    def missing(self) -> Node:
+        """The row that does not hold, and why."""
+        return self.tree.children[0]
+
+
+class ChangeExplanation(Explanation):
+    """Why a row came or went with the last commit. `matches` are the rows that match the question and
+    changed."""
+
+    def __init__(self, change: Node, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
+        super().__init__(change, program, matches, "match and changed")
+
+    @property
+    def came(self) -> bool:
+        """Whether the row came; otherwise it went."""
+        return bool(self.tree.came)
+
+    @property
+    def proofs(self) -> list[Node]:
+        """A proof that the row has now, or those that it had, as trees of changes."""
+        return [each for each in self.tree.children if each.kind in ("fact", "rule", "cut")]
+
+    @property
+    def facts(self) -> list[tuple[Fact, bool]]:
+        """The facts to which the proofs come, with True for those that came."""
+        return [fact for each in self.tree.children if each.kind == "by" for fact in each.facts]
+
+
+class Ending(list[Fact]):
+    """The facts to delete; `insertions` are those to insert."""
+
+    def __init__(self, delete: Iterable[Fact], insert: Iterable[Fact]) -> None:
+        super().__init__(delete)
+        self.insertions = list(insert)
+
+
+class EndingSets(list[Ending], Explanation):
+    """Sets of changes that end a row. `complete` says whether the time sufficed to look for all."""
+
+    def __init__(self, fact: Fact, found: Sequence[Ending], complete: bool, program: CheckedProgram) -> None:
+        list.__init__(self, found)
+        sets = [_set(each, each.insertions) for each in found]
+        none = remark("no set of up to three facts was found" + ("" if complete else " in time"))
+        Explanation.__init__(self, Node("ends", *fact, children=tuple(sets or [none])), program)
+        self.complete = complete
+        self._data = {"complete": complete}
+
+
+def _set(delete: Iterable[Fact], insert: Iterable[Fact], text: str = "") -> Node:
+    facts = (*((fact, False) for fact in delete), *((fact, True) for fact in insert))
+    return Node("set", text=text, facts=facts)

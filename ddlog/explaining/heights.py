@@ -26,7 +26,7 @@ from .derivations import Derivation, Derivations, Member, Members, Valuation, by
 from .held import Fact, Replay
 
 if TYPE_CHECKING:
-    from .tree import Absent, Group, ShownMember, Tree
+    from .node import Node
 
 UNKNOWN = math.inf
 
@@ -43,17 +43,17 @@ class Rounds(Protocol):
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows that hold."""
 
-    def tree(self, fact: Fact, depth: int) -> Tree:
+    def tree(self, fact: Fact, depth: int) -> Node:
         """The tree of a row that was proved, with so many levels."""
 
-    def around(self, fact: Fact) -> Iterator[Tree | Absent]:
+    def around(self, fact: Fact) -> Iterator[Node]:
         """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
 
-    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Tree:
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Node:
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been
         there before."""
 
-    def members(self, group: Group, depth: int) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+    def members(self, group: Node, depth: int) -> tuple[list[Member], Callable[[Member], Node]]:
         """The members of a group of a round as they are here, and how to show one."""
 
 

@@ -7,16 +7,17 @@ of a body lack a row, the others have one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, product
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from ..codegen.analysis import free_variables
-from ..core import Atom, Clause, GroupBy, Guard, Let, Stratum, Unnest
-from .derivations import Case, Derivations
-from .held import Fact
+from ..core import Atom, Clause, GroupBy, Guard, Let, Unnest
+from .derivations import Case
+from .held import Fact, Held
 from .inverting import bindings
+from .places import Place
 from .stages import Stage
 
 MOST = 3
@@ -29,28 +30,24 @@ _VALUATIONS, _VALUES, _CANDIDATES, _LACKING = 40, 12, 400, 400
 Facts: TypeAlias = frozenset[Fact]
 
 
-class InRounds(Protocol):
-    """Candidates through the rounds of a loop."""
-
-    def candidates(self, fact: Fact, size: int, depth: int) -> set[Facts]:
-        """Sets of at most so many facts that may make a row hold in the last round."""
-
-
 @dataclass
 class Repairs:
-    """Looks for sets of facts until a moment (of `time.monotonic`). `complete` says whether the time
-    sufficed. `in_loop` begins to look through the rounds of a loop, for the repairs around it."""
+    """Looks for sets of facts that make rows of a place hold, until a moment (of `time.monotonic`).
+    `complete` says whether the time sufficed."""
 
-    derivations: Derivations
+    place: Place
     until: float
-    in_loop: Callable[[Repairs, Stratum], InRounds | None] = lambda around, stratum: None
     complete: bool = True
     _wanted: dict[tuple[Fact, int, int], set[Facts]] = field(default_factory=dict)
     _open: set[Fact] = field(default_factory=set)
     _there: dict[Fact, bool] = field(default_factory=dict)
     _some: dict[tuple[str, int], list[Any]] = field(default_factory=dict)  # values of a column
     _lacked: dict[tuple[Fact, int, tuple[int, ...]], list[tuple[Fact, ...]]] = field(default_factory=dict)
-    _loops: dict[tuple[str, ...], InRounds | None] = field(default_factory=dict)
+    _places: dict[Place, Repairs] = field(default_factory=dict)  # the same elsewhere
+
+    @property
+    def _held(self) -> Held:
+        return self.place.derivations.held
 
     def insertions(self, fact: Fact) -> tuple[tuple[Fact, ...], ...]:
         """The smallest sets of facts whose insertion makes a row hold."""
@@ -87,7 +84,7 @@ class Repairs:
 
     def _suffices(self, facts: Facts, fact: Fact) -> bool:
         """Whether a row holds once facts are inserted."""
-        held = self.derivations.held
+        held = self._held
         return held.attempt(sorted_facts(facts), (), lambda: held.holds(fact[0], [fact[1]])[0], False)
 
     def _least(self, facts: Facts, fact: Fact) -> Facts:
@@ -97,7 +94,7 @@ class Repairs:
 
     def _holds(self, fact: Fact) -> bool:
         if fact not in self._there:
-            self._there[fact] = self.derivations.held.holds(fact[0], [fact[1]])[0]
+            self._there[fact] = self._held.holds(fact[0], [fact[1]])[0]
         return self._there[fact]
 
     def _late(self) -> bool:
@@ -106,14 +103,21 @@ class Repairs:
         return not self.complete
 
     def _candidates(self, fact: Fact, size: int, depth: int) -> set[Facts]:
-        """Sets of at most so many facts that may make a row hold."""
-        held, relation = self.derivations.held, fact[0]
+        """Sets of at most so many facts that may make a row hold, where a rule reads it."""
+        relation, _, place = self.place.seen(fact[0])
+        if place is None:
+            return set()
+        return self._at(place)._candidates_here((relation, fact[1]), size, depth)
+
+    def _candidates_here(self, fact: Fact, size: int, depth: int) -> set[Facts]:
+        relation, derivations = fact[0], self.place.derivations
         if self._holds(fact):
             return {frozenset()}
-        if (loop := self._loop(relation)) is not None:
-            return loop.candidates(fact, size, depth)
-        if self.derivations.given(relation):
-            return {frozenset([fact])} if held.program.relations[relation].role == "input" else set()
+        if (last := self.place.within(relation)) is not None:
+            return self._at(last)._candidates(fact, size, depth)
+        if derivations.given(relation):
+            is_fact = not self.place.rounds and self._held.program.relations[relation].role == "input"
+            return {frozenset([fact])} if is_fact else set()
         key = fact, size, depth
         if key in self._wanted:
             return self._wanted[key]
@@ -121,29 +125,28 @@ class Repairs:
             return set()
         self._open.add(fact)
         found = set[Facts]()
-        for case in self.derivations.cases(relation):
+        for case in derivations.cases(relation):
             found.update(islice(self._of_case(case, fact, size, depth), _CANDIDATES))
         self._open.discard(fact)
         if not self._open:
             self._wanted[key] = found
         return found
 
-    def _loop(self, relation: str) -> InRounds | None:
-        """The rounds of the loop that computes a relation."""
-        stratum = self.derivations.loop(relation)
-        if stratum is None:
-            return None
-        if stratum.relations not in self._loops:
-            self._loops[stratum.relations] = self.in_loop(self, stratum)
-        return self._loops[stratum.relations]
+    def _at(self, place: Place) -> Repairs:
+        if place is self.place:
+            return self
+        if place not in self._places:
+            self._places[place] = Repairs(place, self.until, _places=self._places)
+        return self._places[place]
 
     def _is_given(self, relation: str) -> bool:
         """Whether the rows of a relation come from facts alone."""
-        return self.derivations.is_leaf(relation)
+        name, rounds, place = self.place.seen(relation)
+        return place is not None and not rounds and place.derivations.is_leaf(name)
 
     def _of_case(self, case: Case, fact: Fact, size: int, depth: int) -> Iterator[Facts]:
         """The candidates by one rule."""
-        known = bindings(case.head, fact[1], self.derivations.held.program.typedefs)
+        known = bindings(case.head, fact[1], self._held.program.typedefs)
         body = case.rule.body
         if known is None or any(isinstance(each, GroupBy) for each in body):
             return
@@ -180,7 +183,7 @@ class Repairs:
         there = [each for each in whole.body if each not in missing]
         kept = list(_computable(there, set(known)))
         stage = Stage(replace(whole.rule, body=tuple(kept)), len(kept), tuple(known))
-        found = stage.valuations(self.derivations.held, [tuple(known.values())], _VALUATIONS)
+        found = stage.valuations(self._held, [tuple(known.values())], _VALUATIONS)
         for _, values in found:
             given = {**known, **values}
             for row in islice(self._rows(missing, given), _VALUES**2):
@@ -190,7 +193,7 @@ class Repairs:
 
     def _rows(self, missing: Sequence[Atom], given: dict[str, Any]) -> Iterator[tuple[Fact, ...]]:
         """Rows for the terms, with values that occur for variables that are open."""
-        relations = self.derivations.held.program.relations
+        relations = self._held.program.relations
         open_: dict[str, list[Any]] = {}
         for term in missing:
             for at, (name, column) in enumerate(
@@ -210,14 +213,14 @@ class Repairs:
             given[each]
             for term in missing
             for each, column in zip(
-                term.columns, self.derivations.held.program.relations[term.relation].columns, strict=True
+                term.columns, self._held.program.relations[term.relation].columns, strict=True
             )
             if each in given and column.type == of
         }
         yield from same
         if (relation, at) not in self._some:
-            columns = self.derivations.held.program.relations[relation].columns
-            some = self.derivations.some(relation, tuple(f"c{k}" for k in range(len(columns))), _VALUES)
+            columns = self._held.program.relations[relation].columns
+            some = self.place.derivations.some(relation, tuple(f"c{k}" for k in range(len(columns))), _VALUES)
             self._some |= {
                 (relation, k): list(dict.fromkeys(r[k] for r in some)) for k in range(len(columns))
             }

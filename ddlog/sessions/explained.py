@@ -24,10 +24,8 @@ from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..engine.runtime import Batch
-    from ..explaining.endings import EndingSets
+    from ..explaining.explanation import Absence, ChangeExplanation, EndingSets
     from ..explaining.goals import Goal
-    from ..explaining.whychange import ChangeExplanation
-    from ..explaining.whynot import Absence
     from .asking.questions import Questions
     from .hosts.host import Host
     from .transactions.state import SessionState
@@ -212,7 +210,7 @@ class Explaining:
         from ..explaining.why import row_asked, why
 
         name, row, matches = self._asked(relation, value, row_asked)
-        return why(self._derivations, name, row, depth).among(matches)
+        return why(self._derivations, name, row, depth, matches)
 
     def why_all(self, relation: str, value: Any, depth: int) -> list[Explanation]:
         """A proof for each derivation of a row that holds."""
@@ -223,22 +221,21 @@ class Explaining:
 
     def why_not(self, relation: str, value: Any, depth: int, within: float) -> Absence:
         """Why a row does not hold. A question without a `value` is a text."""
-        from ..explaining.whynot import whole_row, why_not
+        from ..explaining.why import whole_row, why_not
 
-        name, row, _ = self._asked(relation, value, lambda _, goal: (whole_row(goal), ()))
+        name, row, _ = self._asked(relation, value, whole_row)
         return why_not(self._derivations, name, row, depth, within)
 
-    def ends(self, relation: str, value: Any, within: float) -> EndingSets:
+    def why_ends(self, relation: str, value: Any, within: float) -> EndingSets:
         """The smallest sets of changes of facts that end a row."""
-        from ..explaining.why import row_asked
-        from ..explaining.whynot import ends
+        from ..explaining.why import row_asked, why_ends
 
         name, row, _ = self._asked(relation, value, row_asked)
-        return ends(self._derivations, name, row, within)
+        return why_ends(self._derivations, name, row, within)
 
     def why_change(self, relation: str, value: Any, depth: int) -> ChangeExplanation:
         """Why the last commit changed whether a row holds."""
-        from ..explaining.whychange import row_changed, why_change
+        from ..explaining.why import row_changed, why_change
 
         name, row, matches = self._asked(relation, value, row_changed)
         return why_change(self._held, name, row, depth, matches)

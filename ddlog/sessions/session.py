@@ -39,10 +39,7 @@ from .transactions.transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..explaining.endings import EndingSets
-    from ..explaining.explanation import Explanation
-    from ..explaining.whychange import ChangeExplanation
-    from ..explaining.whynot import Absence
+    from ..explaining.explanation import Absence, ChangeExplanation, EndingSets, Explanation
     from ..io.columns import Columns
     from ..profiling.profile import Profile
     from .explained import Explaining
@@ -274,7 +271,7 @@ class Session(Inputs):
         facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
         its `insertions`. `complete` of the result says whether so many seconds (`within`) sufficed for the
         search. The row is given as for `why`."""
-        return self._explaining.ends(relation, row, within)
+        return self._explaining.why_ends(relation, row, within)
 
     def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
         """Why the last commit made a row come or go: a tree of changes, with so many levels, down to the

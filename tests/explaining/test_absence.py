@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 
 import ddlog
-from ddlog.explaining.absence import Found, Missing, NoRow
 from ddlog.explaining.derivations import Derivations
-from ddlog.explaining.tree import Absent, Tree
-from ddlog.explaining.whynot import why_not
+from ddlog.explaining.node import Node
+from ddlog.explaining.why import why_not
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.session import Session
 
@@ -91,23 +90,34 @@ def ended(session: Session, name: str, row: Row, steps: Sequence[tuple[tuple[str
     return gone
 
 
-def check(missing: Missing, contents: Contents) -> None:
+def check(missing: Node, contents: Contents) -> None:
     """What holds does, and what fails does."""
-    for attempt in missing.attempts:
-        for item in attempt.holds:
-            if isinstance(item, Tree):
-                assert item.row in contents[item.relation]
-            elif isinstance(item, Absent):
-                assert not any(fits(item.pattern, row) for row in contents[item.relation])
-        match attempt.fails:
-            case NoRow(relation, pattern, _, exact, nearest, below):
-                assert not exact or not any(fits(pattern, row) for row in contents[relation])
-                assert all(row in contents[relation] for row in nearest)
-                if below is not None:
-                    assert below.pattern == pattern
-                    check(below, contents)
-            case Found(relation, pattern, _, rows):
-                assert rows and all(row in contents[relation] and fits(pattern, row) for row in rows)
+    for attempt in missing.children:
+        if attempt.kind == "attempt":
+            *holds, fails = attempt.children
+            for item in holds:
+                assert item.kind in ("holds", "absent", "condition")
+                if item.kind == "holds":
+                    assert item.row in contents[item.relation]
+                elif item.kind == "absent":
+                    assert not any(fits(item.row, row) for row in contents[item.relation])
+            check_failure(fails, contents)
+
+
+def check_failure(fails: Node, contents: Contents) -> None:
+    assert fails.kind in ("no row", "found", "false")
+    rows = contents.get(fails.relation, {})
+    if fails.kind == "no row":
+        assert not fails.exact or not any(fits(fails.row, row) for row in rows)
+        for each in fails.children:
+            if each.kind == "near":
+                assert each.row in rows
+            else:
+                assert each.row == fails.row
+                check(each, contents)
+    elif fails.kind == "found":
+        assert fails.children
+        assert all(each.row in rows and fits(fails.row, each.row) for each in fails.children)
 
 
 def check_sets(session: Session, contents: Contents, name: str, row: Row, sets: Any) -> None:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 
 import ddlog
-from ddlog.explaining.changes import Changed, Excluded, OtherMember, Part, Regrouped, Same
-from ddlog.explaining.tree import Absent, Tree
-from ddlog.explaining.whychange import why_change
+from ddlog.explaining.node import Node
+from ddlog.explaining.why import why_change
 from ddlog.sessions.explained import SessionHeld
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
@@ -53,10 +52,10 @@ def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None
                 changed = sorted(now[name].keys() ^ before[name].keys())
                 for row in changed[:rows]:
                     explained = why_change(SessionHeld(session.state), name, row)
-                    assert explained.change.came == (row in now[name])
-                    for proof in explained.change.proofs:
+                    assert explained.came == (row in now[name])
+                    for proof in explained.proofs:
                         check_part(proof, before, now)
-                    for (relation, fact), came in explained.change.facts:
+                    for (relation, fact), came in explained.facts:
                         assert (fact in now[relation], fact in before[relation]) == (came, not came)
                     assert str(explained) and explained.json()
                 for row in list(now[name].keys() & before[name].keys())[:1]:
@@ -66,31 +65,36 @@ def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None
             before = now
 
 
-def check_part(part: Part, before: Contents, now: Contents) -> None:
-    match part:
-        case Changed(relation, row, came, kind):
-            assert (row in now[relation], row in before[relation]) == (came, not came)
-            assert kind != "rule" or any(not isinstance(each, Same) for each in part.body)
-            check_all(part.body, before, now)
-        case Same(Tree(relation, row)):
-            assert row in before[relation] and row in now[relation]
-        case Same(Absent(relation, pattern)):
-            assert not any(fits(pattern, row) for row in (*before[relation], *now[relation]))
-        case Excluded(term, rows):
-            assert rows and all(fits(term.pattern, each.row) for each in rows)
-            check_all(rows, before, now)
-        case Regrouped(_, _, were, are, members):
-            assert sum(1 if each.came else -1 for each in members) == are - were or part.more
-            for member in members:
-                check_member(member, before, now)
+SAME = ("same", "absent", "condition")
+"""The kinds of parts of a tree of changes that did not change."""
 
 
-def check_member(member: OtherMember, before: Contents, now: Contents) -> None:
-    check_all(member.body, before, now)
-    assert any(not isinstance(each, Same) for each in member.body)
+def check_part(part: Node, before: Contents, now: Contents) -> None:
+    assert part.kind in ("fact", "rule", "cut", "above", "excluded", "regrouped", "more", *SAME)
+    if part.kind in ("fact", "rule", "cut", "above"):
+        came, row = part.came, part.row
+        assert (row in now[part.relation], row in before[part.relation]) == (came, not came)
+        assert part.kind != "rule" or any(each.kind not in SAME for each in part.children)
+        check_all(part.children, before, now)
+    elif part.kind == "same":
+        assert part.row in before[part.relation] and part.row in now[part.relation]
+    elif part.kind == "absent":
+        assert not any(fits(part.row, row) for row in (*before[part.relation], *now[part.relation]))
+    elif part.kind == "excluded":
+        rows = [each for each in part.children if each.kind != "more"]
+        assert rows and all(fits(part.row, each.row) for each in rows)
+        check_all(part.children, before, now)
+    elif part.kind == "regrouped":
+        assert part.count is not None and part.before is not None
+        members = [each for each in part.children if each.kind == "member"]
+        counted = sum(1 if each.came else -1 for each in members)
+        assert counted == part.count - part.before or len(members) < len(part.children)
+        for member in members:
+            check_all(member.children, before, now)
+            assert any(each.kind not in SAME for each in member.children)
 
 
-def check_all(parts: tuple[Part, ...], before: Contents, now: Contents) -> None:
+def check_all(parts: tuple[Node, ...], before: Contents, now: Contents) -> None:
     for each in parts:
         check_part(each, before, now)
 

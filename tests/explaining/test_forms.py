@@ -152,7 +152,8 @@ def answer(session: Session, way: str, relation: str, row: Any) -> str:
                 found = session.why_ends(relation, row, within=WITHIN)
                 return f"{bool(found)}, {min((len(each) for each in found), default=0)}"
         absence = session.why_not(relation, row, within=WITHIN)
-        failing = [(each.rule.text, type(each.fails)) for each in absence.missing.attempts]
+        attempts = [each for each in absence.missing.children if each.kind == "attempt"]
+        failing = [(each.rule and each.rule.text, each.children[-1].kind) for each in attempts]
         return f"{failing}, {min(map(len, absence.insert), default=0)}"
     except ddlog.DDlogError as error:
         return f"error: {error}"

@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.reference import evaluate
-from ddlog.explaining.absence import Found, Missing, NoRow
-from ddlog.explaining.byrounds import decisive, with_loops
-from ddlog.explaining.changes import Changed, Excluded, Part, Regrouped, Same
+from ddlog.explaining.byrounds import with_loops
 from ddlog.explaining.derivations import Derivations
-from ddlog.explaining.tree import Absent, Tree
-from ddlog.explaining.whynot import why_not
+from ddlog.explaining.node import Node, decisive
+from ddlog.explaining.why import why_not
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import edges
 from ..trying import trying
+from .test_changes import SAME
 from .trees import Checked, Contents, Fact, Row, children, fits
 
 ROUNDS = 5
@@ -97,7 +96,7 @@ def test_changes_and_absences_of_random_loops(
         for name in ("A", "B", "After"):
             rows = now[-1][name]
             for row in sorted(rows.keys() ^ before[-1][name].keys())[:2]:
-                change = session.why_change(name, row).change
+                change = session.why_change(name, row)
                 assert change.came == (row in rows)
                 for proof in change.proofs:
                     _check_change(proof, before, now)
@@ -133,51 +132,59 @@ def _at(states: list[Contents], relation: str, rounds: tuple[int, ...]) -> dict[
     return states[number][relation] if number >= 0 else {}
 
 
-def _check_change(part: Part, before: list[Contents], now: list[Contents]) -> None:
-    match part:
-        case Changed(relation, row, came, kind, rounds=rounds):
-            there = [row in _at(states, relation, rounds) for states in (before, now)]
-            assert there == [not came, came]
-            assert kind != "rule" or any(not isinstance(each, Same) for each in part.body)
-            assert kind != "cut" or relation in "AB"
-            for each in part.body:
-                _check_change(each, before, now)
-        case Same(Tree(relation, row, looked=looked)):
-            assert all(row in _at(states, relation, looked) for states in (before, now))
-        case Same(Absent(relation, pattern, rounds=rounds)):
-            rows = [*_at(before, relation, rounds), *_at(now, relation, rounds)]
-            assert not any(fits(pattern, row) for row in rows)
-        case Excluded(term, found):
-            assert found and all(fits(term.pattern, each.row) for each in found)
-            for each in found:
-                _check_change(each, before, now)
-        case Regrouped(_, _, were, are, members):
-            assert sum(1 if each.came else -1 for each in members) == are - were or part.more
-            for member in members:
-                for each in member.body:
-                    _check_change(each, before, now)
+def _check_change(part: Node, before: list[Contents], now: list[Contents]) -> None:
+    relation, row, rounds = part.relation, part.row, part.rounds
+    kinds = ("fact", "rule", "cut", "above", "same", "absent", "condition", "excluded", "regrouped", "ended")
+    assert part.kind in (*kinds, "more")
+    if part.kind in ("fact", "rule", "cut", "above"):
+        there = [row in _at(states, relation, rounds) for states in (before, now)]
+        assert there == [not part.came, part.came]
+        assert part.kind != "rule" or any(each.kind not in SAME for each in part.children)
+        assert part.kind != "cut" or relation in "AB"
+    elif part.kind == "same":
+        assert all(row in _at(states, relation, part.looked) for states in (before, now))
+    elif part.kind == "absent":
+        rows = [*_at(before, relation, rounds), *_at(now, relation, rounds)]
+        assert not any(fits(row, each) for each in rows)
+    elif part.kind == "excluded":
+        found = [each for each in part.children if each.kind != "more"]
+        assert found and all(fits(row, each.row) for each in found)
+    elif part.kind == "regrouped":
+        assert part.count is not None and part.before is not None
+        members = [each for each in part.children if each.kind == "member"]
+        counted = sum(1 if each.came else -1 for each in members)
+        assert counted == part.count - part.before or len(members) < len(part.children)
+    for each in part.children:
+        for inner in each.children if each.kind == "member" else (each,):
+            _check_change(inner, before, now)
 
 
-def _check_missing(missing: Missing, states: list[Contents]) -> None:
-    if not missing.given:
-        assert not any(fits(missing.pattern, row) for row in _at(states, missing.relation, missing.rounds))
-    for attempt in missing.attempts:
-        for item in attempt.holds:
-            match item:
-                case Tree(relation, row, rounds=rounds):
-                    assert row in _at(states, relation, rounds)
-                case Absent(relation, pattern, rounds=rounds):
-                    assert not any(fits(pattern, row) for row in _at(states, relation, rounds))
-        match attempt.fails:
-            case NoRow(relation, pattern, _, exact, nearest, below, rounds):
-                rows = _at(states, relation, rounds)
-                assert not exact or not any(fits(pattern, row) for row in rows)
-                assert all(row in rows for row in nearest)
-                if below is not None:
-                    _check_missing(below, states)
-            case Found(relation, pattern, _, found, rounds):
-                assert found
-                assert all(r in _at(states, relation, rounds) and fits(pattern, r) for r in found)
+def _check_missing(missing: Node, states: list[Contents]) -> None:
+    if missing.kind != "no fact":
+        assert not any(fits(missing.row, row) for row in _at(states, missing.relation, missing.rounds))
+    for attempt in missing.children:
+        if attempt.kind == "attempt":
+            *holds, fails = attempt.children
+            for item in holds:
+                rows = _at(states, item.relation, item.rounds) if item.relation else {}
+                assert item.kind != "holds" or item.row in rows
+                assert item.kind != "absent" or not any(fits(item.row, row) for row in rows)
+            _check_failure(fails, states)
+
+
+def _check_failure(fails: Node, states: list[Contents]) -> None:
+    assert fails.kind in ("no row", "found", "false")
+    rows = _at(states, fails.relation, fails.rounds) if fails.relation else {}
+    if fails.kind == "no row":
+        assert not fails.exact or not any(fits(fails.row, row) for row in rows)
+        for each in fails.children:
+            if each.kind == "near":
+                assert each.row in rows
+            else:
+                _check_missing(each, states)
+    elif fails.kind == "found":
+        assert fails.children
+        assert all(each.row in rows and fits(fails.row, each.row) for each in fails.children)
 
 
 PASSED_ON = """
@@ -202,7 +209,7 @@ def test_trees_of_rounds_asked_for_one_by_one() -> None:
         assert rounds is not None
         for number, x in product(range(6), range(16)):
             tree = rounds.tree_of_round(("G", (x,)), number, 3)
-            below = [each.row[0] for each in tree.body if isinstance(each, Tree)]
+            below = [each.row[0] for each in tree.children if each.is_row]
             assert tree.kind == "rule" and set(below) == {x}
 
 
@@ -224,7 +231,7 @@ class _Rounds:
         self.program, self.contents, self.states = program, contents, states
         self._instances: dict[int, Checked] = {}
 
-    def node(self, tree: Tree) -> None:
+    def node(self, tree: Node) -> None:
         """A row is there since its round, by an instance of its rule over the rows of the rounds that the
         rule reads."""
         if tree.rule is None:
@@ -236,19 +243,19 @@ class _Rounds:
             assert there[number] and not (number and there[number - 1])
             assert tree.ended != all(there[number:])
         assert (tuple(sorted(tree.variables.items())), tree.row) in self._of(number, tree)
-        for each in children(tree.body):
-            match each:
-                case Tree(relation, row, rounds=rounds):
-                    assert bool(rounds) == (relation in "AB") and (not rounds or rounds[0] <= number)
-                    assert rounds or row in self.contents[relation]
-                    self.node(each)
-                case Absent(relation, pattern, _, (past,)) if past >= 0:
-                    assert not any(fits(pattern, row) for row in self.states[past][relation])
-        heights = [each.height for each in decisive(tree.body)]
+        for each in children(tree.children):
+            relation, row, rounds = each.relation, each.row, each.rounds
+            if each.is_row:
+                assert bool(rounds) == (relation in "AB") and (not rounds or rounds[0] <= number)
+                assert rounds or row in self.contents[relation]
+                self.node(each)
+            elif each.kind == "absent" and rounds and rounds[0] >= 0:
+                assert not any(fits(row, other) for other in self.states[rounds[0]][relation])
+        heights = [each.height for each in decisive(tree.children)]
         if tree.rule.body and None not in heights:
             assert tree.height == 1 + max((each for each in heights if each is not None), default=0)
 
-    def _of(self, number: int, tree: Tree) -> Any:
+    def _of(self, number: int, tree: Node) -> Any:
         if number not in self._instances:
             contents = {**self.contents, **self.states[number]}
             for name, each in self.program.relations.items():

@@ -73,7 +73,7 @@ def test_values_in_python(shop: Session) -> None:
     assert shop.why("named", ("a", None)).tree.row == shop.why('named("a", NULL)').tree.row
     assert shop.why("chief", (3, 1)).tree.row == shop.why("chief(3, 1)").tree.row
     assert not shop.why_not("chief", (1, None), within=60).insert
-    assert shop.why_change("chief", (3, 1)).change.came
+    assert shop.why_change("chief", (3, 1)).came
     with pytest.raises(DDlogError, match="does not hold"):
         shop.why('person(1, "a", 1)')
     with pytest.raises(DDlogError, match="float value"):

@@ -103,7 +103,7 @@ def reach() -> Any:
 def test_a_tree_of_a_recursion(reach: Any) -> None:
     tree = reach.why("Reach", ("a", "d")).tree
     assert (tree.kind, tree.height, tree.variables) == ("rule", 3, {"x": "a", "y": "c", "z": "d"})
-    assert [each.row for each in tree.body] == [("a", "c"), ("c", "d")]
+    assert [each.row for each in tree.children] == [("a", "c"), ("c", "d")]
     reach.insert("Edge", ("a", "d"))
     reach.commit()
     assert reach.why("Reach", ("a", "d")).tree.height == 1
@@ -114,14 +114,14 @@ def test_a_tree_of_a_recursion(reach: Any) -> None:
 
 
 def test_the_member_that_decides(reach: Any) -> None:
-    (group, _) = reach.why("Last", ("a", "d")).tree.body
-    assert [each.value for each in group.members if each.decides] == ["d"]
+    (group, _) = reach.why("Last", ("a", "d")).tree.children
+    assert [each.value for each in group.children if each.decides] == ["d"]
     assert reach.why("Far", ("a", 3)).tree.height == 4
 
 
 def test_a_tree_is_cut_at_a_depth(reach: Any) -> None:
-    cut, _ = reach.why("Reach", ("a", "d"), depth=1).tree.body
-    assert (cut.kind, cut.height, cut.body) == ("cut", 2, ())
+    cut, _ = reach.why("Reach", ("a", "d"), depth=1).tree.children
+    assert (cut.kind, cut.height, cut.children) == ("cut", 2, ())
 
 
 def test_questions_as_text(reach: Any) -> None:

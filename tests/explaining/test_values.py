@@ -57,7 +57,7 @@ def test_other_questions(session: Session) -> None:
         [("R", ("a", 1))],
         [("R", ("a", 2))],
     ]
-    assert session.why_change('Alone("a")').change.came
+    assert session.why_change('Alone("a")').came
 
 
 def test_references_and_interned_values_are_written_as_they_are_printed() -> None:

@@ -9,10 +9,9 @@ from typing import Any
 from ddlog.core import Atom, CheckedQuery, GroupBy, Head, Let, Rule
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
-from ddlog.explaining.byrounds import decisive
 from ddlog.explaining.held import ANY
+from ddlog.explaining.node import Node, decisive
 from ddlog.explaining.stages import Stage, plain
-from ddlog.explaining.tree import Absent, Group, Item, Tree
 from ddlog.lowering.lower import lower_query
 from ddlog.sessions.program import Program
 
@@ -34,7 +33,7 @@ class Checked:
         self._instances: dict[tuple[int, str], set[Any]] = {}
         self._rounds: dict[tuple[str, ...], list[Contents]] = {}
 
-    def tree(self, tree: Tree) -> None:
+    def tree(self, tree: Node) -> None:
         """Each node is an instance of its rule, leaves are given, negated terms find nothing, and a height is
         1 more than the greatest below."""
         if tree.rounds:
@@ -47,17 +46,17 @@ class Checked:
             assert tree.relation in self.given and tree.height == 0 and tree.kind == "fact"
             return
         assert (tuple(sorted(tree.variables.items())), tree.row) in self.instances(tree.rule, tree.relation)
-        below = list(children(tree.body))
-        heights = [each.height for each in below if isinstance(each, Tree)]
+        below = list(children(tree.children))
+        heights = [each.height for each in below if each.is_row]
         if tree.kind == "fact":
             assert tree.height == 0 and not tree.rule.body
         elif tree.kind == "rule":
             assert tree.height == 1 + max(heights, default=0)
         for each in below:
-            if isinstance(each, Tree):
+            if each.is_row:
                 self.tree(each)
-            elif isinstance(each, Absent):
-                assert not any(fits(each.pattern, row) for row in self.contents[each.relation])
+            elif each.kind == "absent":
+                assert not any(fits(each.row, row) for row in self.contents[each.relation])
 
     def instances(self, rule: Rule, relation: str) -> set[Any]:
         """The named variables and the rows of all instances of a rule."""
@@ -75,7 +74,7 @@ class Checked:
                     self._instances[key].add((values, row[len(named) :]))
         return self._instances[key]
 
-    def _in_rounds(self, tree: Tree) -> None:
+    def _in_rounds(self, tree: Node) -> None:
         """A row that rounds explain is there since its round, by an instance of its rule in the round before,
         whose rows are there since earlier rounds."""
         (number,) = tree.rounds
@@ -88,15 +87,15 @@ class Checked:
         before = states[number - 1]
         now = {**self.contents, **before}
         assert (tuple(sorted(tree.variables.items())), tree.row) in self._instances_in(tree, now)
-        for each in children(tree.body):
-            if isinstance(each, Tree):
+        for each in children(tree.children):
+            if each.is_row:
                 assert each.row in now[each.relation] and bool(each.rounds) == (each.relation in before)
                 assert not each.rounds or each.rounds[0] < number
                 self.tree(each)
-            elif isinstance(each, Absent):
-                assert not any(fits(each.pattern, row) for row in now[each.relation])
+            elif each.kind == "absent":
+                assert not any(fits(each.row, row) for row in now[each.relation])
                 assert each.rounds == ((number - 1,) if each.relation in before else ())
-        heights = [each.height for each in decisive(tree.body)]
+        heights = [each.height for each in decisive(tree.children)]
         if tree.rule.body and None not in heights:
             assert tree.height == 1 + max((each for each in heights if each is not None), default=0)
 
@@ -119,7 +118,7 @@ class Checked:
             self._rounds[stratum.relations] = states
         return self._rounds[stratum.relations]
 
-    def _instances_in(self, tree: Tree, contents: Contents) -> set[Any]:
+    def _instances_in(self, tree: Node, contents: Contents) -> set[Any]:
         assert tree.rule is not None
         return Checked(self.program, contents).instances(tree.rule, tree.relation)
 
@@ -159,12 +158,12 @@ def fits(pattern: Row, row: Row) -> bool:
     return all(a is ANY or a == b for a, b in zip(pattern, row, strict=True))
 
 
-def children(items: tuple[Item, ...]) -> Iterator[Item]:
+def children(items: tuple[Node, ...]) -> Iterator[Node]:
     """The items of a body, with those of the members of groups."""
     for item in items:
-        if isinstance(item, Group):
-            for member in item.members:
-                yield from children(member.body)
+        if item.kind == "members":
+            for member in item.children:
+                yield from children(member.children)
         else:
             yield item
 
