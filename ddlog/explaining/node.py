@@ -4,7 +4,7 @@ A node is a row, a clause of a rule, a group or one of its members, or a remark.
 
     fact  rule  group  cut        a row that holds: given, by a rule, by a rule with a group, not gone into
     fact  rule  cut  above        with `came`: a row that came or went; "above" has its body elsewhere
-    same  holds  present  near    a row: as before, found by a body, found by a negated term, like a missing one
+    same  holds  present  near    a row as before, found by a body, by a negated term; like a missing one
     missing  unknown  no fact     a row that does not hold: by its rules, not gone into, not given
     attempt                       a rule that could give a missing row; its last child is what fails
     absent  condition             a negated term that finds nothing; a condition or assignment and its value
