@@ -67,8 +67,13 @@ def set_aside(place: Path) -> Path:
 
 
 def discard(place: Path) -> None:
-    """Deletes the log of a directory, which a state has. Raises OSError."""
-    shutil.rmtree(place / "old", ignore_errors=True)
+    """Deletes the log of a directory, which a state has. What a crash leaves of it is no log any more. Raises
+    OSError."""
+    over = place / "old.over"
+    shutil.rmtree(over, ignore_errors=True)
+    if (place / "old").is_dir():
+        os.rename(place / "old", over)
+        shutil.rmtree(over, ignore_errors=True)
 
 
 class OldLog:
