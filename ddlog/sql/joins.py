@@ -28,31 +28,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Tables:
     """Tables of FROM: clauses, and the columns that they give."""
 
     items: list[Item]
     entries: list[Entry]
 
 
-def from_clause(block: Block) -> tuple[Part, list[Expression]]:
+def from_clause(block: Block) -> tuple[Tables, list[Expression]]:
     """The tables of a SELECT, and conditions of inner joins that are for its WHERE, as they have
     subqueries. Raises SqlError."""
     node = block.node.args.get("from_")
     if node is None:
-        return Part([], []), []
+        return Tables([], []), []
     later: list[Expression] = []
     part = _joined(block, _table(block, node.this), block.node.args.get("joins") or [], later)
     return part, later
 
 
-def _joined(block: Block, part: Part, joins: Sequence[sql.Join], later: list[Expression]) -> Part:
+def _joined(block: Block, part: Tables, joins: Sequence[sql.Join], later: list[Expression]) -> Tables:
     for join in joins:
         part = _join(block, part, _table(block, join.this), join, joins, later)
     return part
 
 
-def _table(block: Block, node: Expression) -> Part:
+def _table(block: Block, node: Expression) -> Tables:
     """One table, or a subquery, or joins in parentheses."""
     alias = node.alias.lower() if node.alias else ""
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
@@ -71,7 +71,7 @@ def _table(block: Block, node: Expression) -> Part:
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             inner = _table(block, node.this)
             part = _joined(block, inner, node.args.get("joins") or [], [])
-            return part if not alias else Part(part.items, [replace(e, table=alias) for e in part.entries])
+            return part if not alias else Tables(part.items, [replace(e, table=alias) for e in part.entries])
         case sql.Subquery() | sql.Values():
             query = translator.query(
                 node if isinstance(node, sql.Values) else node.this, block.names, block.capture
@@ -85,7 +85,7 @@ def _table(block: Block, node: Expression) -> Part:
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
 
 
-def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str], node: Expression) -> Part:
+def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str], node: Expression) -> Tables:
     """The columns of a table or a query, under the name of a table."""
     translator = block.translator
     if isinstance(found, Query):
@@ -103,18 +103,23 @@ def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str],
                     items.append(Let(made.name, value.tree))
                     value = made
                 entries.append(Entry(alias, name, block.output.say(value, name, alias)))
-            return Part(items, entries)
+            return Tables(items, entries)
     body = Body()
     values = translator.opened(found, body)
     shown = [*names, *found.names[len(names) :]]
     for name, value in zip(shown, values, strict=True):
         block.output.say(value, name, alias)
-    return Part(body.items, [Entry(alias, n, v) for n, v in zip(shown, values, strict=True)])
+    return Tables(body.items, [Entry(alias, n, v) for n, v in zip(shown, values, strict=True)])
 
 
 def _join(
-    block: Block, left: Part, right: Part, join: sql.Join, joins: Sequence[sql.Join], later: list[Expression]
-) -> Part:
+    block: Block,
+    left: Tables,
+    right: Tables,
+    join: sql.Join,
+    joins: Sequence[sql.Join],
+    later: list[Expression],
+) -> Tables:
     side, kind, method = (str(join.args.get(key) or "").upper() for key in ("side", "kind", "method"))
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
         block.places.refuse(f"a join of the kind {method or kind}", join)
@@ -150,7 +155,7 @@ def _join(
         return _semi(block, left, right, guards, kind == "ANTI")
     if not side:
         hidden = [replace(e, hidden=True) if e.name in shared else e for e in right.entries]
-        return Part([*left.items, *right.items, *guards], [*left.entries, *hidden])
+        return Tables([*left.items, *right.items, *guards], [*left.entries, *hidden])
     return _outer(block, left, right, guards, side, shared)
 
 
@@ -165,7 +170,7 @@ def _condition(block: Block, node: Expression) -> list[Item]:
 
 
 def _shared_equal(
-    block: Block, left: Part, right: Part, shared: Sequence[str], join: Expression
+    block: Block, left: Tables, right: Tables, shared: Sequence[str], join: Expression
 ) -> list[Item]:
     """The clauses of USING."""
     guards: list[Item] = []
@@ -187,7 +192,7 @@ def _used(block: Block, entries: Sequence[Entry]) -> list[Entry]:
     return [e for e in entries if used is None or e.name in used]
 
 
-def _matched(block: Block, part: Part, other: Part, guards: Sequence[Item]) -> tuple[list[Value], Term]:
+def _matched(block: Block, part: Tables, other: Tables, guards: Sequence[Item]) -> tuple[list[Value], Term]:
     """The term that leaves out the rows of a side with a match, and the variables that it is about."""
     read = {name for each in guards for name in _variables(each)}
     bound = Body(list(part.items)).bound
@@ -209,12 +214,12 @@ def _variables(item: Item) -> list[str]:
     return []
 
 
-def _semi(block: Block, left: Part, right: Part, guards: Sequence[Item], anti: bool) -> Part:
+def _semi(block: Block, left: Tables, right: Tables, guards: Sequence[Item], anti: bool) -> Tables:
     _, term = _matched(block, left, right, guards)
-    return Part([*left.items, replace(term, negated=anti)], left.entries)
+    return Tables([*left.items, replace(term, negated=anti)], left.entries)
 
 
-def _stored(block: Block, part: Part) -> Part:
+def _stored(block: Block, part: Tables) -> Tables:
     """The part as one term, so that rules that read it do not repeat it."""
     if len(part.items) <= 1:
         return part
@@ -223,12 +228,12 @@ def _stored(block: Block, part: Part) -> Part:
     entries = _used(block, part.entries)
     values = list(dict.fromkeys([*body.domain, *(e.value for e in entries)]))
     relation = block.output.made("Side", values, body, is_set=False)
-    return Part([block.output.term(relation, values)], entries)
+    return Tables([block.output.term(relation, values)], entries)
 
 
 def _outer(
-    block: Block, left: Part, right: Part, guards: Sequence[Item], side: str, shared: Sequence[str]
-) -> Part:
+    block: Block, left: Tables, right: Tables, guards: Sequence[Item], side: str, shared: Sequence[str]
+) -> Tables:
     """LEFT, RIGHT and FULL JOIN. A column of USING is that of the side that is kept, or of either."""
     left, right = _stored(block, left), _stored(block, right)
     left_entries, right_entries = _used(block, left.entries), _used(block, right.entries)
@@ -273,7 +278,7 @@ def _outer(
         replace(e, value=v, hidden=e.hidden or (i >= len(left_entries) and e.name in shared))
         for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=True))
     ]
-    return Part([block.output.term(relation, [*domain, *values])], entries)
+    return Tables([block.output.term(relation, [*domain, *values])], entries)
 
 
 def _as(value: Value, like: Value) -> Value:

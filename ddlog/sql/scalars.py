@@ -172,7 +172,7 @@ class Scalars:
         return self.compared(op, self.value(left), self.value(right), node)
 
     def any_or_all(self, left: Expression, op: str, right: Expression) -> Value:
-        """`x > ANY (…)`, `x > ALL (…)`: the latter where there is none for which it is not so."""
+        """`x > ANY (…)`, `x > ALL (…)`: ALL holds where the opposite comparison holds with no row."""
         query = right.this
         if not isinstance(query.unnest(), sql.Query):
             self.places.refuse("ANY and ALL of an array", right)

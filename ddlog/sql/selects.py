@@ -11,7 +11,7 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
-from .joins import Part, from_clause
+from .joins import Tables, from_clause
 from .queries import Branch, Names, Query, Translator
 from .rules import Body, Guard, Let, Relation, Term
 from .scalars import Scalars, is_true
@@ -122,7 +122,7 @@ class Block(Subqueries):
             self.output.back(mark)
             self.body = body
 
-    def take(self, part: Part) -> None:
+    def take(self, part: Tables) -> None:
         """Makes the tables of FROM what the SELECT reads."""
         self.body.add(*part.items)
         self.scope.entries = part.entries

@@ -196,7 +196,6 @@ class TestRendering:
         assert "\x1b" not in render([error]) and "\x1b" in render([error], color=True)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class _Wrong(Diagnostic):
     title = "wrong"
     label = "here"
