@@ -37,7 +37,7 @@ from .random_circuits import (
     streams,
 )
 
-thorough = trying(150)
+thorough = trying(75)
 
 
 def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:

@@ -30,7 +30,7 @@ from .random_programs import (
     transactions,
 )
 
-thorough = trying(120)
+thorough = trying(50)
 
 Zset = dict[tuple[Any, ...], int]
 
@@ -67,7 +67,7 @@ Cheapest(x, n) :- Way(x, each), var n = each.group_by(x).min().
 """
 
 
-@trying(60)
+@trying(30)
 @given(edges(), modes())
 def test_recursions_over_paths(
     stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin

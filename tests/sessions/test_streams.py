@@ -22,7 +22,7 @@ from ..engine.reference_runtime import ReferenceRuntime
 from ..test_readme import ROOT
 from ..trying import trying
 
-thorough = trying(100)
+thorough = trying(50)
 
 Row = tuple[int, ...]
 State = dict[str, Counter[Row]]

@@ -19,7 +19,7 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.test_corpus import CORPUS
-from ..trying import trying
+from ..trying import longer, trying
 
 
 def sampled(examples: int) -> settings:
@@ -44,17 +44,19 @@ def update_file(program: Program, session: Session, path: object) -> Iterable[Co
 
 
 def merged(commands: Iterable[Command]) -> Iterator[Command]:
-    """The commands with three transactions in one, unless they are rolled back: an epoch takes seconds."""
+    """The commands with several transactions in one, unless they are rolled back, as an epoch takes seconds:
+    three transactions in the long form, else so many that about three are left."""
     parts: list[list[Command]] = [[]]
     for command in commands:
         parts[-1].append(command)
         if isinstance(command.action, Commit | Rollback):
             parts.append([])
+    number = longer(max(3, -(-sum(map(_is_transaction, parts)) // 3)), 3)
     for whole, some in groupby(parts, _is_transaction):
-        while three := list(islice(some, 3)):
+        while one := list(islice(some, number)):
             if whole:
-                three = [[three[0][0], *(each for part in three for each in part[1:-1]), three[-1][-1]]]
-            yield from (each for part in three for each in part)
+                one = [[one[0][0], *(each for part in one for each in part[1:-1]), one[-1][-1]]]
+            yield from (each for part in one for each in part)
 
 
 def _is_transaction(part: list[Command]) -> bool:

@@ -49,6 +49,7 @@ PATHS = CHAIN | {(0, 2)}
 LARGE = {"driver_rows": 0, "small_rows": 0}  # all that the driver need not keep is on the executors
 
 
+@pytest.mark.long
 @pytest.mark.java
 @pytest.mark.skipif(ON_CLUSTER, reason="this run is on a cluster")
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs Linux: executors are found in /proc")

@@ -36,7 +36,7 @@ SOME: list[Any] = [
 ]
 
 
-@trying(2)
+@trying(1)
 @given(
     st.sampled_from(("relation", "multiset", "stream")),
     EPOCHS,

@@ -49,7 +49,7 @@ OUTGROWING = SparkOptions(placement="cluster", driver_rows=6, small_rows=4, sent
 
 
 def transcript(program: Program, session: Session, name: str) -> list[str]:
-    """All that the first load and the updates of a program change, commit by commit, three of them in one."""
+    """All that the first load and the updates of a program change, commit by merged commit."""
     folder = PROGRAMS / name
     loaded = str(session.load(folder / "facts"))
     return [loaded, *printed(program, session, merged(update_file(program, session, folder / "updates.dat")))]
@@ -118,6 +118,7 @@ def in_two(commands: Sequence[Command], first: int, second: int) -> list[Command
     return [each for some in two for each in (begin, *(u for part in some for u in part), kept[0][-1])]
 
 
+@pytest.mark.long
 def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
     """An epoch of so many rules takes Spark half a minute, so there are two, the second a small one."""
     program = ddlog.compile(PROGRAMS / "vnet" / "vnet.dl")

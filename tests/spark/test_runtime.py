@@ -141,6 +141,7 @@ U(x, y) :- A(x, d), var z = FlatMap(parts(d)), B(z, y), C(y).
 """
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("options", [None, SparkOptions(driver_rows=0, small_rows=0)], ids=["small", "large"])
 def test_a_row_faults_in_a_look_up_if_nothing_excludes_it(
     spark: SparkSession, options: SparkOptions | None
@@ -178,7 +179,7 @@ def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
         session.insert("Edge", *((k, k + 1) for k in range(8)))
         session.commit()
         views = set()
-        for _ in range(3):
+        for _ in range(2):
             session.delete("Edge", (5, 6))
             session.commit()
             session.insert("Edge", (5, 6))

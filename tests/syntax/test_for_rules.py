@@ -245,7 +245,7 @@ def statements(draw: st.DrawFn) -> tuple[str, Meaning]:
     return made.pick([made.loop_n, made.loop_t])(4)  # type: ignore[no-any-return]
 
 
-@trying(150)
+@trying(75)
 @given(statements(), streams)
 def test_statements_are_loops(statement: tuple[str, Meaning], stream: Any) -> None:
     """A statement inserts what its loops would find on the facts, after every transaction."""
