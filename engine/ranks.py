@@ -31,29 +31,3 @@ when that iteration comes. This is backward search as in B/F (Motik, Nenov, Piro
 Update of Datalog Materialisation: the Backward/Forward Algorithm", AAAI 2015), in the order of ranks, so it
 needs only one step backwards.
 """
-
-from __future__ import annotations
-
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
-
-Derivation: TypeAlias = Sequence[str]
-"""The rows of the recursion that a derivation reads."""
-
-
-def iteration(derivation: Derivation, ranks: Mapping[str, int]) -> int | None:
-    """The iteration of a derivation; None if a row that it reads is absent."""
-    if not all(row in ranks for row in derivation):
-        return None
-    return max((ranks[row] + 1 for row in derivation), default=0)
-
-
-def well_founded(derivations: Mapping[str, Collection[Derivation]], ranks: Mapping[str, int]) -> bool:
-    """Whether ranks obey the law, and the rows without a rank have no derivation."""
-    for row, ways in derivations.items():
-        times = [time for way in ways if (time := iteration(way, ranks)) is not None]
-        if row in ranks and min(times, default=ranks[row] + 1) > ranks[row]:
-            return False
-        if row not in ranks and times:
-            return False
-    return ranks.keys() <= derivations.keys()

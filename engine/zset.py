@@ -62,11 +62,6 @@ def is_set(operand: Mapping[Row, int]) -> bool:
     return all(weight == 1 for weight in operand.values())
 
 
-def is_positive(operand: Mapping[Row, int]) -> bool:
-    """Whether every weight is positive."""
-    return all(weight > 0 for weight in operand.values())
-
-
 def flatmap(function: Callable[[Row], Iterable[Row]], operand: Mapping[Row, int]) -> Zset:
     """Each row replaced by the rows that the function gives for it. Linear (Proposition 8.1)."""
     return zset((result, weight) for row, weight in operand.items() for result in function(row))

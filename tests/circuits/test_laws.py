@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.circuits import Circuit, Stream
-from ddlog.engine.machine import Machine
 
+from ..engine.machine import Machine
 from ..trying import trying
 
 Values = dict[tuple[int, int], int]

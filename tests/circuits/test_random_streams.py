@@ -7,12 +7,12 @@ from hypothesis import assume, given
 from ddlog.circuits import Circuit
 from ddlog.circuits.runnable import Contents, Runnable
 from ddlog.engine import zset
-from ddlog.engine.machine import Machine
 from ddlog.engine.zset import Zset
 from ddlog.errors.circuits import NeverZero
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
 
+from ..engine.machine import Machine
 from ..trying import trying
 from .random_streams import Epoch, circuits, epochs
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.births import Timeline, birth
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.recursion.history import History
 from ddlog.engine.inprocess.storage.batch import Batch
@@ -21,7 +20,7 @@ from ddlog.spark.types.codec import SparkCodec
 
 from ..trying import trying
 from .random_circuits import schema
-from .timelines import Derived, Plain, check, epochs
+from .timelines import Derived, Plain, Timeline, birth, check, epochs
 
 PROGRAM = ddlog.compile("input relation R(a: s32, b: string)\n")
 

@@ -6,10 +6,10 @@ from hypothesis import given
 
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.machine import Machine
 from ddlog.engine.reference import Evaluation
 
 from ..trying import trying
+from .machine import Machine
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, settling, streams
 
 some = trying(40)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from typing import TypeAlias
 from unittest import mock
 
 from hypothesis import example, given
@@ -16,12 +17,14 @@ from ddlog.engine.inprocess.arrangements import locating
 from ddlog.engine.inprocess.recursion import ranked, recursion
 from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.ranks import Derivation, iteration, well_founded
 from ddlog.engine.settling import IterationLimit
 
 from ..trying import trying
 from .random_circuits import Changes, circuits, streams
 from .test_oracle import commit, follow, thorough, undo
+
+Derivation: TypeAlias = Sequence[str]
+"""The rows of the recursion that a derivation reads."""
 
 Row = tuple[int, int]
 Ways = dict[str, list[Derivation]]
@@ -40,6 +43,24 @@ Near(x, y + 1) :- Near(x, y), Edge(x, y).
 """
 
 PROGRAM = ddlog.compile(GRAPHS)
+
+
+def iteration(derivation: Derivation, ranks: Mapping[str, int]) -> int | None:
+    """The iteration of a derivation; None if a row that it reads is absent."""
+    if not all(row in ranks for row in derivation):
+        return None
+    return max((ranks[row] + 1 for row in derivation), default=0)
+
+
+def well_founded(derivations: Mapping[str, Collection[Derivation]], ranks: Mapping[str, int]) -> bool:
+    """Whether ranks obey the law, and the rows without a rank have no derivation."""
+    for row, ways in derivations.items():
+        times = [time for way in ways if (time := iteration(way, ranks)) is not None]
+        if row in ranks and min(times, default=ranks[row] + 1) > ranks[row]:
+            return False
+        if row not in ranks and times:
+            return False
+    return ranks.keys() <= derivations.keys()
 
 
 def path(row: Row) -> str:

@@ -4,13 +4,43 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from hypothesis import strategies as st
 
-from ddlog.engine.births import Timeline, birth, change, look_again, present
-
 TIMES = 5
+
+Timeline: TypeAlias = Mapping[int, int]
+"""The weight of a row's derivations by iteration."""
+
+
+def present(timeline: Timeline, time: int) -> bool:
+    """Whether the row is present at an iteration."""
+    return sum(weight for t, weight in timeline.items() if t <= time) > 0
+
+
+def birth(timeline: Timeline) -> int | None:
+    """The first iteration at which the row is present; None if it is at none."""
+    return min((t for t in timeline if present(timeline, t)), default=None)
+
+
+def change(before: Timeline, now: Timeline, time: int) -> int:
+    """The change of the row at an iteration, when its timeline becomes another."""
+    return _step(now, time) - _step(before, time)
+
+
+def _step(timeline: Timeline, time: int) -> int:
+    return present(timeline, time) - present(timeline, time - 1)
+
+
+def look_again(before: Timeline, now: Timeline, time: int) -> int | None:
+    """The next iteration at which the row must be looked at, given the derivations up to `time`; None if
+    the row need not be looked at before another derivation."""
+    born = birth(before)
+    so_far = {t: weight for t, weight in now.items() if t <= time}
+    later = [t for t in before if t > time and before[t] > 0 and not present(so_far, time)]
+    return min([*later, *([born] if born is not None and born > time else [])], default=None)
+
 
 Derived = list[tuple[int, int, int]]  # row, weight, iteration
 

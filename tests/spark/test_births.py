@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.births import Timeline
 from ddlog.engine.spark.history import History
 from ddlog.engine.spark.spine import Spine
 from ddlog.engine.spark.sqltext import everything
 from ddlog.engine.spark.tables import Options, Table, Tables
 from ddlog.spark.types.codec import SparkCodec
 
-from ..engine.timelines import Derived, check, epochs
+from ..engine.timelines import Derived, Timeline, check, epochs
 from ..trying import trying
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Circuits as dataflow machines: a second meaning, by messages (dbsp-spec, part 10). Only tests use it.
+"""Circuits as dataflow machines: a second meaning, by messages (dbsp-spec, part 10).
 
 reset     a delay holds zero again; on nested streams it goes back to the beginning of its list
 latch     the delay of a cycle sends what it holds, before data come
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import circuit as c
-from . import zset
-from .node import Stateful
-from .settling import MOST_ROUNDS, Endless, IterationLimit
-from .zset import Zset
+from ddlog.engine import circuit as c
+from ddlog.engine import zset
+from ddlog.engine.node import Stateful
+from ddlog.engine.settling import MOST_ROUNDS, Endless, IterationLimit
+from ddlog.engine.zset import Zset
 
 _STREAMS = c.Rounds | c.Bracket
 

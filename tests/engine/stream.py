@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from . import zset
-from .zset import Zset
+from ddlog.engine import zset
+from ddlog.engine.zset import Zset
 
 A = TypeVar("A")
 B = TypeVar("B")
