@@ -71,6 +71,12 @@ def noted() -> bool:
     return _noted
 
 
+def note() -> None:
+    """Notes a Ctrl-C that was acted on where nothing could end by it, for the end of `deferred`."""
+    global _noted
+    _noted = True
+
+
 def check() -> None:
     """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
     global _noted

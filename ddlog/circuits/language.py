@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import core, syntax
+from ..check.elaborated import Elaborated
 from ..check.query import check_query
 from ..codegen.scalar import kind_of
 from ..engine import schema as engine
@@ -73,6 +74,7 @@ class Language:
         """Raises DDlogError."""
         program = compile_source(Source("<declarations>", declarations))
         self.program: core.CheckedProgram = program.checked
+        assert isinstance(program.checked, Elaborated)
         self._declared = program.checked
         self.places: dict[str, Span] = {}  # of fixpoints and integrals, by the names of their results
 
@@ -109,7 +111,7 @@ class Language:
                 "a column has the name of a variable: `from_node`",
             )
         try:
-            self._check(Source("<name>", f"var {name} = true"))
+            check_query(self._declared, Source("<name>", f"var {name} = true"))
         except DDlogError:
             refuse(operator, f"`{name}` cannot be the name of a column", "it is a word of the language")
         return name
@@ -126,8 +128,7 @@ class Language:
         module, found = parse_program(
             Source(f"{operator}, {name}", f"input relation {_ROW}(\n{text}\n)".replace("(\n", "(x:\n"))
         )
-        environment = self._environment()
-        before = len(environment.diagnostics)
+        environment = self._environment().beside()
         problems = [each for each in found if each.is_error]
         if not problems:
             (declaration,) = (each for each in module.declarations if isinstance(each, syntax.RelationDecl))
@@ -135,8 +136,7 @@ class Language:
             if len(fields) != 1:
                 refuse(operator, f"`{text}` is not a type of the language")
             of = environment.convert(fields[0].type, "")
-            problems = environment.diagnostics[before:]
-            del environment.diagnostics[before:]
+            problems = environment.diagnostics
         if problems:
             refuse(
                 operator, f"`{text}` is not a type of the language: {problems[0].message}", problems[0].hint
@@ -157,19 +157,14 @@ class Language:
             lines.append(text.count("\n") + 1)
             text += f"{clause.text}\n{clause.after}"
         relation = _relation(columns)
-        environment = self._environment()
-        environment.made[_ROW] = relation
-        if relation.constructor is not None:
-            environment.typedefs[_ROW] = TypeDef(_ROW, (), (relation.constructor,))
+        environment = self._environment().beside(relation)
+        declared = replace(self._declared, declarations=lambda: environment)
         try:
-            query = self._check(Source(f"<{operator}>", text))
+            query = check_query(declared, Source(f"<{operator}>", text))
         except DDlogError as error:
             raise DDlogError(
                 [_placed(each, operator, place, clauses, lines) for each in error.diagnostics]
             ) from None
-        finally:
-            del environment.made[_ROW]
-            environment.typedefs.pop(_ROW, None)
         self.program = replace(self.program, functions={**self.program.functions, **query.functions})
         self._learn(environment, query.typedefs)
         relations = {**self.program.relations, _ROW: relation}
@@ -179,13 +174,8 @@ class Language:
         assert isinstance(joined, Join)
         return Body(circuit, dict(zip(query.variables, joined.output, strict=True)), query.rule.variables)
 
-    def _check(self, source: Source) -> core.CheckedQuery:
-        return check_query(self._declared, source)
-
     def _environment(self) -> Environment:
-        assert hasattr(self._declared, "declarations")
-        environment: Environment = self._declared.declarations()
-        return environment
+        return self._declared.declarations()
 
     def _learn(self, environment: Environment, more: Mapping[str, TypeDef] | None = None) -> None:
         known = {**environment.typedefs, **(more or {}), **self.program.typedefs}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from io import TextIOWrapper
 
 from ..errors.diagnostics import DDlogError
@@ -46,12 +47,12 @@ def repl(
                 session.load(inputs, note=note, replace=state is not None and state.replace)
             else:
                 session.start()
-        shell = Shell(session, progress, delta)
-        for text in _entered(shell, quiet):
-            shell.take(text)
-            if shell.ended:
-                return
-        shell.end(note)
+        with closing(Shell(session, progress, delta)) as shell:
+            for text in _entered(shell, quiet):
+                shell.take(text)
+                if shell.ended:
+                    return
+            shell.end(note)
 
 
 def _entered(shell: Shell, quiet: bool) -> Iterator[str]:

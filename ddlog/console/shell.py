@@ -94,6 +94,12 @@ class Shell:
         if self.in_transaction:
             note("the last transaction was not committed")
 
+    def close(self) -> None:
+        """Closes the session as of another epoch, if a query opened one."""
+        if self._past is not None:
+            self._past[1].close()
+        self._past = None
+
     def _run(self) -> None:
         for command in self._reader.commands():
             began = time.perf_counter()
@@ -149,6 +155,7 @@ class Shell:
     def _session_at(self, epoch: int) -> Session:
         """The session as of an epoch. The last one that was asked for is kept."""
         if self._past is None or self._past[0] != epoch:
+            self.close()
             self._past = epoch, self.session.at(epoch)
         return self._past[1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -70,6 +71,18 @@ class Environment(Names):
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
         self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
+
+    def beside(self, relation: core.Relation | None = None) -> Environment:
+        """An environment of the same declarations, and of a relation that the checker made. What is learned
+        and what is wrong there stays there."""
+        other = copy(self)
+        other.typedefs, other.diagnostics, other.made = dict(self.typedefs), [], dict(self.made)
+        other._expanding, other._fields = [], {}
+        if relation is not None:
+            other.made[relation.name] = relation
+            if relation.constructor is not None:
+                other.typedefs[relation.name] = TypeDef(relation.name, (), (relation.constructor,))
+        return other
 
     @cached_property
     def digest(self) -> str:

@@ -227,6 +227,25 @@ def test_streams_and_the_past_on_demand() -> None:
         assert session.query("To(2, y)").rows == [] and session.query("Was(x)").rows == []
 
 
+def test_an_interrupt_in_a_question_is_raised_after_the_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_demand(REACH + WAYS["right"], {"Edge": [(1, 2), (2, 3)]}) as session:
+        assert session.query("Reach(1, x)").rows == [(2,), (3,)]
+        (host,) = session.state.questions.hosts()
+
+        def interrupted(*given: object, **more: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(host.runtime, "commit", interrupted)
+        session.insert("Edge", (3, 4))
+        with pytest.raises(KeyboardInterrupt):
+            session.commit()
+        assert session.size("Edge") == 3 and not session.in_transaction
+        assert session.query("Reach(1, x)").rows == [(2,), (3,), (4,)]
+        session.delete("Edge", (2, 3))
+        session.commit()
+        assert session.query("Reach(1, x)").rows == [(2,)]
+
+
 def test_all_is_computed_once_most_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "MOST_VALUES", 10)
     edges = [(i, i + 1) for i in range(60)]

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import ddlog
+from ddlog.sessions.hosts import inprocess
+from ddlog.sessions.hosts.inprocess import InProcessHost
 
 PATHS = """
 input relation Edge(a: bigint, b: bigint)
@@ -42,6 +44,37 @@ def test_the_first_lines_of_the_documentation() -> None:
         session.commit()
         assert [row.a for row in session["Loop"]] == [1, 2, 3]
         assert session.query("Loop(x), var g = x.group_by(()), var n = g.count()").rows[0][-1] == 3
+
+
+def test_changes_of_outputs_that_did_not_change_are_empty() -> None:
+    program = ddlog.compile(PATHS + "output relation Big(a: bigint)\nBig(a) :- Edge(a, _), a > 9.\n")
+    with program.session() as session:
+        session.insert("Edge", (1, 2))
+        changes = session.commit()
+        assert changes["Big"] == [] and changes.rows("Big") == [] and changes.get("Big", None) == []
+        assert list(changes) == ["Path"] and "Path" in changes
+        assert "Big" not in changes and "Pth" not in changes and "Loop" not in changes and 1 not in changes
+        for name, message in (
+            ("Pth", "there is no relation Pth"),
+            ("Loop", "Loop is not an output relation"),
+        ):
+            with pytest.raises(ddlog.DDlogError, match=message):
+                changes[name]
+        with pytest.raises(ddlog.DDlogError, match="did you mean `Path`"):
+            changes.rows("Pth")
+
+
+def test_circuits_of_explanations_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inprocess, "MOST_LOWERED", 20)
+    with ddlog.compile(PATHS).session() as session:
+        session.insert("Edge", *((i, i + 1) for i in range(12)))
+        session.commit()
+        host = session.state.host
+        assert isinstance(host, InProcessHost)
+        for i in range(9):
+            session.why("Path", (i, i + 3))
+            session.why_not("Path", (i + 3, i))
+        assert len(host._lowered) <= 20
 
 
 def test_a_file_is_compiled_by_its_path(tmp_path: Path) -> None:

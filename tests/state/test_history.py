@@ -48,6 +48,12 @@ def test_the_past_is_what_it_was(
         shell = Shell(kept, ProgressLine(True))
         for text in ("state;", "? at 3: Edge(x, y)", "changes 13;"):
             shell.take(text)
+        first = shell._past[1] if shell._past is not None else None
+        shell.take("? at 4: Edge(x, y)")
+        second = shell._past[1] if shell._past is not None else None
+        assert first is not None and first.state.closed and second is not None and not second.state.closed
+        shell.close()
+        assert second.state.closed
         for text in ("changes 99;", "changes;", "? at x: Edge(x, y)"):
             shell.take(text)
     shown = capsys.readouterr()

@@ -20,6 +20,7 @@ from ...core import CheckedProgram, CheckedQuery
 from ...demand.demanded import effectful, needed, there_anyway
 from ...demand.question import FOUND, SEEDS, Question, over, question
 from ...demand.rewriting import DEMAND
+from ...engine import interrupt
 from ...errors.diagnostics import DDlogError
 from ...errors.reading import EffectsNotKept, NotDelayed, WindowNotKept
 from ...values.rows import Row
@@ -108,7 +109,8 @@ class Questions:
 
     def follow(self, changes: Mapping[str, Sequence[tuple[Batch, int]]], max_iterations: int | None) -> None:
         """Takes in the changes of a commit of the session. A question that cannot is evaluated anew when it
-        is asked again: whatever is wrong with it does not concern the commit."""
+        is asked again: whatever is wrong with it does not concern the commit, and an interrupt is acted on
+        after it."""
         for form, standing in list(self._standing.items()):
             if not self._host.is_followed or not standing.inputs <= self._followed():
                 self._drop(form)
@@ -118,8 +120,11 @@ class Questions:
                 continue
             try:
                 standing.host.runtime.commit(own, max_iterations=max_iterations)
+            except Exception:
+                self._drop(form)
             except BaseException:
                 self._drop(form)
+                interrupt.note()
 
     def _too_many(self, standing: _Standing) -> set[str]:
         """The relations that are asked for so much that all of them would cost no more."""

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from ...io.places import Place
 
 
+MOST_LOWERED = 256
+"""The most circuits of queries that are kept, to ask these queries again of other rows. An explanation asks
+about a dozen queries, each many times."""
+
 _NO_FAILURES = nullcontext()
 
 
@@ -62,7 +66,9 @@ class InProcessHost:
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         self._program, self._typedefs = program, program.checked.typedefs
-        self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}  # those that are asked again, by identity
+        self._lowered: dict[
+            int, tuple[CheckedQuery, Circuit]
+        ] = {}  # by identity, those asked last at the end
 
     def cluster(self) -> None:
         """There is none."""
@@ -127,11 +133,11 @@ class InProcessHost:
             ).rows_apart(rows)
             for name, rows in (given or {}).items()
         }
-        kept = self._lowered.get(id(query)) if given else None
-        if kept is None:
-            kept = query, lower_query(*query_in_columns(program, query))
-            if given:
-                self._lowered[id(query)] = kept
+        kept = self._lowered.pop(id(query), None) or (query, lower_query(*query_in_columns(program, query)))
+        if given:
+            self._lowered[id(query)] = kept
+            if len(self._lowered) > MOST_LOWERED:
+                del self._lowered[next(iter(self._lowered))]
         stored = self.runtime.query(kept[1], apart, most)
         types = query.rule.variables
         of = RecordColumns(((each, types[each]) for each in query.variables), layouts)

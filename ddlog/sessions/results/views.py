@@ -195,12 +195,23 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
-        make = record_maker(self._relations[self._named(relation)], self._typedefs)
+        """The changed rows of an output relation, none if it did not change. Raises DDlogError for another
+        name."""
+        make = record_maker(self._output(relation), self._typedefs)
         return [(make(row), weight) for row, weight in self.rows(relation)]
 
-    def _named(self, relation: str) -> str:
+    def __contains__(self, relation: object) -> bool:
+        declared = relation_named(relation, self._relations) if isinstance(relation, str) else None
+        return declared is not None and declared.name in self._deltas
+
+    def _output(self, relation: str) -> Relation:
         declared = relation_named(relation, self._relations)
-        return relation if declared is None else declared.name
+        if declared is None:
+            raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
+        if declared.role != "output":
+            outputs = tuple(sorted(each.name for each in self._relations.values() if each.role == "output"))
+            raise DDlogError([NotAnOutput(relation, outputs)])
+        return declared
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._deltas)
@@ -209,20 +220,18 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         return len(self._deltas)
 
     def rows(self, relation: str) -> list[tuple[Row, int]]:
-        """The changed rows of a relation as plain tuples."""
-        delta = self._deltas[self._named(relation)]
-        return list(zip(delta.rows, delta.weights, strict=True))
+        """The changed rows of an output relation as plain tuples. Raises DDlogError for another name."""
+        delta = self._deltas.get(self._output(relation).name)
+        return [] if delta is None else list(zip(delta.rows, delta.weights, strict=True))
 
     def to_spark(self, relation: str) -> DataFrame:
         """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (for a
         multiset any number but 0). Raises DDlogError if the session is not on Spark or the relation is not an
         output."""
-        relation = self._named(relation)
-        if relation not in self._all:
-            if relation in self._relations:
-                raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
-            raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
-        return self._frame(self._all[relation])
+        name = self._output(relation).name
+        if name not in self._all:
+            raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
+        return self._frame(self._all[name])
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
         """The lines of `commit dump_changes`, for some relations or for all."""
