@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar, cast
 
-from . import interrupt, memory
+from . import interrupt, memory, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
 from .metering import Meter
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
-
-_LARGE = 1000  # changes of inputs
 
 B = TypeVar("B")
 G = TypeVar("G")
@@ -178,7 +176,7 @@ class Epochs(Generic[G, B]):
     def _is_large(self, epoch: Epoch[G]) -> bool:
         """Whether so many rows change that a clock takes nothing beside them."""
         parts = (part for parts in epoch.changes.values() for part, _ in parts)
-        return epoch.first or sum(map(self._length, parts)) >= _LARGE
+        return epoch.first or sum(map(self._length, parts)) >= thresholds.TIMED_CHANGES
 
     def _active(self, epoch: Epoch[G], known: Collection[NodeId]) -> Sequence[NodeId]:
         """The nodes that may change, in order, with those whose changes are known: in the first epoch all of

@@ -13,24 +13,10 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-from ddlog.engine import interrupt
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.inprocess import operators, sealing
-from ddlog.engine.inprocess.arrangements import bulkindex, locating, store, timeline, views, windows
-from ddlog.engine.inprocess.groups import grouping, grouptimeline, orderedmembers, roundgroup, wholegroups
-from ddlog.engine.inprocess.joins import fused, join, merging, proposals
-from ddlog.engine.inprocess.recursion import (
-    history,
-    loopepoch,
-    loopgates,
-    loopsums,
-    lowering,
-    memories,
-    paths,
-    ranked,
-)
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.storage import batch, interner, layout, rows, steps, sweeping
+from ddlog.engine.inprocess.storage import sweeping
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.operators.steps import has_effect
 from ddlog.engine.runtime import NotKept
@@ -136,30 +122,25 @@ def taking(seed: int, most: int = 2) -> Iterator[None]:
         yield
 
 
-GHOSTS = (grouping, history, ranked, store, paths, loopsums, timeline, windows)
-SMALL: tuple[tuple[Any, dict[str, Any]], ...] = (
-    *((module, {"_FEW_GHOSTS": 0}) for module in GHOSTS),
-    *((module, {"FEW": 1}) for module in (batch, rows, store, views, operators)),
-    *((module, {"_FEW": 0}) for module in (layout, interner, sealing)),
-    (ranked, {"MOST": 0, "_FEW": 0}),
-    (locating, {"LARGE": 0, "_PATIENCE": 100}),
-    (views, {"_FEW_PAIRS": 0}),
-    (steps, {"_REPEATS": 1}),
-    (proposals, {"FEW": 0, "FEW_PROPOSED": 0, "SAMPLE": 1, "PEEK": 1}),
-    (fused, {"LEAST": 1, "ROOM": 1, "ROOM_NEW": 1, "WORK": 1}),
-    (join, {"CHUNK": 3, "LEAST": 1, "WAVE": 3, "MOST": 2, "ROOM": 5}),
-    (merging, {"MANY": 1, "SAMPLE": 1, "LEAST_GAIN": 0.0, "LEAST_FANOUT": 0.0, "PIECE": 2}),
-    (memories, {"CHUNK": 2}),
-    (lowering, {"CHUNK": 2, "_MANY": 1}),
-    (bulkindex, {"CHUNK": 2, "_WAVE": 2, "_FEW_KEYS": 0}),
-    (orderedmembers, {"LARGE": 0, "_FEW_NEW": 0}),
-    (roundgroup, {"LARGE": 0}),
-    (wholegroups, {"_SPARE": 1, "_SMALL": 0}),
-    (wholegroups, {"_MANY": 0}),
-    (grouptimeline, {"_CHUNK": 2}),
-    (loopgates, {"_MOST_BATCHES": 1}),
-    (loopepoch, {"_LOOKS": 1}),
-    (sweeping, {"is_due": lambda _: True, "_CHUNK": 2}),
+SMALL: tuple[dict[str, float], ...] = (
+    {"GHOSTS": 0},
+    {"FEW_ROWS": 0},
+    {"FEW_PAIRS": 0},
+    {"REPEATS": 1},
+    {"LARGE_RANK": 0, "SORTED_ROWS": 0},
+    {"LARGE_TABLE": 0, "LOCATING_TIMES": 100},
+    {"ROWS_BY_MEANS": 0, "PROPOSED_BY_MEANS": 0, "PROPOSED_SAMPLE": 1, "PROPOSED_PEEK": 1},
+    {"FUSED_MATCHES": 1, "FUSED_ROOM": 1, "FUSED_ROOM_NEW": 1, "FUSED_WORK": 1},
+    {"JOIN_CHUNK": 3, "JOIN_LEAST": 1, "JOIN_WAVE": 3, "JOIN_MOST": 2, "JOIN_ROOM": 5},
+    {"MERGED_ROWS": 1, "MERGED_SAMPLE": 1, "MERGING_GAIN": 0.0, "MERGING_FANOUT": 0.0, "MERGED_PIECE": 2},
+    {"CHUNK": 2},
+    {"LOWERED_BATCHES": 1},
+    {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0},
+    {"LARGE_GROUP": 0, "UNORDERED_MEMBERS": 0},
+    {"FIRST_SPARE": 1, "SMALL_GROUP": 0},
+    {"GROUPS_READ_AGAIN": 0},
+    {"GATE_BATCHES": 1},
+    {"LOOP_EVENTS": 1},
 )
 
 
@@ -168,7 +149,9 @@ def small(seed: int) -> Iterator[None]:
     """Inside, some thresholds are so low that a few rows are many; all of them for seed 1, none for 0."""
     rng = Random(seed)
     with ExitStack() as patched:
-        for module, values in SMALL:
+        for values in SMALL:
             if seed == 1 or (seed and rng.random() < 0.5):
-                patched.enter_context(mock.patch.multiple(module, **values))
+                patched.enter_context(mock.patch.multiple(thresholds, **values))
+        if seed == 1 or (seed and rng.random() < 0.5):
+            patched.enter_context(mock.patch.object(sweeping, "is_due", lambda _: True))
         yield

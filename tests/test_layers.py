@@ -66,7 +66,7 @@ MUTUAL = {
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "clock layers memory rounding schema zset",
+    "clock layers memory rounding schema thresholds zset",
     "interrupt looptime maintaining",
     "account node settling",
     "operators",

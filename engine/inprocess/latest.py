@@ -11,15 +11,13 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import Circuit, Input, NodeId
 from ..runtime import NotKept
 from .running import RunningEpoch
 from .storage.batch import Batch, consolidate
 from .storage.lazycolumns import LazyColumns
 from .storage.sweeping import Marks
-
-MOST = 1_000_000
-"""The changes of an epoch that are kept, at the most."""
 
 Latest: TypeAlias = "Mapping[str, tuple[Input, Batch]] | int | None"
 """The change of each input by the last epoch, or only how many rows changed; None: of no epoch."""
@@ -39,7 +37,7 @@ def taken(running: RunningEpoch) -> Taken:
         count += batch.length
         if isinstance(batch.columns, LazyColumns):  # of a table, which later epochs change
             found[at] = replace(batch, columns=tuple(batch.columns))
-    return count if count > MOST else found
+    return count if count > thresholds.UNDONE_ROWS else found
 
 
 def by_relation(found: Taken, circuit: Circuit) -> Latest:
@@ -75,7 +73,7 @@ def known(kept: Mapping[str, T] | int | None) -> Mapping[str, T]:
     if kept is None:
         raise NotKept("there was no commit since the session began with its state")
     if isinstance(kept, int):
-        raise NotKept(f"its {kept:,} changes of facts are too many, more than {MOST:,}")
+        raise NotKept(f"its {kept:,} changes of facts are too many, more than {thresholds.UNDONE_ROWS:,}")
     return kept
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import (
     Clocked,
     Constant,
@@ -34,7 +35,7 @@ from .clocked import step
 from .groups.grouping import GroupState
 from .joins.cancelling import may_cancel, without_cancelled
 from .state import State
-from .storage.batch import FEW, Batch, Gathering, concat, consolidate
+from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
 
 
@@ -104,7 +105,7 @@ class EpochOperators:
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
         alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
-        if alone is not None and 0 < alone.length <= FEW:
+        if alone is not None and 0 < alone.length <= thresholds.FEW_ROWS:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
         found = self.gathering = self.gathered(at, len(node.schema))

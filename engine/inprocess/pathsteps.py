@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .. import thresholds
 from ..circuit import Input
 from ..epoch import Epoch
 from ..paths import Steps
@@ -15,9 +16,6 @@ from .recursion.paths import Paths, Unsuitable
 from .state import State
 from .storage.batch import Batch
 from .storage.steps import Evaluator
-
-_SOME = 1 << 20
-_TIMES = 4  # as many steps as rows of imports, and some, that are too many
 
 
 def changed_steps(
@@ -52,7 +50,9 @@ class _Operators(EpochOperators):
     def __init__(self, state: State, imports: Mapping[str, Imported], first: bool) -> None:
         super().__init__(state, Epoch({}, 0 if first else 1))
         self._imports = imports
-        self._room = _SOME + _TIMES * sum(imported.store.present for imported in imports.values())
+        self._room = thresholds.PATH_STEPS + thresholds.PATH_STEPS_PER_ROW * sum(
+            imported.store.present for imported in imports.values()
+        )
         self.given: dict[int, Batch] = {}
 
     def input(self, at: int, node: Input) -> Batch | None:

@@ -12,7 +12,7 @@ from weakref import WeakMethod, WeakSet, ref
 
 import numpy as np
 
-from .. import interrupt, memory, metering
+from .. import interrupt, memory, metering, thresholds
 from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Result, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
@@ -44,8 +44,6 @@ from .storage.keeping import Kept, Source
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from .storage.sharing import among
 from .storage.unread import arrange_ahead, is_unread, read_now
-
-_MUCH = 200_000  # rows to be read that are worth reading ahead
 
 T = TypeVar("T")
 
@@ -395,7 +393,7 @@ class InProcess:
         """Reads in another thread what is to be read when it is needed, if it is much, with what is made of
         it: part by part, and epochs go on between. Gives up when `ends`."""
         tables = [(store, store.table) for store in self._own.relations() if is_unread(store.table)]
-        if sum(table.size for _, table in tables) < _MUCH:
+        if sum(table.size for _, table in tables) < thresholds.READ_AHEAD:
             return
         compile_kernels()
         for store, table in tables:

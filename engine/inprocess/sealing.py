@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import Input, NodeId
 from ..runtime import Coded, Delta
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
@@ -16,8 +17,6 @@ from .running import RunningEpoch
 from .storage.batch import Batch, concat, consolidate
 from .storage.interner import Values
 from .storage.rows import ArrayDelta
-
-_FEW = 16  # rows for which no arrays are made
 
 
 class SealedEpoch:
@@ -113,7 +112,7 @@ def _coded_column(values: Values, column: Column, codes: Array) -> Any:
 
 def _dictionary(values: list[Any], codes: Array) -> tuple[list[Any], Array]:
     """The values that occur, and the place of each among them."""
-    if len(codes) <= _FEW:
+    if len(codes) <= thresholds.FEW_ROWS:
         known: dict[int, int] = {}
         few = np.array([known.setdefault(code, len(known)) for code in codes.tolist()], np.int64)
         return [values[i] for i in known], few

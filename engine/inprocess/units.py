@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import DeltaGroup, NodeId, Result
 from ..maintaining import Costs, Profile
 from ..schema import Kind, Schema
@@ -40,7 +41,6 @@ from .storage.unread import AHEAD, all_unread, read_later, some_read
 
 _FLAGS = ("born_in_order", "ranks_are_least")
 _COSTS = ("rate", "comparing", "going", "coming", "preparing", "starting", "_measured")
-_MANY_SUMS = 20_000  # exact sums of doubles that are derived sooner than read
 
 
 def unit_nodes(state: State) -> Iterator[NodeId]:
@@ -70,9 +70,9 @@ def is_unit(state: State, at: NodeId) -> bool:
 def _is_kept(accumulator: Accumulator) -> bool:
     match accumulator:
         case FloatSum():
-            return len(accumulator.sums) <= _MANY_SUMS
+            return len(accumulator.sums) <= thresholds.KEPT_SUMS
         case IntegerSum():
-            return len(accumulator.huge) <= _MANY_SUMS
+            return len(accumulator.huge) <= thresholds.KEPT_SUMS
     return isinstance(accumulator, Count | Extreme | Whole | FirstRows)
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .. import thresholds
 from ..circuit import Circuit, DeltaJoin, Join, NodeId
 from ..operators.steps import has_effect
-
-_PATIENCE = 16
-"""The commits after a wrong guess in which the input is not guessed again."""
 
 
 class Guesses:
@@ -37,7 +35,7 @@ class Guesses:
 
     def were_wrong(self, nodes: Iterable[NodeId]) -> None:
         """Notes that guesses of some inputs were wrong."""
-        self._until.update(dict.fromkeys(nodes, self._epoch + _PATIENCE))
+        self._until.update(dict.fromkeys(nodes, self._epoch + thresholds.SPARK_PATIENCE))
 
     def stop(self, stopped: bool = True) -> None:
         """Guesses nothing until further notice."""

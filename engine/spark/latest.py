@@ -12,8 +12,9 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import thresholds
 from ..circuit import Input
-from ..inprocess.latest import MOST, known
+from ..inprocess.latest import known
 from ..inprocess.latest import latest as latest_here
 from ..inprocess.storage.batch import Batch, consolidate
 from ..runtime import NotKept
@@ -81,7 +82,7 @@ def _kept(running: PlacedEpoch) -> Kept:
     changes = [(running.circuit.nodes[at], change.table) for at, change in running.there.taken.items()]
     many = sum(table.rows for _, table in changes)
     many += here if isinstance(here, int) else sum(batch.length for _, batch in here.values())
-    if isinstance(here, int) or many > MOST:
+    if isinstance(here, int) or many > thresholds.UNDONE_ROWS:
         return many
     found: dict[str, list[Batch | Table]] = {name: [batch] for name, (_, batch) in here.items()}
     for node, table in changes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from .. import thresholds
 from ..circuit import DeltaGroup
 from ..inprocess.arrangements.store import store_of
 from ..inprocess.groups.grouping import GroupState
@@ -23,9 +24,6 @@ from .lookups import asked, keys_of, known
 from .spine import Spine
 from .table import Table
 from .tables import Tables
-
-_PATIENCE = 16
-"""The changes after one that touched too many members for the driver in which none are brought."""
 
 
 class MemberGroups:
@@ -58,7 +56,7 @@ class MemberGroups:
         return Fetch(query, self._source, (), finish, too_many=self._wait)
 
     def _wait(self) -> None:
-        self._patience = _PATIENCE
+        self._patience = thresholds.SPARK_PATIENCE
 
     def _told(self, values: Values, before: list[pa.Table], change: Table) -> Batch:
         source, keys = self._source, self._node.keys

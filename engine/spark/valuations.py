@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
+from .. import thresholds
 from ..circuit import DeltaJoin, Join, Unnest
 from ..derived import Position
 from ..planner import Exclude, Fanout, LookUp, PlanStep, RunStep
@@ -21,8 +22,6 @@ from .faults import raised
 from .rowsteps import RowSteps
 from .sqltext import As, Joined, Select, Source, agree, broadcast, of_side, shuffle_hash
 from .views import JoinStart, SpineView, View
-
-_FEW = 1000  # rows that are sent to every task, however few they are joined to
 
 
 class Valuations(RowSteps):
@@ -131,7 +130,7 @@ class Valuations(RowSteps):
         """The hint of a join and its right side: a small side is sent to every task, else the smaller
         side is put into hash tables, partition by partition."""
         positions: tuple[Position, ...] = step.positions
-        if view.rows <= min(self.sent, max(self.expected, _FEW)) or not positions:
+        if view.rows <= min(self.sent, max(self.expected, thresholds.SPARK_SENT)) or not positions:
             side = "l" if not positions and self.expected < view.rows else "r"
             return broadcast(side), view.contents()
         if self.expected <= self.sent:

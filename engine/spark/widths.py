@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import Circuit, DeltaGroup, Input, NodeId
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.interner import Values
@@ -13,7 +14,6 @@ from .codec import Codec
 from .table import ORDINARY
 
 _SAMPLE = 64
-_MANY = 256  # rows, below which it does not matter
 
 
 class Widths:
@@ -33,7 +33,7 @@ class Widths:
         """Looks at some rows of a node that has so many, if it has grown since."""
         if not isinstance(self._nodes[at], Input | DeltaGroup):
             return
-        if rows < _MANY or rows < 1.25 * self._rows.get(at, 0) or not some.length:
+        if rows < thresholds.SPARK_MEASURED or rows < 1.25 * self._rows.get(at, 0) or not some.length:
             return
         self._rows[at] = rows
         schema = self._nodes[at].schema

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddlog.engine import thresholds
 from ddlog.engine.inprocess.kernels import hashing
-from ddlog.engine.inprocess.storage import allocator, arrays, table
+from ddlog.engine.inprocess.storage import allocator, arrays
 from ddlog.engine.inprocess.storage.batch import Batch, TableColumns
 from ddlog.engine.inprocess.storage.table import RowTable
 
@@ -23,18 +24,18 @@ class Owner:
 
 
 def test_a_large_array_stays_the_same_array() -> None:
-    owner = Owner(arrays.LARGE)
+    owner = Owner(thresholds.LARGE_ARRAY)
     before = id(owner.array)
-    arrays.grow(owner, "array", arrays.LARGE + 1, fill=-1)
+    arrays.grow(owner, "array", thresholds.LARGE_ARRAY + 1, fill=-1)
     assert id(owner.array) == before
-    assert owner.array[arrays.LARGE - 1] == arrays.LARGE - 1
-    assert set(owner.array[arrays.LARGE :].tolist()) == {-1}
+    assert owner.array[thresholds.LARGE_ARRAY - 1] == thresholds.LARGE_ARRAY - 1
+    assert set(owner.array[thresholds.LARGE_ARRAY :].tolist()) == {-1}
 
 
 def test_a_view_keeps_what_it_shows() -> None:
-    owner = Owner(arrays.LARGE)
+    owner = Owner(thresholds.LARGE_ARRAY)
     view = owner.array[5:8]
-    arrays.grow(owner, "array", 2 * arrays.LARGE)
+    arrays.grow(owner, "array", 2 * thresholds.LARGE_ARRAY)
     owner.array[5] = 0
     assert view.tolist() == [5, 6, 7]
 
@@ -67,8 +68,7 @@ def test_words_that_spread_are_found(words: list[int], more: int) -> None:
 
 
 def test_a_table_grows_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "LARGE", 64)
-    monkeypatch.setattr(table, "LARGE", 64)
+    monkeypatch.setattr(thresholds, "LARGE_ARRAY", 64)
     rows, numbers = RowTable(2), np.random.default_rng(1).integers(0, 3000, (40, 500, 2))
     seen: dict[tuple[int, int], int] = {}
     for batch in numbers:

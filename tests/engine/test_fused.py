@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ddlog
-from ddlog.engine.inprocess.joins import fused
+from ddlog.engine import thresholds
 
 PROGRAM = """
 input relation A(x: s64, y: s64)
@@ -46,7 +46,9 @@ def facts(seed: int, values: list[int]) -> dict[str, list[tuple[Any, ...]]]:
 def outcomes(least: int, epochs: list[list[tuple[bool, str, tuple[Any, ...]]]]) -> list[Any]:
     """What each epoch leaves, if look-ups of so many matches are fused."""
     found: list[Any] = []
-    small = mock.patch.multiple(fused, LEAST=least, ROOM=100, ROOM_NEW=100, WORK=1000)
+    small = mock.patch.multiple(
+        thresholds, FUSED_MATCHES=least, FUSED_ROOM=100, FUSED_ROOM_NEW=100, FUSED_WORK=1000
+    )
     with small, ddlog.compile(PROGRAM).session() as session:
         for changes in epochs:
             for come, relation, row in changes:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine.inprocess.arrangements import locating
+from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.index import Index
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
@@ -226,7 +226,7 @@ def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
 def test_rows_of_a_growing_set_are_found_while_it_is_numbered_in_parts(
     arity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locating, "LARGE", 0)
+    monkeypatch.setattr(thresholds, "LARGE_TABLE", 0)
     monkeypatch.setattr(table_module, "_PART", 20)
     rng, spans = random.Random(arity), [(0, 4), (0, 40), (-9, 9), (0, 1 << 30), (-(1 << 63), 1 << 63)]
     for _ in range(100):

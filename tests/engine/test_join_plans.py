@@ -9,9 +9,10 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.joins import fused, join, proposals
+from ddlog.engine.inprocess.joins import proposals
 from ddlog.engine.inprocess.runtime import InProcess
 
 from .random_circuits import Changes, circuits, streams
@@ -19,10 +20,10 @@ from .test_oracle import follow, thorough, undo
 
 limits = st.fixed_dictionaries(
     {
-        "FEW": st.sampled_from([0, 1, 3]),
-        "FEW_PROPOSED": st.integers(0, 3),
-        "SAMPLE": st.sampled_from([1, 2, 100]),
-        "PEEK": st.sampled_from([1, 3, 100]),
+        "ROWS_BY_MEANS": st.sampled_from([0, 1, 3]),
+        "PROPOSED_BY_MEANS": st.integers(0, 3),
+        "PROPOSED_SAMPLE": st.sampled_from([1, 2, 100]),
+        "PROPOSED_PEEK": st.sampled_from([1, 3, 100]),
         "ASKING": st.sampled_from([0.0, 0.5, 1.0]),
         "PART": st.sampled_from([-1.0, 0.0, 2.0]),
         "BUILDING": st.sampled_from([0.0, 0.5, 4.0]),
@@ -33,11 +34,13 @@ limits = st.fixed_dictionaries(
 def at(limits: dict[str, Any], chunk: int, most: int) -> ExitStack:
     """The limits of proposals and of chunks, for as long as the context lasts."""
     patched = ExitStack()
-    patched.enter_context(mock.patch.multiple(proposals, **limits))
-    patched.enter_context(mock.patch.object(fused, "LEAST", most))
+    for name, limit in limits.items():
+        patched.enter_context(
+            mock.patch.object(thresholds if hasattr(thresholds, name) else proposals, name, limit)
+        )
     patched.enter_context(
         mock.patch.multiple(
-            join, FEW_PROPOSED=limits["FEW_PROPOSED"], CHUNK=chunk, LEAST=1, WAVE=3, MOST=most
+            thresholds, FUSED_MATCHES=most, JOIN_CHUNK=chunk, JOIN_LEAST=1, JOIN_WAVE=3, JOIN_MOST=most
         )
     )
     return patched

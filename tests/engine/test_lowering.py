@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog import Session
-from ddlog.engine.inprocess.recursion import lowering
+from ddlog.engine import thresholds
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
 
@@ -103,7 +103,7 @@ def test_births_are_the_least(name: str, commits: list[tuple[Commit, bool]]) -> 
 
 def test_more_than_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too much to be noted leaves births as they are: they are not said to be the least."""
-    monkeypatch.setattr(lowering, "MOST_ROWS", 3)
+    monkeypatch.setattr(thresholds, "LOWERED_ROWS", 3)
     with program("linear").session() as session:
         session.insert("Edge", (0, 1), (1, 2), (2, 3))
         session.commit()

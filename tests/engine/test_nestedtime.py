@@ -10,11 +10,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine import zset
+from ddlog.engine import thresholds, zset
 from ddlog.engine.circuit import DeltaGroup
 from ddlog.engine.inprocess.arrangements.timeline import Timeline as Columns
 from ddlog.engine.inprocess.arrangements.timeline import TimelineBeforeView, TimelineView, forget_ghosts
-from ddlog.engine.inprocess.groups import roundgroup
 from ddlog.engine.inprocess.groups.roundgroup import RoundGroup
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.interner import Values, decode_rows, encode_rows
@@ -136,7 +135,7 @@ def test_groups_in_columns(
     parts = [shown, state.groups] + ([members] if members else [])
     for part in parts:
         part.commit()
-    with mock.patch.object(roundgroup, "LARGE", 0 if large else 1024):
+    with mock.patch.object(thresholds, "LARGE_GROUP", 0 if large else 1024):
         for there, stays in epochs[1:]:
             change = difference(timeline_of(there), source)
             run_epoch(state, members, shown, change)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from unittest import mock
 
 import pytest
@@ -11,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine import interrupt
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.arrangements import store
-from ddlog.engine.inprocess.groups import grouping
-from ddlog.engine.inprocess.joins import fused
-from ddlog.engine.inprocess.recursion import history, ranked
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
@@ -68,7 +63,7 @@ def test_every_change_of_every_epoch(
 @given(any_circuits, streams())
 @settling
 def test_look_ups_fused_with_what_follows(circuit: Circuit, epochs: list[Changes]) -> None:
-    with mock.patch.multiple(fused, LEAST=1, ROOM=1, ROOM_NEW=1, WORK=1):
+    with mock.patch.multiple(thresholds, FUSED_MATCHES=1, FUSED_ROOM=1, FUSED_ROOM_NEW=1, FUSED_WORK=1):
         follow(circuit, InProcess(incrementalize(circuit)), epochs)
 
 
@@ -212,9 +207,7 @@ def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: lis
 def test_what_is_gone_is_forgotten_without_a_trace(
     circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin
 ) -> None:
-    with ExitStack() as patched:
-        for module in (grouping, history, ranked, store):
-            patched.enter_context(mock.patch.object(module, "_FEW_GHOSTS", 0))
+    with mock.patch.object(thresholds, "GHOSTS", 0):
         runtime = InProcess(incrementalize(circuit), maintain=maintain)
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 

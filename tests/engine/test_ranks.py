@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.arrangements import locating
-from ddlog.engine.inprocess.recursion import ranked, recursion
+from ddlog.engine.inprocess.recursion import recursion
 from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.settling import IterationLimit
@@ -136,8 +136,8 @@ def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row
     held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
     runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
     with (
-        mock.patch.multiple(ranked, _FEW_GHOSTS=0, MOST=0) if forget else nullcontext(),
-        mock.patch.multiple(locating, LARGE=0, _PATIENCE=100) if forget else nullcontext(),
+        mock.patch.multiple(thresholds, GHOSTS=0, LARGE_RANK=0) if forget else nullcontext(),
+        mock.patch.multiple(thresholds, LARGE_TABLE=0, LOCATING_TIMES=100) if forget else nullcontext(),
     ):
         for epoch in epochs:
             changes: Changes = {}
@@ -182,7 +182,7 @@ def test_counts_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Ch
     again = [*epochs, *map(undo, reversed(epochs)), *epochs]
     with mock.patch.object(recursion, "searches_of", lambda *_: None):
         follow(circuit, InProcess(incrementalize(circuit)), again)
-    with mock.patch.object(locating, "LARGE", 0):
+    with mock.patch.object(thresholds, "LARGE_TABLE", 0):
         follow(circuit, InProcess(incrementalize(circuit)), again)
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from unittest import mock
 
 import numpy as np
@@ -14,14 +14,12 @@ import pytest
 from hypothesis import given
 
 import ddlog
-from ddlog.engine import interrupt
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.arrangements import bulkindex
-from ddlog.engine.inprocess.joins import join
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.storage import sharedinsertion, sharing
+from ddlog.engine.inprocess.storage import sharing
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.settling import Unsettled
 
@@ -35,11 +33,9 @@ thorough = trying(60)
 @contextmanager
 def small_chunks() -> Iterator[None]:
     """Chunks so small that a few rows are work for several threads."""
-    with ExitStack() as patched:
-        for name, value in (("CHUNK", 3), ("LEAST", 1), ("WAVE", 4), ("ROOM", 5)):
-            patched.enter_context(mock.patch.object(join, name, value))
-        for name, value in (("CHUNK", 2), ("_WAVE", 2), ("_FEW_KEYS", 0)):
-            patched.enter_context(mock.patch.object(bulkindex, name, value))
+    small = {"JOIN_CHUNK": 3, "JOIN_LEAST": 1, "JOIN_WAVE": 4, "JOIN_ROOM": 5}
+    small |= {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0}
+    with mock.patch.multiple(thresholds, **small):
         yield
 
 
@@ -153,9 +149,8 @@ def test_insertion_is_shared(workers: int) -> None:
     tables = RowTable(2), RowTable(2)
     for table, threads in zip(tables, (1, workers), strict=True):
         rng = np.random.default_rng(7)
-        with sharing.among(threads), ExitStack() as patched:
-            for name, value in (("LARGE", 64), ("MANY", 8), ("PIECE", 300)):
-                patched.enter_context(mock.patch.object(sharedinsertion, name, value))
+        small = mock.patch.multiple(thresholds, SHARED_SLOTS=64, SHARED_WORDS=8, SHARED_PIECE=300)
+        with sharing.among(threads), small:
             for high in (30, 50, 1000):
                 for _ in range(4):
                     columns = [rng.integers(0, high, 2000) for _ in range(2)]
@@ -172,8 +167,7 @@ def test_a_shared_insertion_that_fails_leaves_the_rows() -> None:
     with (
         pytest.raises(MemoryError),
         sharing.among(2),
-        mock.patch.object(sharedinsertion, "LARGE", 1),
-        mock.patch.object(sharedinsertion, "MANY", 1),
+        mock.patch.multiple(thresholds, SHARED_SLOTS=1, SHARED_WORDS=1),
         mock.patch.object(parts, "gather_new", side_effect=MemoryError),
     ):
         table.insert_new([np.arange(50, 150)], 100)

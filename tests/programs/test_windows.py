@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.console.cli import main
-from ddlog.engine.inprocess.arrangements import store, windows
+from ddlog.engine import thresholds
 from ddlog.sessions.profile import SessionProfile
 
 from ..trying import trying
@@ -93,8 +93,7 @@ def test_windows_are_those_from_scratch(kind: str, epochs: list, few: bool) -> N
     program, model = PROGRAMS[kind], Model(kind)
     least = 0 if few else 4096
     with (
-        mock.patch.object(store, "_FEW_GHOSTS", least),
-        mock.patch.object(windows, "_FEW_GHOSTS", least),
+        mock.patch.object(thresholds, "GHOSTS", least),
         program.session() as session,
     ):
         for changes, clock in epochs:

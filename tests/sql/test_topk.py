@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ddlog.engine.inprocess.groups import wholegroups
+from ddlog.engine import thresholds
 
 from .duck import Both
 
@@ -17,8 +17,8 @@ ORDERS = ("a", "a DESC, s", "s NULLS FIRST, a DESC NULLS FIRST", "a DESC NULLS L
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_rows_are_kept_up(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wholegroups, "_SMALL", 2)
-    monkeypatch.setattr(wholegroups, "_SPARE", 1)
+    monkeypatch.setattr(thresholds, "SMALL_GROUP", 2)
+    monkeypatch.setattr(thresholds, "FIRST_SPARE", 1)
     chosen = random.Random(seed)
     views = {
         f"v{i}": f"SELECT * FROM r ORDER BY {order}, g, a, s LIMIT {i * 2} OFFSET {i % 2}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.durability import folding, reports
-from ddlog.engine.inprocess.arrangements import store, windows
+from ddlog.engine import thresholds
 from ddlog.sessions.persistence import checkpointing
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.session import Session
@@ -128,8 +128,7 @@ def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: boo
         mock.patch.object(checkpointing, "MOST", 1000),
         mock.patch.object(folding, "MANY", 2 if small else folding.MANY),
         mock.patch.object(folding, "_LOOSE_BYTES", 2 if small else folding._LOOSE_BYTES),
-        mock.patch.object(store, "_FEW_GHOSTS", 0 if small else 4096),
-        mock.patch.object(windows, "_FEW_GHOSTS", 0 if small else 4096),
+        mock.patch.object(thresholds, "GHOSTS", 0 if small else 4096),
         program(kind).session() as plain,
     ):
         plain.start()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ... import thresholds
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import postings
@@ -20,10 +21,6 @@ from ..storage.table import RowTable
 
 Rows: TypeAlias = Array | range
 """Row ids."""
-
-CHUNK = 1 << 19  # rows whose keys are looked up at once
-_WAVE = 8  # chunks whose keys are found before new keys are inserted
-_FEW_KEYS = 4  # rows a key from which threads find keys
 
 
 class Stretches(NamedTuple):
@@ -46,25 +43,28 @@ def groups_of(keys: RowTable, keys_at: Callable[[Array], Sequence[Array]], rows:
     """The ids of the rows' keys, new ones for keys not seen before."""
     reserve(4 * len(rows))
     groups: Any = np.empty(len(rows), np.int32)
-    parts = [slice(at, min(at + CHUNK, len(rows))) for at in range(0, len(rows), CHUNK)]
+    parts = [
+        slice(at, min(at + thresholds.INDEX_CHUNK, len(rows)))
+        for at in range(0, len(rows), thresholds.INDEX_CHUNK)
+    ]
 
     def find(part: slice) -> None:
         some = ids(rows, part.start, part.stop)
         groups[part] = keys.find(keys_at(some), len(some))
 
     while parts:
-        if sharing.workers() == 1 or keys.size * _FEW_KEYS > parts[0].start:
+        if sharing.workers() == 1 or keys.size * thresholds.INDEX_ROWS_PER_KEY > parts[0].start:
             some = ids(rows, parts[0].start, parts[0].stop)
             groups[parts[0]] = keys.insert(keys_at(some), len(some))
             del parts[0]
             continue
-        sharing.run_parts([partial(find, part) for part in parts[:_WAVE]])
-        for part in parts[:_WAVE]:
+        sharing.run_parts([partial(find, part) for part in parts[: thresholds.INDEX_WAVE]])
+        for part in parts[: thresholds.INDEX_WAVE]:
             new = np.flatnonzero(groups[part] < 0)
             if len(new):
                 some = ids(rows, part.start, part.stop)[new]
                 groups[part.start + new] = keys.insert(keys_at(some), len(some))
-        del parts[:_WAVE]
+        del parts[: thresholds.INDEX_WAVE]
     found: Array = groups
     return found
 
@@ -72,7 +72,11 @@ def groups_of(keys: RowTable, keys_at: Callable[[Array], Sequence[Array]], rows:
 def stretches(groups: Array, rows: Rows, size: int) -> Stretches:
     """The stretches of so many keys, of rows with these."""
     length = len(rows)
-    shares = sharing.workers() if length >= 2 * CHUNK and size * _FEW_KEYS < length else 1
+    shares = (
+        sharing.workers()
+        if length >= 2 * thresholds.INDEX_CHUNK and size * thresholds.INDEX_ROWS_PER_KEY < length
+        else 1
+    )
     parts = [slice(length * k // shares, length * (k + 1) // shares) for k in range(shares)]
     counts = np.zeros((shares, size), np.int64)
     sharing.run_parts([partial(postings.count, groups[part], counts[k]) for k, part in enumerate(parts)])
@@ -84,8 +88,8 @@ def stretches(groups: Array, rows: Rows, size: int) -> Stretches:
     slab: Any = np.empty(length, np.int32)
 
     def scatter(cursor: Array, part: slice) -> None:
-        for start in range(part.start, part.stop, CHUNK):
-            stop = min(start + CHUNK, part.stop)
+        for start in range(part.start, part.stop, thresholds.INDEX_CHUNK):
+            stop = min(start + thresholds.INDEX_CHUNK, part.stop)
             postings.scatter(groups[start:stop], ids(rows, start, stop), cursor, slab)
 
     sharing.run_parts([partial(scatter, cursors[k], part) for k, part in enumerate(parts)])

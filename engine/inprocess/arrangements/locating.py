@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...schema import Array
 from ..kernels import hashing, scanning
@@ -21,15 +22,6 @@ from ..storage import sharing
 from ..storage.table import RowTable
 from .index import Index
 
-LARGE = 1 << 22
-"""Rows from which numbering takes long."""
-
-_FEW = 1 << 12  # rows that may be looked for
-_MOST = 1 << 22  # rows that may be looked at for them
-_PATIENCE = 2  # rows looked at for each row of the table, before it is numbered after all
-_ASKED = 16  # rows that may be asked for to look through a table
-_SAMPLE = 1 << 12  # rows by which it is guessed how many have a value
-_NOTED = 1 << 17  # rows whose ids are noted by looking through, about
 _NOTHING: Array = np.empty(0, np.int64)
 
 
@@ -53,7 +45,7 @@ class Locator:
     def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of rows, -1 for a row that is not there; None where that costs more than numbering."""
         table = self._table
-        if table.size < LARGE or len(words) > _FEW:
+        if table.size < thresholds.LARGE_TABLE or len(words) > thresholds.LOCATED_ROWS:
             return None
         found = np.full(len(words), -1, np.int64)
         slots, bits = table.slots()
@@ -72,10 +64,13 @@ class Locator:
         late = table.size - index.size
         groups = index.groups([columns[p][there] for p in positions if isinstance(p, int)], len(there))
         total = index.matches(groups)
-        if self._scans and late > _FEW:
+        if self._scans and late > thresholds.LOCATED_ROWS:
             return None
         self._looked_at += total + late
-        if total + late > _MOST or self._looked_at > _PATIENCE * table.size:
+        if (
+            total + late > thresholds.LOCATING_READS
+            or self._looked_at > thresholds.LOCATING_TIMES * table.size
+        ):
             return None
         left, rows = index.expand(groups, total)
         same = table.words[rows] == words[there[left]]
@@ -109,12 +104,12 @@ class Locator:
 
     def _scan(self, words: Array) -> bool:
         """Looks through the table for rows, and notes those that have a value in common with them."""
-        if not self._scans or len(words) > _ASKED:
+        if not self._scans or len(words) > thresholds.SCANNED_ROWS:
             return False
         table = self._table
         table.number_some()
         masks, values = self._shared(words)
-        ids = np.empty(2 * _NOTED, np.int64)
+        ids = np.empty(2 * thresholds.NOTED_ROWS, np.int64)
         count = scanning.agreeing(table.words, table.size, masks, values, ids)
         if count < 0:
             return False
@@ -128,8 +123,8 @@ class Locator:
         can be noted."""
         layout, size = self._table.layout, self._table.size
         assert layout is not None
-        sample = self._table.words[: size : max(1, size // _SAMPLE)]
-        masks, values, room = [-1] * len(words), words.tolist(), float(_NOTED)
+        sample = self._table.words[: size : max(1, size // thresholds.SCANNED_SAMPLE)]
+        masks, values, room = [-1] * len(words), words.tolist(), float(thresholds.NOTED_ROWS)
         for field in layout.fields:
             mask = field.mask << field.shift
             for value in np.unique(words & mask).tolist():

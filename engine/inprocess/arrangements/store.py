@@ -12,17 +12,16 @@ from contextlib import suppress
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import adding
 from ..storage.arrays import grow
-from ..storage.batch import FEW, Batch, TableColumns
+from ..storage.batch import Batch, TableColumns
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .index import Index, all_alike, made_once
-
-_FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
 
 
 class Store(Unread):
@@ -174,7 +173,11 @@ class Store(Unread):
 
     def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         """The rows whose presence changed, and +1 or -1 for each."""
-        return self._net_few(touched, before) if len(touched) <= FEW else self._net_many(touched, before)
+        return (
+            self._net_few(touched, before)
+            if len(touched) <= thresholds.FEW_ROWS
+            else self._net_many(touched, before)
+        )
 
     def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
         assert self.weights is not None
@@ -205,7 +208,7 @@ class Store(Unread):
 
     def give_back(self) -> None:
         """Gives back the room of rows that are absent, where there are many."""
-        if self.weights is not None and self.table.size > _FEW_GHOSTS + 2 * self.present:
+        if self.weights is not None and self.table.size > thresholds.GHOSTS + 2 * self.present:
             with suppress(MemoryError):
                 self._compact()
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
 from ..kernels import groupsbyround, timelines
@@ -17,8 +18,6 @@ from ..storage.sweeping import Marks
 from ..storage.table import RowTable
 from .index import Index
 from .views import Groups, Part, Without, expected, some_rows, whole_row
-
-_FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 
 
 class Timeline:
@@ -139,7 +138,7 @@ class Timeline:
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._log.clear()
-        if self.used > _FEW_GHOSTS + 2 * self._compacted:
+        if self.used > thresholds.GHOSTS + 2 * self._compacted:
             self.compact()
 
     def compact(self) -> None:
@@ -180,7 +179,7 @@ class Timeline:
         self.indexes.clear()
 
 
-def forget_ghosts(sharing: Sequence[Timeline], few: int = _FEW_GHOSTS) -> None:
+def forget_ghosts(sharing: Sequence[Timeline], few: int = thresholds.GHOSTS) -> None:
     """Forgets the rows that have no entry in any of the timelines, which share a table, if there are more
     than a few, and than other rows."""
     table = sharing[0].table

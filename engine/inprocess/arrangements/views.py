@@ -8,11 +8,12 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Term
 from ...derived import Position
 from ...planner import guessed
 from ...schema import Array, Schema
-from ..storage.batch import FEW, Batch
+from ..storage.batch import Batch
 from ..storage.table import RowTable
 from .index import Index
 from .signedstore import SignedStore
@@ -34,7 +35,6 @@ class Part:
 Groups: TypeAlias = tuple[Array, ...]
 
 ALL = 1 << 62  # more than any row id
-_FEW_PAIRS = 1024  # pairs of keys and rows that are compared sooner than an index is built
 
 
 class View(Protocol):
@@ -281,7 +281,7 @@ class FewView(StoreView):
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
         plain = positions and all(isinstance(each, int) for each in positions)
-        if not plain or self.whole(positions) or length * self.table.size > _FEW_PAIRS:
+        if not plain or self.whole(positions) or length * self.table.size > thresholds.FEW_PAIRS:
             return super().groups(positions, keys, length)
         held = self.relation.rows()
         alike = np.ones((length, len(held)), np.bool_)
@@ -305,7 +305,7 @@ class Without(Generic[V]):
     matches."""
 
     def __init__(self, now: V, schema: Schema, change: Batch) -> None:
-        view = FewView if change.length <= FEW else StoreView
+        view = FewView if change.length <= thresholds.FEW_ROWS else StoreView
         self.now, self.change = now, view(store_of(schema, change), True)
 
     @property

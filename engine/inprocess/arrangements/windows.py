@@ -6,11 +6,12 @@ from contextlib import suppress
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import DeltaClock, DeltaLate, DeltaWindow
 from ...schema import INLINE_LIMIT, Array, RowFault, Schema
 from ..storage.arrays import grow
 from ..storage.batch import Batch, concat, consolidate
-from .store import _FEW_GHOSTS, Store
+from .store import Store
 from .timeindex import TimeIndex
 
 
@@ -130,7 +131,7 @@ class WindowStore(Store):
     def commit(self) -> None:
         self._index_before = self._index
         super().commit()
-        if len(self._index) > _FEW_GHOSTS + 2 * self.table.size:
+        if len(self._index) > thresholds.GHOSTS + 2 * self.table.size:
             with suppress(MemoryError):
                 rows = self.rows()
                 self._index = self._index_before = TimeIndex().with_rows(self._times[rows], rows)

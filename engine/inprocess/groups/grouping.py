@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Aggregate, DeltaGroup
 from ...schema import Array, Column, Schema
 from ..arrangements.views import Readable, present
@@ -26,8 +27,6 @@ from ..storage.unread import Unread
 from .accumulators import Accumulator, IntegerSum, linear_of
 from .extremes import Best, Extreme
 from .wholegroups import FirstRows, Members, Whole
-
-_FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 
 
 def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
@@ -211,7 +210,7 @@ class GroupState(Unread):
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
-        if self.keys.size > _FEW_GHOSTS + 2 * self.alive:
+        if self.keys.size > thresholds.GHOSTS + 2 * self.alive:
             with suppress(MemoryError):
                 self._forget_ghosts()
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import DeltaGroup
 from ...schema import Array, Schema
 from ..arrangements.timeline import Timeline
@@ -39,7 +40,6 @@ class _Added(NamedTuple):
 
 
 _NONE: Array = np.empty(0, np.int64)
-_CHUNK = 1 << 20  # rows that are loaded at once, round by round
 
 
 class GroupTimeline(Timeline):
@@ -92,8 +92,8 @@ class GroupTimeline(Timeline):
     def load_timeline(self, source: Timeline) -> None:
         """Adds all changes of the source; they stay."""
         every = source.with_entries()
-        for start in range(0, len(every), _CHUNK):
-            rows = every[start : start + _CHUNK]
+        for start in range(0, len(every), thresholds.CHUNK):
+            rows = every[start : start + thresholds.CHUNK]
             left, times, weights = source.entries(rows, -1)
             order = np.argsort(times, kind="stable")
             cuts = np.flatnonzero(np.diff(times[order])) + 1

@@ -8,16 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ... import thresholds
 from ...schema import Array
 from ..arrangements.timeline import Timeline
 from ..kernels import groupsbyround as kernels
 from ..storage.interner import Values
-
-LARGE = 1024
-"""Members of a group that are worth an order."""
-
-_FEW_NEW = 64  # members that are not worth a new order
-_WALKED = 4  # times the members that may be passed over before there is a new order
 
 
 @dataclass(slots=True)
@@ -32,7 +27,10 @@ class _Order:
     @property
     def is_worn(self) -> bool:
         size = len(self.rows)
-        return self.count > _FEW_NEW + size // 8 or self.walked > _FEW_NEW + _WALKED * size
+        return (
+            self.count > thresholds.UNORDERED_MEMBERS + size // 8
+            or self.walked > thresholds.UNORDERED_MEMBERS + thresholds.PASSED_MEMBERS * size
+        )
 
 
 class OrderedMembers:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Aggregate, DeltaGroup
 from ...schema import Array, Column, Schema
 from ..arrangements.timeline import Timeline
@@ -18,7 +19,7 @@ from ..storage.interner import Values
 from ..storage.table import RowTable
 from .grouping import accumulator_of
 from .grouptimeline import GroupTimeline
-from .orderedmembers import LARGE, OrderedMembers
+from .orderedmembers import OrderedMembers
 from .timelinegroup import Present
 
 
@@ -194,7 +195,7 @@ class _Members:
         """The members of groups that are not empty in a round."""
         index = self.source.index(self._positions)
         places = index.groups(keys, len(groups))
-        is_large = index.sizes(places) > (LARGE if self.ordered else _NEVER)
+        is_large = index.sizes(places) > (thresholds.LARGE_GROUP if self.ordered else _NEVER)
         small, large = np.flatnonzero(~is_large), np.flatnonzero(is_large)
         left, rows = index.expand(places[small], index.matches(places[small]))
         weights, _ = self.source.at(rows, time)

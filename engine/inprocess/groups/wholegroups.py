@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Aggregate
 from ...interrupt import immediate
 from ...operators.group import First
@@ -26,10 +27,6 @@ from ..storage.interner import Values, decode_rows
 from ..storage.table import RowTable
 
 Row = tuple[Any, ...]
-
-_SPARE = 64  # rows that are kept beyond the first, and as many as these
-_SMALL = 64  # rows of a group that is read anew each time
-_MANY = 4096  # rows of a change from which all groups are read again
 
 
 class Members(Protocol):
@@ -115,14 +112,14 @@ class FirstRows:
 
     def __init__(self, whole: Whole, first: First, source: Schema) -> None:
         self._whole, self._first, self._source = whole, first, source
-        self._room = 2 * first.most + _SPARE
+        self._room = 2 * first.most + thresholds.FIRST_SPARE
         self._kept: dict[int, _Kept] = {}  # of the groups that are known
 
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
         listed: list[int] = groups.tolist()
         # While they change, and if that fails, the groups are not known.
         known = {group: self._kept.pop(group) for group in {*listed} & self._kept.keys()}
-        if not known or batch.length > _MANY:
+        if not known or batch.length > thresholds.GROUPS_READ_AGAIN:
             return
         places = self._whole.one.columns
         columns = [batch.columns[k] for k in places]
@@ -152,7 +149,7 @@ class FirstRows:
     def _taken(self, group: int, rows: list[Row]) -> list[Row]:
         """The first rows of a group, some of which are kept if it is large."""
         most, key = self._first.most, self._first.key
-        if len(rows) <= _SMALL:
+        if len(rows) <= thresholds.SMALL_GROUP:
             return nsmallest(most, rows, key=key)
         first = nsmallest(self._room, rows, key=key)
         self._kept[group] = _Kept([key(row) for row in first], first, len(first) == len(rows))

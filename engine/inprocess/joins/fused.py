@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ... import thresholds
 from ...planner import LookUp
 from ...schema import Array
 from ..arrangements.views import Part, TableView
@@ -26,11 +27,6 @@ from ..storage.batch import Batch
 from ..storage.layout import Layout, PackedColumns
 from ..storage.table import RowTable
 from .valuation import Valuation
-
-LEAST = 1 << 10  # matches from which it pays
-WORK = 1 << 24  # matches between looks at an interrupt
-ROOM = 1 << 16  # rows that one call gives
-ROOM_NEW = 1 << 15  # the same of new rows: their slots are still near when they are inserted
 
 
 @dataclass(slots=True)
@@ -79,7 +75,7 @@ def _sources(step: LookUp, rows: Valuation, names: Sequence[str]) -> list[Array 
 def fits(step: LookUp, view: TableView, total: int) -> bool:
     """Whether a look-up with so many matches can be fused with what follows."""
     return (
-        total >= LEAST
+        total >= thresholds.FUSED_MATCHES
         and not step.equal
         and not view.filters
         and not view.whole(step.positions)
@@ -106,7 +102,7 @@ def found(
     i = j = 0
     while i < rows.length and words.ready():
         sharing.safe_point()
-        room = min(total, ROOM) + fusing.BLOCK
+        room = min(total, thresholds.FUSED_ROOM) + fusing.BLOCK
         left, right, ids = (np.empty(room, np.int64) for _ in range(3))
         slots, places, bits = keys.numbered_slots()
         i, j, count = fusing.expand_found(
@@ -124,7 +120,7 @@ def found(
             ids,
             i,
             j,
-            WORK,
+            thresholds.FUSED_WORK,
         )
         del slots, places
         if count:
@@ -149,7 +145,7 @@ def new(
     i = j = 0
     while i < rows.length and words.ready():
         sharing.safe_point()
-        out = np.empty(min(total, ROOM_NEW) + fusing.BLOCK, np.int64)
+        out = np.empty(min(total, thresholds.FUSED_ROOM_NEW) + fusing.BLOCK, np.int64)
         slots, bits = held.slots()
         begun = i
         i, j, count = fusing.expand_new(
@@ -164,7 +160,7 @@ def new(
             out,
             i,
             j,
-            WORK,
+            thresholds.FUSED_WORK,
         )
         del slots
         if count < 0:

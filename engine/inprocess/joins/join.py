@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ... import interrupt
+from ... import interrupt, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
 from ...derived import DerivedKey, Position, derived_keys
 from ...memory import reserve
@@ -26,18 +26,10 @@ from ..storage.derivedcolumns import evaluated_keys
 from ..storage.sharing import Unshared
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
-from . import excluding, fused, merging, proposals
-from .proposals import FEW_PROPOSED, Proposal, Proposer, Tally
+from . import excluding, fused, merging
+from .proposals import Proposal, Proposer, Tally
 from .steptimes import EVERY, timed
 from .valuation import Valuation, append
-
-CHUNK = 1 << 15  # rows that one pass of a plan starts from, at most
-LEAST = 1 << 10  # the same, at least
-WHOLE = 1 << 23  # the same for a projection, whose columns need not be copied
-WAVE = 8  # chunks that are run before the results of the first are taken
-ROOM = 1 << 19  # rows of a chunk's results that wait for those of the chunks before it, about
-MOST = 1 << 21  # rows that one look-up may give before its left side is halved
-PATIENCE = 3  # times that a step may leave its thread until the join is not shared any more
 
 _Begun: TypeAlias = tuple[list[Batch], Iterator[Batch]]
 
@@ -92,17 +84,17 @@ class Joiner:
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
-        if length <= proposals.FEW:
+        if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             if length:
                 yield from self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held))
             return
         at = 0
-        size = most = CHUNK if len(views) > 1 or self.node.steps else WHOLE
+        size = most = thresholds.JOIN_CHUNK if len(views) > 1 or self.node.steps else thresholds.JOIN_WHOLE
         proposer = Proposer(views, max(1.0, length / size), self._faulty, held)
         while at < length:
             interrupt.check()
-            stop = min(at + WAVE * size, length)
+            stop = min(at + thresholds.JOIN_WAVE * size, length)
             # Columns of a large batch are unpacked chunk by chunk.
             parts = [
                 batch if batch is None or length <= size else batch.slice(first, min(first + size, stop))
@@ -113,7 +105,9 @@ class Joiner:
                 given += out.length
                 yield out
             if self.node.steps or not proposer.merged:  # the more rows, the more of them are equal
-                size = max(min(most, ROOM * (stop - at) // max(given, 1)), LEAST)
+                size = max(
+                    min(most, thresholds.JOIN_ROOM * (stop - at) // max(given, 1)), thresholds.JOIN_LEAST
+                )
             at = stop
 
     def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:
@@ -141,13 +135,13 @@ class Joiner:
             yield from self._chunk(start, part, proposer)
 
     def _may_share(self, views: Sequence[View | None]) -> bool:
-        return self._shareable and self._unshared < PATIENCE and all(map(_is_steady, views))
+        return self._shareable and self._unshared < thresholds.JOIN_UNSHARED and all(map(_is_steady, views))
 
     def _begin(self, start: int | None, part: Batch | None, proposer: Proposer) -> _Begun:
         """The first batches of a chunk, as many as may wait for their turn, and the rest."""
         rest = self._grow(self._staged().first(start), self._first(start, part), proposer)
         given: list[Batch] = []
-        room = ROOM
+        room = thresholds.JOIN_ROOM
         for out in rest:
             given.append(out)
             room -= out.length
@@ -245,7 +239,7 @@ class Joiner:
         if often:
             self._few += 1
             since = clock() if self._few % EVERY == 0 else 0.0
-        while rows.length <= proposals.FEW:
+        while rows.length <= thresholds.ROWS_BY_MEANS:
             for test in stage.tests:
                 rows = self._test(stage, test, rows, views)
                 if not rows.length:
@@ -257,7 +251,7 @@ class Joiner:
                 return ()
             if not stage.candidates:
                 return (self._output(rows),)
-            if rows.length > proposals.FEW:  # a row may pass at several times
+            if rows.length > thresholds.ROWS_BY_MEANS:  # a row may pass at several times
                 return self._chosen(stage, rows, proposer)
             tally = self._tally(stage)
             (proposal,) = proposer.choose(stage, rows.variables, rows.length, tally)
@@ -268,7 +262,7 @@ class Joiner:
                 known = groups, total = view.groups(
                     step.positions, [rows.variables[v][1] for v in step.keys], rows.length
                 )
-            if total > FEW_PROPOSED:
+            if total > thresholds.PROPOSED_BY_MEANS:
                 return self._extend(stage, proposal, rows, proposer, known)
             tally.note(proposal, rows.length, total, proposer.weight)
             if not total:
@@ -385,7 +379,7 @@ class Joiner:
             with proposer.noting_faults(step):
                 known = view.groups(step.positions, keys, part.length)
         groups, total = known
-        if proposal.by_means and total > FEW_PROPOSED:
+        if proposal.by_means and total > thresholds.PROPOSED_BY_MEANS:
             for one in proposer.ask(stage, rows.variables, rows.length, self._tally(stage)):
                 yield from self._extend(stage, one, rows, proposer)
             return
@@ -412,7 +406,7 @@ class Joiner:
             some = proposal._replace(expected=proposal.expected * share)
             self._tally(stage).note(some, done, round(total * share), proposer.weight)
             left = [(done, part.length)] if done < part.length else []
-        elif not merges and total > MOST and part.length > 1:
+        elif not merges and total > thresholds.JOIN_MOST and part.length > 1:
             sharing.safe_point()
             left = [(0, part.length // 2), (part.length // 2, part.length)]
         else:
@@ -450,8 +444,12 @@ class Joiner:
         if not merging.may_pay(step, rows, total, after, proposer.fanout, as_set):
             return False
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
-        first = int(np.searchsorted(counts, merging.SAMPLE)) + 1
-        if first >= rows.length or counts[first - 1] > merging.MANY or total > merging.MOST:
+        first = int(np.searchsorted(counts, thresholds.MERGED_SAMPLE)) + 1
+        if (
+            first >= rows.length
+            or counts[first - 1] > thresholds.MERGED_ROWS
+            or total > thresholds.MERGED_AT_MOST
+        ):
             return False
         parts = view.expand(step.positions, (groups[0][:first],), int(counts[first - 1]))
         return merging.pays(self._joined(step, rows.slice(0, first), parts, step.keep), total)
@@ -462,7 +460,7 @@ class Joiner:
         assert isinstance(view, TableView)
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
         total = int(counts[-1])
-        cuts = np.searchsorted(counts, np.arange(0, total, merging.PIECE), side="right")
+        cuts = np.searchsorted(counts, np.arange(0, total, thresholds.MERGED_PIECE), side="right")
         merger = merging.Merger(proposer.held is not None)
         for start, stop in pairwise([*np.unique(cuts).tolist(), rows.length]):
             sharing.safe_point()
@@ -572,7 +570,11 @@ class Joiner:
     def _summed(self, rows: Valuation, grown: Valuation) -> Valuation:
         """What a term makes of rows. If they are many, equal valuations at one time are summed up: n terms
         whose rows change at k times would give k^n."""
-        if grown.times is None or not self._mergeable or grown.length <= max(rows.length, merging.TIMED):
+        if (
+            grown.times is None
+            or not self._mergeable
+            or grown.length <= max(rows.length, thresholds.MERGED_TIMED)
+        ):
             return grown
         interrupt.check()
         return merging.summed(grown)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ... import thresholds
 from ...planner import LookUp, Stage
 from ...schema import Array
 from ..arrangements.views import TableView, View
@@ -25,15 +26,6 @@ from ..kernels import adding
 from ..storage.arrays import grow
 from ..storage.table import RowTable
 from .valuation import Valuation
-
-MANY = 1 << 17  # rows that may be worth summing up
-MOST = 1 << 28  # rows that are summed up together, and
-LEFT = 1 << 23  # rows that may be left of them
-PIECE = 1 << 20  # rows of them that are made at once
-TIMED = 1 << 8  # rows with times that are summed up without a look at a sample
-SAMPLE = 1 << 13  # rows of them that are looked at first
-LEAST_GAIN = 2.0  # rows for each that is left
-LEAST_FANOUT = 2.0  # of the look-up that follows
 
 
 def only_counts(step: LookUp) -> bool:
@@ -62,13 +54,13 @@ def may_pay(
     needed any more, and the next look-up gives several rows for each, or the rows are complete and have to be
     summed up anyway."""
     bound = {name for _, name in step.binds}
-    if total < MANY or step.keep.isdisjoint({*rows.variables, *bound}):
+    if total < thresholds.MERGED_ROWS or step.keep.isdisjoint({*rows.variables, *bound}):
         return False
     if step.keep >= rows.variables.keys() and step.keep >= bound:
         return False
     if not after.candidates:
         return not as_set
-    return min(fanout(each.term, each.positions) for each in after.candidates) >= LEAST_FANOUT
+    return min(fanout(each.term, each.positions) for each in after.candidates) >= thresholds.MERGING_FANOUT
 
 
 def pays(sample: Valuation, total: int) -> bool:
@@ -79,7 +71,7 @@ def pays(sample: Valuation, total: int) -> bool:
         return False
     universe = sample.length * sample.length / (2 * met)
     left = universe * (1 - math.exp(-total / universe))
-    return total >= LEAST_GAIN * left and left <= LEFT
+    return total >= thresholds.MERGING_GAIN * left and left <= thresholds.MERGED_LEFT
 
 
 class Merger:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...planner import LookUp, Stage, cheapest
 from ...schema import Array
@@ -31,10 +32,6 @@ from ..arrangements.views import View, strided
 from ..storage.steps import Variables
 from ..storage.table import RowTable
 
-FEW = 256  # rows up to which means decide
-FEW_PROPOSED = 1024  # rows that a choice by means may propose before the counts are asked
-SAMPLE = 2048  # rows that are asked at first
-PEEK = 1 << 16  # rows of a term that are looked at, to guess the counts of an index that there is not
 ASKING = 1.0
 PART = 512.0
 BUILDING = 4.0
@@ -132,7 +129,7 @@ class Proposer:
             tally.rows += length
         if len(stage.candidates) == 1:
             return [Proposal(stage.candidates[0], None, 0.0)]
-        if length <= FEW or not stage.candidates[0].positions:
+        if length <= thresholds.ROWS_BY_MEANS or not stage.candidates[0].positions:
             best = self.by_means(stage, tally)
             return [
                 Proposal(best, None, length * self.fanout(best.term, best.positions), bool(best.positions))
@@ -173,7 +170,7 @@ class Proposer:
             tally.asked += 1
         candidates = stage.candidates
         keys = {name: variables[name][1] for one in candidates for name in one.keys}
-        rows = strided(length, SAMPLE)
+        rows = strided(length, thresholds.PROPOSED_SAMPLE)
         sample = Sample(
             {name: column[rows] for name, column in keys.items()} if len(rows) < length else keys,
             len(rows),
@@ -245,7 +242,7 @@ class Proposer:
         if look_up.derived:
             return self.fanout(look_up.term, look_up.positions) * sample.length * sample.each
         positions = [p for p in look_up.positions if isinstance(p, int)]
-        columns, stride = self._view(look_up).some(positions, PEEK)
+        columns, stride = self._view(look_up).some(positions, thresholds.PROPOSED_PEEK)
         if not len(columns[0]):
             return 0.0
         table = RowTable(len(columns))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...schema import Array
 from ..arrangements.index import Index, all_alike, made_once
@@ -24,8 +25,6 @@ from ..storage.arrays import grow
 from ..storage.batch import Batch
 from ..storage.table import RowTable
 from .growingset import GrowingSet
-
-_FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 
 
 class RowChange(NamedTuple):
@@ -246,7 +245,7 @@ class History:
 
     def _shorten(self) -> None:
         with suppress(MemoryError):
-            if self.table.size > _FEW_GHOSTS + 2 * self.present:
+            if self.table.size > thresholds.GHOSTS + 2 * self.present:
                 self._forget_ghosts()
             elif self._used > 4096 + 2 * self._compacted:
                 self._compact_history()

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ... import interrupt, metering
+from ... import interrupt, metering, thresholds
 from ...circuit import Admit, Constant, Distinct, Earlier, Group, Import, Join, Negate, NodeId, Result, Sum
 from ...epoch import Epoch
 from ...labels import operator_of
@@ -62,9 +62,6 @@ class Remembered(Protocol):
 
     def end_round(self) -> None:
         """A round of the outermost loop is over."""
-
-
-_LOOKS = 32  # events after which maintaining is looked at
 
 
 class _Event:
@@ -145,7 +142,7 @@ class LoopEpoch:
                 if self._epoch.progress is not None:
                     self._epoch.progress(f"loop {self._recursion.node.name}", number, self._rows())
             seen += 1
-            if not seen % _LOOKS:
+            if not seen % thresholds.LOOP_EVENTS:
                 watch.look()
             evaluator.iteration = int(lattice.round(time, parts[at].depth - 1))
             event = events.pop((at, time))

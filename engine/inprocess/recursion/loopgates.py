@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ... import thresholds
 from ...loopparts import Gate
 from ...looptime import Lattice
 from ..storage.batch import Batch, concat, consolidate
 from ..storage.sweeping import Marks
-
-_MOST_BATCHES = 8  # of one time that are not made one
 
 
 class GateState:
@@ -51,7 +50,7 @@ class GateState:
         """The epoch's changes stay."""
         for time in {time for time, change in self._log if not change}:
             held = self._batches[time]
-            if len(held) > _MOST_BATCHES:
+            if len(held) > thresholds.GATE_BATCHES:
                 whole = consolidate(concat(held, self._arity))
                 self._batches[time] = [whole] if whole.length else []
         self._flags = {time: weight for time, weight in self._flags.items() if weight}

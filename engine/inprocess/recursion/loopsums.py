@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Group
 from ...looptime import Lattice
 from ...schema import INLINE_LIMIT, Array, Kind, Schema
@@ -24,8 +25,6 @@ from ..storage.batch import Batch, no_rows
 from ..storage.interner import Values
 from ..storage.sweeping import Marks
 from ..storage.table import RowTable
-
-_FEW_GHOSTS = 4096  # entries of nothing that are not worth a compaction
 
 
 def adds_up(node: Group, source: Schema) -> bool:
@@ -158,7 +157,7 @@ class LoopSums:
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._log.clear()
-        if self._used > _FEW_GHOSTS + 2 * self._compacted and not self._huge:
+        if self._used > thresholds.GHOSTS + 2 * self._compacted and not self._huge:
             self._grow()
             self._following, self._when, self._amounts, self._used = kernels.without_zero_amounts(
                 self._head, self._following, self._when, self._amounts, self.keys.size

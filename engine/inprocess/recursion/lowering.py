@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ... import interrupt
+from ... import interrupt, thresholds
 from ...rules import FixpointRule, Source
 from ...schema import Array
 from ..arrangements.views import Part, View
@@ -30,15 +30,8 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.lazycolumns import LazyColumns
 from .growingset import GrowingSet, GrowingSetView
-from .memories import CHUNK, Imported, outside, run_rule
+from .memories import Imported, outside, run_rule
 from .ranked import Ranked, RankedView
-
-MOST_ROWS = 1 << 18
-"""The rows of imports that are noted, at the most."""
-MOST_NEW = 1 << 22
-"""The new rows of the recursion that are noted, at the most."""
-_MANY = 1 << 8  # batches that are made one
-_WITHIN = 2.0  # seconds
 
 Numbers: TypeAlias = Any
 """1 + rank for each row of a table, of 32 bits; 0 for a row that is absent."""
@@ -80,12 +73,12 @@ class Since:
         changes = {node: each.change for node, each in imports.items() if each.change is not None}
         self.size += sum(change.length for change in changes.values())
         self.count += sum(map(len, new.values()))
-        if self.size > MOST_ROWS or self.count > MOST_NEW:
+        if self.size > thresholds.LOWERED_ROWS or self.count > thresholds.LOWERED_NEW:
             return False
         for node, change in changes.items():
             parts = self.imports.setdefault(node, [])
             parts.append(_came(change))
-            if len(parts) > _MANY:
+            if len(parts) > thresholds.LOWERED_BATCHES:
                 parts[:] = [_together(parts)]
         for head, rows in new.items():
             if len(rows):
@@ -133,7 +126,7 @@ class Lowering:
 
     def run(self) -> bool:
         """Lowers all rows that can be lowered; False if the time does not suffice."""
-        until = monotonic() + _WITHIN
+        until = monotonic() + thresholds.LOWERED_WITHIN
         self._seed()
         while self._pending or self._new:
             interrupt.check()
@@ -188,7 +181,7 @@ class Lowering:
             table = self._relations[head].table
             deltas[head] = [
                 Batch(table.columns_at(part), len(part), None, np.full(len(part), time, np.int64))
-                for part in (rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK))
+                for part in (rows[at : at + thresholds.CHUNK] for at in range(0, len(rows), thresholds.CHUNK))
             ]
         return deltas
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Constant
 from ...maintaining import Watch
 from ...metering import UNKNOWN, Inside, clock, inside
@@ -24,8 +25,6 @@ from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from .growingset import GrowingSet, GrowingSetView
 from .history import History, HistoryView
-
-CHUNK = 1 << 20  # rows of a delta that a rule is run from at once
 
 
 class Imported(NamedTuple):
@@ -288,8 +287,8 @@ def outside(imported: Imported, now: bool) -> View:
 
 
 def _chunks(relation: GrowingSet, start: int, stop: int, births: Array | None = None) -> Iterator[Batch]:
-    for at in range(start, stop, CHUNK):
-        end = min(at + CHUNK, stop)
+    for at in range(start, stop, thresholds.CHUNK):
+        end = min(at + thresholds.CHUNK, stop)
         times = None if births is None else births[at:end]
         yield Batch(relation.table.columns(at, end), end - at, None, times)
 

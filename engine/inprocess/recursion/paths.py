@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import interrupt
+from ... import interrupt, thresholds
 from ...memory import reserve
 from ...paths import PLUS, START, PathPlan, Steps
 from ...schema import INLINE_LIMIT, Array
@@ -20,7 +20,6 @@ from ..storage.table import RowTable
 from .steplists import StepLists, Stretches
 
 _NONE = kernels.NONE
-_FEW_GHOSTS = 4096  # keys and steps that are no more, and not worth a new beginning
 
 
 class Unsuitable(Exception):
@@ -86,7 +85,7 @@ class Paths:
     def forget_ghosts(self) -> None:
         """Forgets everything if most keys and steps are no more."""
         steps = self.used - self.gone
-        if self.begun and self.used + self.keys.size > _FEW_GHOSTS + 3 * self.present + 2 * steps:
+        if self.begun and self.used + self.keys.size > thresholds.GHOSTS + 3 * self.present + 2 * steps:
             self.forget()
 
     def run(self, given: Iterable[tuple[Steps, Batch]], static: bool) -> Found:

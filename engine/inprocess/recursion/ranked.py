@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
 from ..arrangements.index import Index, all_alike, made_once
@@ -29,13 +30,7 @@ from .growingset import GrowingSet, changed_rows
 NEVER = 1 << 60
 """The rank of a row without a derivation."""
 
-MOST = 1 << 29
-"""A rank that is large: numbers of ranks have 32 bits."""
 
-_FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
-_FEW = 1 << 12  # rows that are sorted rather than hashed
-
-_ALIKE = 2  # times the rows that old and new contents may differ by for the table to stay
 _STATE = ("table", "indexes", "weights", "present", "latest", "_arranged")
 """The attributes that an evaluation anew may replace."""
 
@@ -226,7 +221,10 @@ class Ranked(Unread):
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
         and the arrangements stay if they are about as large, else those of the set are taken over."""
         self._former = {name: getattr(self, name) for name in _STATE}
-        alike = anew.table.size <= _ALIKE * self.present and self.table.size <= _ALIKE * anew.table.size
+        alike = (
+            anew.table.size <= thresholds.ALIKE * self.present
+            and self.table.size <= thresholds.ALIKE * anew.table.size
+        )
         return self._renewed(anew) if alike else self._taken_over(anew)
 
     def _renewed(self, anew: GrowingSet) -> Batch:
@@ -261,7 +259,7 @@ class Ranked(Unread):
         self._former = {}
         self._log.clear()
         self._finished = None
-        if self.table.size > _FEW_GHOSTS + 2 * self.present:
+        if self.table.size > thresholds.GHOSTS + 2 * self.present:
             self.forget_ghosts()
 
     def forget_ghosts(self) -> None:
@@ -314,7 +312,7 @@ def ranked(sets: Mapping[str, GrowingSet]) -> dict[str, Ranked]:
 
 def renumber(relations: Collection[Ranked]) -> None:
     """Makes ranks small again, between epochs, if some have become large: only their order counts."""
-    if all(relation.latest < MOST for relation in relations):
+    if all(relation.latest < thresholds.LARGE_RANK for relation in relations):
         return
     each = [np.unique(relation.weights[: relation.table.size]) for relation in relations]
     numbers = np.unique(np.concatenate([np.zeros(1, np.int32), *each]))
@@ -328,7 +326,7 @@ def _summed(parts: list[Derived]) -> Derived:
     rows, weights = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     if len(rows) == 1:
         return Derived(rows, weights)
-    if len(rows) <= _FEW:
+    if len(rows) <= thresholds.SORTED_ROWS:
         return Derived(*kernels.summed(rows, weights))
     table = RowTable(1)
     places = table.insert((rows,), len(rows))

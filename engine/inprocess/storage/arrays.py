@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...memory import reserve
 from ...schema import Array
-
-LARGE = 1 << 22
-"""Items from which an array grows where it lies."""
 
 
 def grown(array: Array, needed: int, fill: int | None = None) -> Array:
@@ -38,7 +36,7 @@ def lengthen(owner: Any, name: str, size: int, fill: int | None = None) -> None:
     refers to, not even by a view of it, stays where it lies."""
     array: Array = getattr(owner, name)
     held = array.shape[0]
-    if held < LARGE or not array.flags.owndata or _references(owner, name) > _ALONE:
+    if held < thresholds.LARGE_ARRAY or not array.flags.owndata or _references(owner, name) > _ALONE:
         setattr(owner, name, _copied(array, size, fill))
         return
     reserve((size - held) * array[:1].nbytes)
@@ -48,7 +46,9 @@ def lengthen(owner: Any, name: str, size: int, fill: int | None = None) -> None:
 
 
 def _roomier(held: int, needed: int) -> int:
-    return max(needed, held + min(held >> (3 if held >= LARGE else 1), LARGE), 16)
+    return max(
+        needed, held + min(held >> (3 if held >= thresholds.LARGE_ARRAY else 1), thresholds.LARGE_ARRAY), 16
+    )
 
 
 def _copied(array: Array, size: int, fill: int | None) -> Array:

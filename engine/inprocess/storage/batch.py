@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import thresholds
 from ...memory import reserve
 from ...schema import Array, Schema
 from .lazycolumns import LazyColumns
 from .table import RowTable
-
-FEW = 32
-"""Rows of a batch that Python handles sooner than NumPy does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -130,7 +128,7 @@ def _is_consolidated(batch: Batch) -> bool:
     """Whether it is plain that a batch is consolidated: the rows of a table are."""
     if batch.weights is None and isinstance(batch.columns, TableColumns):
         return True
-    if batch.length > FEW:
+    if batch.length > thresholds.FEW_ROWS:
         return False
     if batch.weights is not None and 0 in batch.weights.tolist():
         return False

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ... import thresholds
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .sharing import building
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .sweeping import Bools, Marks
 
-_FEW = 32  # values that Python handles sooner than NumPy does
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
@@ -189,7 +189,7 @@ class Values:
             return np.fromiter(map(one, values), np.int64, length)
         if kind is Kind.INT:
             listed = values if isinstance(values, list) else list(values)
-            if length <= _FEW:
+            if length <= thresholds.FEW_ROWS:
                 if not length or (min(listed) >= -INLINE_LIMIT and max(listed) < INLINE_LIMIT):
                     return np.array(listed, np.int64)
                 return np.array([self.encode(kind, column.domain, v) for v in listed], np.int64)
@@ -214,7 +214,7 @@ class Values:
         if kind is Kind.FLOAT:
             return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
         plain = codes.tolist()
-        if plain and (int(codes.max()) if len(plain) > _FEW else max(plain)) >= INLINE_LIMIT:
+        if plain and (int(codes.max()) if len(plain) > thresholds.FEW_ROWS else max(plain)) >= INLINE_LIMIT:
             values = self.domain(column.domain).values
             return [values[v - INLINE_LIMIT] if v >= INLINE_LIMIT else v for v in plain]
         return plain  # type: ignore[no-any-return]

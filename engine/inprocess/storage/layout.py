@@ -8,12 +8,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from ... import thresholds
 from ...schema import Array
 from ..kernels import packing
 from .lazycolumns import LazyColumns
 
 WORD = 62  # bits of a packed word; words are never negative
-_FEW = 32  # values that Python compares sooner than NumPy does
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _fitted(ranges: tuple[tuple[int, int], ...]) -> Layout | None:
 
 def bounds(column: Array) -> tuple[int, int]:
     """The least and greatest value of a column that is not empty."""
-    if len(column) <= _FEW:
+    if len(column) <= thresholds.FEW_ROWS:
         values = column.tolist()
         return min(values), max(values)
     return int(column.min()), int(column.max())

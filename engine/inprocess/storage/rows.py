@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...schema import Array, Kind, Schema
 from ...settling import SHOWN, Changing
-from .batch import FEW, Batch, consolidate
+from .batch import Batch, consolidate
 from .interner import Values, decode_rows, order_of
 
 
@@ -33,7 +34,9 @@ class ArrayRows:
     def _in_order(self) -> Batch:
         if self._ordered is None:
             batch = self._batch
-            if 1 < batch.length <= FEW and all(column.kind is not Kind.FLOAT for column in self.schema):
+            if 1 < batch.length <= thresholds.FEW_ROWS and all(
+                column.kind is not Kind.FLOAT for column in self.schema
+            ):
                 self._order_few()
             elif batch.length > 1:
                 batch = batch.take(order_of(self._values, self.schema, batch.columns, batch.length))

@@ -7,18 +7,17 @@ from itertools import pairwise
 
 import numpy as np
 
+from ... import thresholds
 from ...schema import Array
 from ..kernels import hashing, parts
 from . import sharing
 
-LARGE = 1 << 20  # slots of a hash set that is larger than the processor's caches
-MANY = 1 << 15  # words that are worth waking threads for
-PIECE = 1 << 18  # words that are inserted at once
-
 
 def pays(slots: Array, words: int) -> bool:
     """Whether threads are to share the insertion of so many words."""
-    return words >= MANY and len(slots) >= LARGE and sharing.workers() > 1
+    return (
+        words >= thresholds.SHARED_WORDS and len(slots) >= thresholds.SHARED_SLOTS and sharing.workers() > 1
+    )
 
 
 def insert_shared(slots: Array, bits: int, words: Array, new: Array) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import EPOCH, ITERATION, WEIGHT
 from ...interrupt import immediate
 from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
@@ -16,8 +17,6 @@ from .sharing import alone
 from .table import RowTable
 
 Variables = dict[str, tuple[Column, Array]]
-
-_REPEATS = 64  # rows from which looking for equal inputs pays
 
 
 class Evaluator:
@@ -115,7 +114,7 @@ class Evaluator:
             return arrays, None
         if not arrays:
             return [], np.zeros(length, np.int64)
-        if length < _REPEATS:
+        if length < thresholds.REPEATS:
             return arrays, None
         table = RowTable(len(arrays))
         inverse = table.insert(arrays, length)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ... import thresholds
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from .table import RowTable
 
 Bools = npt.NDArray[np.bool_]
-
-FEW = 4096  # new values that are not worth a sweep
-_READ = 8  # codes that a sweep reads in the time in which a value is interned
-_CHUNK = 1 << 20  # rows that are unpacked at once
 
 
 class Marks:
@@ -60,8 +57,8 @@ class Marks:
             if not self._wanted(column):
                 continue
             count = table.size if rows is None else len(rows)
-            for at in range(0, count, _CHUNK):
-                end = min(at + _CHUNK, count)
+            for at in range(0, count, thresholds.CHUNK):
+                end = min(at + thresholds.CHUNK, count)
                 codes = (
                     table.column(position, at, end)
                     if rows is None
@@ -84,7 +81,11 @@ class Marks:
 def is_due(interner: Interner) -> bool:
     """Whether a domain has grown so much that a sweep pays."""
     new = len(interner) - interner.kept
-    return new > FEW and new >= interner.kept and new >= interner.read // _READ
+    return (
+        new > thresholds.SWEPT_VALUES
+        and new >= interner.kept
+        and new >= interner.read // thresholds.SWEPT_CODES
+    )
 
 
 def everything(interner: Interner) -> bool:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Derived
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import hashing
 from . import sharedinsertion, sharing
-from .arrays import LARGE, grow, lengthen
+from .arrays import grow, lengthen
 from .layout import Layout, PackedColumns, PackedField, bounds, fit
 from .unread import Unread, read_later
 
@@ -230,7 +231,7 @@ class RowTable(Unread):
             grow(self, "_words", self.size + room)
             # Nothing else may refer to the arrays when they grow.
             if sharedinsertion.pays(self._slots, room):
-                stop = at + min(room, sharedinsertion.PIECE)
+                stop = at + min(room, thresholds.SHARED_PIECE)
                 found = self._insert_shared(words[at:stop])
                 at = stop
             else:
@@ -340,7 +341,7 @@ class RowTable(Unread):
         """More slots for the same rows. Large ones are spread where they lie."""
         self._begun = None
         held = len(self._slots)
-        if self._layout is None or held < LARGE or self._ids is not None:
+        if self._layout is None or held < thresholds.LARGE_ARRAY or self._ids is not None:
             self._rehash(bits)
             return
         displaced = hashing.most_displaced(self._slots, self._bits)

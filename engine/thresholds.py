@@ -1,0 +1,151 @@
+"""From how many rows, words or commits something pays, each with its unit.
+
+Where a measurement is named, it supports the number; the others bound memory, or the time between two looks
+at an interrupt. No answer depends on any of them: tests run with all so low that a few rows are many. The
+costs of maintaining are in `maintaining`, and blocks that a compiled kernel takes at once beside the kernels.
+"""
+
+from __future__ import annotations
+
+# ------------------------------------------------------------- of one batch
+
+FEW_ROWS = 32
+"""Rows that Python handles sooner than NumPy: 32 rows are consolidated in 3 µs, and by NumPy in 31 µs. Beyond
+them only the order of rows gains, up to about 500."""
+
+FEW_PAIRS = 1024
+"""Pairs of a key and a row that are compared sooner than an index of the rows is built: 1,024 take 4 µs."""
+
+REPEATS = 64
+"""Rows from which it pays to look for equal arguments of a Python function."""
+
+CHUNK = 1 << 20
+"""Rows that are unpacked, loaded or run from at once: 8 MB a column."""
+
+GHOSTS = 4096
+"""Rows that are gone and not worth a compaction, beside twice as many as are left."""
+
+# ----------------------------------------------------------- interned values
+
+SWEPT_VALUES = 4096
+"""New values of a domain that are not worth a sweep."""
+
+SWEPT_CODES = 8
+"""Codes that a sweep reads in the time in which a value is interned."""
+
+# ------------------------------------------------------------ tables, indexes
+
+LARGE_ARRAY = 1 << 22
+"""Items from which an array grows where it lies: a copy of 32 MB takes 7 ms."""
+
+SHARED_SLOTS, SHARED_WORDS, SHARED_PIECE = 1 << 20, 1 << 15, 1 << 18
+"""Of an insertion by several threads: slots of a hash set beyond the processor's caches, words that are worth
+waking threads for, and words that are inserted at once."""
+
+LARGE_TABLE = 1 << 22
+"""Rows of a table from which numbering its slots takes long: 0.12 s, and 0.013 s of a quarter as many."""
+
+LOCATED_ROWS, LOCATING_READS, LOCATING_TIMES = 1 << 12, 1 << 22, 2
+"""Rows that may be looked for through an index of such a table; rows that may be read for them; and rows read
+in all, in times of the table, before it is numbered after all."""
+
+SCANNED_ROWS, SCANNED_SAMPLE, NOTED_ROWS = 16, 1 << 12, 1 << 17
+"""Rows that may be looked for by reading through such a table; rows by which it is guessed how many are like
+them; and rows, about, whose ids are noted on the way."""
+
+INDEX_CHUNK, INDEX_WAVE, INDEX_ROWS_PER_KEY = 1 << 19, 8, 4
+"""Of a bulk index: rows whose keys are looked up at once; chunks whose keys are found before new keys are
+inserted; and rows a key from which threads find keys."""
+
+# --------------------------------------------------------------------- joins
+
+JOIN_CHUNK, JOIN_LEAST, JOIN_WHOLE = 1 << 15, 1 << 10, 1 << 23
+"""Rows that one pass of a plan starts from: at most, at least, and of a projection, whose columns need not be
+copied."""
+
+JOIN_WAVE, JOIN_ROOM, JOIN_UNSHARED = 8, 1 << 19, 3
+"""Of a join that threads share: chunks that run before the results of the first are taken; rows, about, of a
+chunk's results that wait; and times that a step may leave its thread until the join is not shared."""
+
+JOIN_MOST = 1 << 21
+"""Rows that one look-up may give before its left side is halved."""
+
+ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
+"""Rows that are looked up by mean fan-out, unless that proposes more than so many."""
+
+PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
+"""Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""
+
+FUSED_MATCHES, FUSED_WORK = 1 << 10, 1 << 24
+"""Matches from which a fused look-up pays, and those between two looks at an interrupt."""
+
+FUSED_ROOM, FUSED_ROOM_NEW = 1 << 16, 1 << 15
+"""Rows that one call of a fused look-up gives; fewer where they are new, so that their slots are still in a
+cache when they are inserted."""
+
+MERGED_ROWS, MERGED_SAMPLE, MERGING_GAIN, MERGING_FANOUT = 1 << 17, 1 << 13, 2.0, 2.0
+"""Rows that may be worth summing up; those that are looked at first; the rows for each that is left, and the
+fan-out of the next look-up, from which it pays."""
+
+MERGED_AT_MOST, MERGED_LEFT, MERGED_PIECE = 1 << 28, 1 << 23, 1 << 20
+"""Rows that are summed up together, that may be left of them, and that are made at once."""
+
+MERGED_TIMED = 1 << 8
+"""Rows with times that are summed up without a look at a sample."""
+
+# -------------------------------------------------------------------- groups
+
+SMALL_GROUP, FIRST_SPARE, GROUPS_READ_AGAIN = 64, 64, 4096
+"""Rows of a group that is read anew each time; rows kept beyond the first ones of an order; and rows of a
+change from which all groups are read again."""
+
+LARGE_GROUP, UNORDERED_MEMBERS, PASSED_MEMBERS = 1024, 64, 4
+"""Members of a group that are worth an order; new ones that are not worth another; and times the members
+that may be passed over before there is another."""
+
+KEPT_SUMS = 20_000
+"""Exact sums of doubles that are derived sooner than read from a file."""
+
+# ---------------------------------------------------------------- recursions
+
+SORTED_ROWS = 1 << 12
+"""Rows that are sorted sooner than hashed."""
+
+LARGE_RANK, ALIKE = 1 << 29, 2
+"""A rank that is large, as ranks have 32 bits; and times the rows by which old and new contents may differ
+for the old table to stay."""
+
+LOWERED_ROWS, LOWERED_NEW, LOWERED_BATCHES, LOWERED_WITHIN = 1 << 18, 1 << 22, 1 << 8, 2.0
+"""To lower ranks: rows of imports and new rows of the recursion that are noted, at most; batches that are
+made one; and the seconds that it may take."""
+
+GATE_BATCHES = 8
+"""Batches of one time of a gate that are not made one."""
+
+LOOP_EVENTS = 32
+"""Events of a loop's epoch after which it is asked whether maintaining still pays."""
+
+PATH_STEPS, PATH_STEPS_PER_ROW = 1 << 20, 4
+"""Steps of a recursion over paths that are not too many, and those for each row of its imports beside."""
+
+# -------------------------------------------------------------------- epochs
+
+TIMED_CHANGES = 1000
+"""Changes of inputs of an epoch beside which a clock takes nothing."""
+
+UNDONE_ROWS = 1_000_000
+"""Changes of inputs that are kept so that the last epoch can be undone on trial."""
+
+READ_AHEAD = 200_000
+"""Rows of a kept state that are worth reading ahead in a pause."""
+
+# -------------------------------------------------------------------- on Spark
+
+SPARK_PATIENCE = 16
+"""Commits after a wrong guess, or after too many members for the driver, in which neither is tried."""
+
+SPARK_SENT = 1000
+"""Rows that are sent to every task, however few they are joined to."""
+
+SPARK_MEASURED = 256
+"""Rows of a change from which the width of rows is measured."""
