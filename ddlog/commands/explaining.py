@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..explaining.words import Words
 from .interpreter import Interpreter
 from .scanner import Scanner
 
@@ -49,14 +48,7 @@ class WhyEnds:
     question: str
 
     def perform(self, on: Interpreter) -> None:
-        words = Words(on.session.program.checked)
-        found = on.session.why_ends(self.question)
-        for each in found:
-            delete = ", ".join(words.row(*fact) for fact in each)
-            insert = ", ".join(words.row(*fact) for fact in each.insertions)
-            on.show(f"{delete}; with insert {insert}" if each and insert else delete or f"insert {insert}")
-        if not found:
-            on.show("no set of up to three facts was found" + ("" if found.complete else " in time"))
+        on.show_all(on.session.why_ends(self.question).lines(color=on.color))
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,8 +165,13 @@ def _explain(commands: _Commands) -> None:
     explain.add_argument("--all", action="store_true", help="show each derivation of the row")
     explain.add_argument("--not", dest="absent", action="store_true",
                          help="show why the row does not hold: of each rule, what fails")  # fmt: skip
+    explain.add_argument("--ends", action="store_true",
+                         help="show the smallest sets of changes of facts that end the row")  # fmt: skip
+    explain.add_argument("--change", action="store_true",
+                         help="show why the row came with the facts")  # fmt: skip
     explain.add_argument("--within", metavar="TIME", type=_seconds,
-                         help="with --not: the time for it, such as 2s or 500ms (default: 2s)")  # fmt: skip
+                         help="with --not and --ends: the time for it, such as 2s or 500ms "
+                              "(default: 2s)")  # fmt: skip
     explain.add_argument("--depth", metavar="N", type=_positive,
                          help="the levels of a tree (default: 10; with --not: 3)")  # fmt: skip
     explain.add_argument("--format", choices=("text", "json", "dot", "html"),

@@ -21,7 +21,7 @@ from .progress import ProgressLine
 
 FORMS = ("text", "json", "dot", "html")
 WITHIN = 2.0
-"""The seconds of --not."""
+"""The seconds of --not and --ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class ExplainOptions:
     quiet: bool
     engine: EngineOptions
     state: str | None = None
+    ends: bool = False
+    change: bool = False
 
 
 def explain(program: Program, options: ExplainOptions) -> None:
@@ -64,16 +66,17 @@ def explain(program: Program, options: ExplainOptions) -> None:
 
 
 def _explained(session: Session, form: str, options: ExplainOptions) -> str:
+    question, depth = options.question, options.depth or 10
+    within = WITHIN if options.within is None else options.within
     if options.absent:
-        within = WITHIN if options.within is None else options.within
-        absence = session.why_not(options.question, depth=options.depth or 3, within=within)
-        if form == "json":
-            return f"{absence.json()}\n"
-        return "".join(f"{line}\n" for line in absence.lines(color=_in_color(options)))
-    depth = options.depth or 10
+        return _in_form([session.why_not(question, depth=options.depth or 3, within=within)], form, options)
+    if options.ends:
+        return _in_form([session.why_ends(question, within=within)], form, options)
+    if options.change:
+        return _in_form([session.why_change(question, depth=depth)], form, options)
     if options.all:
-        return _in_form(session.why_all(options.question, depth=depth), form, options)
-    return _in_form([session.why(options.question, depth=depth)], form, options)
+        return _in_form(session.why_all(question, depth=depth), form, options)
+    return _in_form([session.why(question, depth=depth)], form, options)
 
 
 def _form(options: ExplainOptions) -> str:
@@ -81,9 +84,12 @@ def _form(options: ExplainOptions) -> str:
     form = _named_form(options)
     if options.absent and options.all:
         raise DDlogError([CannotBeCombined("--not", "--all", "a row that does not hold has no derivation")])
-    if options.absent and form in ("dot", "html"):
-        raise DDlogError([CannotBeCombined("--not", f"--format {form}", "it is shown as text or JSON")])
-    if options.within is not None and not options.absent:
+    asked = {"--not": options.absent, "--ends": options.ends, "--change": options.change}
+    given = [name for name, is_asked in asked.items() if is_asked]
+    given += ["--all"] if options.all else []
+    if len(given) > 1:
+        raise DDlogError([CannotBeCombined(given[0], given[1], "they are different questions")])
+    if options.within is not None and not (options.absent or options.ends):
         raise DDlogError([OptionNeeded("--within", "--not", "a proof is not searched for by trial")])
     return form
 

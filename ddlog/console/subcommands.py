@@ -107,7 +107,7 @@ def explain(arguments: argparse.Namespace) -> int:
         arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.absent,
         arguments.within, arguments.format,
         arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
-        arguments.state,
+        arguments.state, arguments.ends, arguments.change,
     )  # fmt: skip
     with _engines_stopped():
         explain(_compile(arguments), options)

@@ -52,5 +52,17 @@ def test_forms_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert part in (tmp_path / name).read_text()
     assert main(["explain", "p.dl", "R(1)", "--quiet", "--output", "w.pdf"]) == 1
     assert main(["explain", "p.dl", "R(2)", "--quiet", "--not", "--format", "json"]) == 0
+    for question, *options in (("R(2)", "--not"), ("R(1)", "--ends"), ("R(1)", "--change")):
+        for name, part in (
+            ("w.html", "<title>R("),
+            ("w.dot", "digraph"),
+            ("w.json", '"title": "R('),
+            ("w.txt", "E("),
+        ):
+            assert main(["explain", "p.dl", question, "--quiet", *options, "--output", name]) == 0
+            assert (part if "--ends" not in options or name != "w.txt" else "no set") in (
+                tmp_path / name
+            ).read_text()
+    assert main(["explain", "p.dl", "R(1)", "--quiet", "--ends", "--change"]) == 1
     assert main(["explain", "p.dl", "R(2)", "--quiet", "--not", "--all"]) == 1
     assert main(["explain", "p.dl", "R(1)", "--quiet", "--within", "1s"]) == 1
