@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.options import CannotBeCombined, OptionNeeded
+from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
 from ..sessions.hosts.engines import EngineOptions
 from .deltas import Delta
 
@@ -62,22 +60,6 @@ def is_elsewhere(output: str) -> bool:
     return output.startswith("table:") or ("://" in output and not output.startswith("file:"))
 
 
-class Exclusion(NamedTuple):
-    """Two options that cannot be combined."""
-
-    option: str
-    other: str
-    reason: str
-
-
-class Need(NamedTuple):
-    """An option that has a meaning only with one of other options."""
-
-    option: str
-    others: tuple[str, ...]
-    reason: str
-
-
 GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--durability": lambda run: run.durability is not None,
     "--durability interval or exit": lambda run: run.durability in ("interval", "exit"),
@@ -120,10 +102,8 @@ NEEDS = (
     Need("--checkpoint", ("--follow",), "a checkpoint records which followed files were applied"),
     Need("--once", ("--follow",), "a run without followed files always ends"),
     Need("--every", ("--follow",), "only followed files are applied in batches"),
-    Need("--durability", ("--state",), "without a state nothing lasts"),
-    Need("--read-only", ("--state",), "without a state there is nothing to read"),
+    *(need.on_command_line() for need in STATE_NEEDS),
     Need("--replace", ("--state",), "without a state there is nothing to replace"),
-    Need("--migrate", ("--state",), "without a state there is nothing to take over"),
     Need("--fill", ("--migrate",), "only columns that are new to a state are filled"),
     Need("--merge", ("--state",), "without a state there is nothing to add to"),
     Need("--replace with --state", ("--input",), "without facts nothing takes the place of what is there"),
@@ -186,15 +166,4 @@ def check_state_options(state: StateOptions, inputs: tuple[str, ...]) -> None:
 
 def check_options(options: RunOptions) -> None:
     """Raises DDlogError with all rows of the two tables that the options break."""
-    broken: list[Diagnostic] = [
-        OptionNeeded(need.option, " or ".join(need.others), need.reason)
-        for need in NEEDS
-        if GIVEN[need.option](options) and not any(GIVEN[other](options) for other in need.others)
-    ]
-    broken += [
-        CannotBeCombined(row.option, row.other, row.reason)
-        for row in EXCLUSIONS
-        if GIVEN[row.option](options) and GIVEN[row.other](options)
-    ]
-    if broken:
-        raise DDlogError(broken)
+    check_combinations(options, GIVEN, NEEDS, EXCLUSIONS)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .diagnostics import Diagnostic
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from .diagnostics import DDlogError, Diagnostic
+
+T = TypeVar("T")
 
 
 class CannotBeCombined(Diagnostic):
@@ -75,3 +80,57 @@ class WorkersAreSettled(Diagnostic):
     suggestion = "leave out --workers; on this machine, --master 'local[N]' has N of them"
     workers: int
     place: str
+
+
+class Exclusion(NamedTuple):
+    """Two options that cannot be combined."""
+
+    option: str
+    other: str
+    reason: str
+
+
+class Need(NamedTuple):
+    """An option that has a meaning only with one of other options."""
+
+    option: str
+    others: tuple[str, ...]
+    reason: str
+
+    def on_command_line(self) -> Need:
+        """The same of the options of a command that have these names."""
+        return Need(_flag(self.option), tuple(map(_flag, self.others)), self.reason)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+STATE_NEEDS = (
+    Need("durability", ("state",), "without a state nothing lasts"),
+    Need("read_only", ("state",), "without a state there is nothing to read"),
+    Need("migrate", ("state",), "without a state there is nothing to take over"),
+)
+"""The needs of the options that sessions and commands share."""
+
+
+def check_combinations(
+    options: T,
+    given: Mapping[str, Callable[[T], bool]],
+    needs: Iterable[Need],
+    exclusions: Iterable[Exclusion],
+) -> None:
+    """Raises DDlogError with all rows of the two tables that the options break. `given` says of the names in
+    the tables whether they are given."""
+    broken: list[Diagnostic] = [
+        OptionNeeded(need.option, " or ".join(need.others), need.reason)
+        for need in needs
+        if given[need.option](options) and not any(given[other](options) for other in need.others)
+    ]
+    broken += [
+        CannotBeCombined(row.option, row.other, row.reason)
+        for row in exclusions
+        if given[row.option](options) and given[row.other](options)
+    ]
+    if broken:
+        raise DDlogError(broken)

@@ -1,43 +1,58 @@
-"""The doors from sessions to Spark, which stands above them: the host of a session, and streams.
-
-Their modules are named here and imported when they are needed, so that sessions neither depend on Spark nor
-import it in-process. Nothing else in this room knows of these modules.
-"""
+"""A session is opened: a circuit on a host, and the state that it keeps."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .collector import paused
 from .hosts.engines import EngineChoice
-from .hosts.host import Host, StreamHandle
+from .hosts.host import Host
 from .hosts.inprocess import InProcessHost
 from .hosts.inprocess import open_host as open_in_process
+from .hosts.on_spark import on_spark
+from .options import SessionOptions
 from .program import Program
+from .session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from ..durability.log import Durability
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
-    from .session import Session
     from .transactions.durable_state import Keeping
-
-ON_SPARK = {
-    "host": "ddlog.spark.sessions.host",
-    "state": "ddlog.spark.state.durable",
-    "batch": "ddlog.spark.sessions.batch",
-    "stream": "ddlog.spark.streaming.stream",
-}
-"""The module of each door."""
-
 
 _MANY = 1 << 60
 """Stands for the rows of a state that has not been brought up to its last epoch."""
+
+
+def open_session(program: Program, options: SessionOptions) -> Session:
+    """A session of a program in its initial state, with the program's own facts. Raises DDlogError."""
+    options.check()
+    choice, place = options.choice, options.place
+    wanted = program.kept_names(options.relations)
+    if place is not None:
+        wanted = (*wanted, *(name for name in program.names("input") if name not in wanted))
+    with paused():
+        circuit = program.circuit("incremental", wanted, records="values" if choice.spark else "columns")
+        host = open_host(
+            choice, program, circuit, options.spark, options.spark_options, options.workers, options.limit,
+            options.maintain, options.updates,
+        )  # fmt: skip
+    kept = frozenset(name for name, _ in circuit.relations if name in program.relations)
+    session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
+    if place is not None:
+        limited = options.max_iterations is not None
+        durable = open_durable(
+            program, kept, host, place, options.durability, options.read_only, options.fill, limited
+        )
+        state = session.state
+        durable.applied = lambda: state.applied.pending if state.started else ()
+        state.durable = durable
+    return session
 
 
 def open_host(
@@ -55,10 +70,8 @@ def open_host(
     process, or a new one). `updates`: whether changes may follow the first. Raises DDlogError."""
     if not choice.spark:
         return open_in_process(program, circuit, workers, memory_limit, maintain)
-    door = "host" if updates else "batch"
-    opened = getattr(import_module(ON_SPARK[door]), f"open_{door}")
-    host: Host = opened(program, circuit, spark, options, maintain)
-    return host
+    opened = on_spark().open_host if updates else on_spark().open_batch
+    return opened(program, circuit, spark, options, maintain)
 
 
 def open_durable(
@@ -74,7 +87,7 @@ def open_durable(
     """The state of a session that computes these relations: a file, or a folder on Spark. `fill` not None:
     with rows that are migrated; `limited`: the iterations of recursions are. Raises DDlogError."""
     if host.spark is not None:
-        keeping: Keeping = import_module(ON_SPARK["state"]).open_durable(
+        keeping: Keeping = on_spark().open_durable(
             program, computed, host, place, durability, read_only, fill
         )
         return keeping
@@ -91,9 +104,3 @@ def open_durable(
     fields = host.fields
     durable.live = lambda: sum(map(host.runtime.size, durable.kept.with_rows)) if fields.is_settled else _MANY
     return durable
-
-
-def start_stream(session: Session, source: DataFrame, relation: str, **how: Any) -> StreamHandle:
-    """A stream that drives a session, started. See `ddlog.spark.streaming.stream`. Raises DDlogError."""
-    stream: StreamHandle = import_module(ON_SPARK["stream"]).stream(session, source, relation, **how)
-    return stream

@@ -13,21 +13,19 @@ from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
-from ..errors.options import BadOptionValue, CannotBeCombined
+from ..errors.options import BadOptionValue
 from ..errors.reading import TakenByAnswer
 from ..errors.source import Source, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
 from ..values.rows import Row
 from .collector import paused
+from .options import SessionOptions, taking
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..durability.log import Durability
     from ..engine.circuit import Circuit
-    from ..engine.maintaining import Mode
-    from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
     from .session import Session
@@ -182,24 +180,8 @@ class Program:
             raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
         return declared.name
 
-    def session(
-        self,
-        *,
-        relations: str | Iterable[str] = "all",
-        max_iterations: int | None = None,
-        engine: str = "auto",
-        spark: SparkSession | None = None,
-        spark_options: SparkOptions | None = None,
-        workers: int | None = None,
-        progress: Progress | None = None,
-        memory_limit: int | str | None = None,
-        maintain: Mode = "auto",
-        state: str | Path | None = None,
-        durability: Durability = "commit",
-        read_only: bool = False,
-        migrate: bool | Mapping[str, Any] = False,
-        updates: bool = True,
-    ) -> Session:
+    @taking(SessionOptions)
+    def session(self, options: SessionOptions) -> Session:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation, to be read; `"outputs"` keeps the output relations and
@@ -230,54 +212,9 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .hosts.engines import check_no_state, check_state, engine_named, memory_limit_of, path_of
-        from .opening import open_host
-        from .session import Session
+        from .opening import open_session
 
-        choice = engine_named(engine, spark, spark_options)
-        if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
-            raise DDlogError([BadOptionValue("max_iterations", repr(max_iterations), "a positive integer")])
-        if workers is not None and not (isinstance(workers, int) and workers > 0):
-            raise DDlogError([BadOptionValue("workers", repr(workers), "a positive integer")])
-        if workers is not None and choice.spark:
-            reason = "the Spark session settles the number of its threads"
-            raise DDlogError([CannotBeCombined("workers", 'engine="spark"', reason)])
-        limit = memory_limit_of(memory_limit, choice)
-        if maintain not in ("always", "never", "auto"):
-            raise DDlogError([BadOptionValue("maintain", repr(maintain), '"always", "never" or "auto"')])
-        wanted = self._wanted(relations)
-        if state is not None:
-            state = path_of(state)
-            check_state(choice, durability, state)
-            if not updates:
-                raise DDlogError(
-                    [CannotBeCombined("updates=False", "a state", "a state is kept for updates")]
-                )
-            wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
-        else:
-            check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)
-        with paused():
-            records = "values" if choice.spark else "columns"
-            circuit = self.circuit("incremental", wanted, records=records)
-            host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain, updates)
-        kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
-        session = Session(self, host, kept, max_iterations, progress, updates)
-        if state is not None:
-            from .opening import open_durable
-
-            durable = open_durable(
-                self,
-                kept,
-                host,
-                state,
-                durability,
-                read_only,
-                _fill(migrate),
-                max_iterations is not None,
-            )
-            durable.applied = lambda: session.state.applied.pending if session.state.started else ()
-            session.state.durable = durable
-        return session
+        return open_session(self, options)
 
     def run(
         self,
@@ -300,7 +237,7 @@ class Program:
         With `views`, a prefix that may be empty, each result is also a temp view of Spark under the prefix
         and the relation's name, in place of an older one. Raises DDlogError.
         """
-        wanted = self._wanted(outputs)
+        wanted = self.kept_names(outputs)
         with self.session(
             relations=wanted, max_iterations=max_iterations, spark=spark, spark_options=spark_options,
             updates=False,
@@ -328,7 +265,8 @@ class Program:
         assert relation.key is not None and relation.key.body is not None
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
-    def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
+    def kept_names(self, relations: str | Iterable[str]) -> tuple[str, ...]:
+        """The names of the relations that a session keeps, for what `session` takes as `relations`."""
         match relations:
             case "all" if not any(each.demand for each in self.relations.values()):
                 return tuple(self.relations)
@@ -346,11 +284,6 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
-
-
-def _fill(migrate: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The values of new columns; None if nothing is to be migrated."""
-    return ({} if migrate else None) if isinstance(migrate, bool) else migrate
 
 
 def _with_array_keys(checked: CheckedProgram) -> CheckedProgram:

@@ -25,7 +25,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined
 from ..errors.state import NeedsState
 from .hosts.host import Closable, Host, StreamHandle
-from .opening import start_stream
+from .hosts.on_spark import on_spark
 from .program import Program
 from .reading import Reading
 from .results.indexes import IndexView
@@ -139,7 +139,7 @@ class Session(Inputs):
         epoch of its own, and the watermark sets the relation `clock`. See `ddlog.spark.streaming.stream` and
         docs/streaming.md."""
         self.state.check_open()
-        return start_stream(
+        return on_spark().stream(
             self, source, relation, checkpoint=checkpoint, on_change=on_change, name=name, op=op, once=once,
             every=every, clock=clock, unit=unit,
         )  # fmt: skip

@@ -23,7 +23,6 @@ from ...errors.options import (
     BadOptionValue,
     CannotBeCombined,
     NoSuchEngine,
-    OptionNeeded,
     WorkersAreSettled,
 )
 from .sizes import machine_memory, parse_size, size_text
@@ -139,13 +138,6 @@ def check_state(choice: EngineChoice, durability: str, state: str) -> None:
     if not choice.spark and "://" in state:
         reason = "the in-process engine keeps its state in a file of this machine"
         raise DDlogError([CannotBeCombined(f"the state {state}", "the in-process engine", reason)])
-
-
-def check_no_state(**given: object) -> None:
-    """Raises DDlogError for arguments that have a meaning only with a durable state."""
-    broken = [OptionNeeded(name, "state", "without a state nothing lasts") for name in given if given[name]]
-    if broken:
-        raise DDlogError(broken)
 
 
 def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:
