@@ -1,23 +1,11 @@
-"""Facts about a node that a runtime needs to keep its integral."""
+"""Facts about the nodes of a circuit that a runtime needs to keep their integrals."""
 
 from __future__ import annotations
 
-from .circuit import (
-    Bracket,
-    Circuit,
-    DeltaDistinct,
-    DeltaGroup,
-    Differentiate,
-    Distinct,
-    Feedback,
-    Fixpoint,
-    Group,
-    Input,
-    Negate,
-    NodeId,
-    Output,
-    Result,
-)
+from functools import cache
+
+from .circuit import Circuit, NodeId, Output
+from .node import Signs
 
 
 def shown(circuit: Circuit, at: NodeId) -> NodeId:
@@ -28,27 +16,22 @@ def shown(circuit: Circuit, at: NodeId) -> NodeId:
 
 def weighted(circuit: Circuit, at: NodeId) -> bool:
     """Whether a node's rows may have weights other than 1."""
-    node = circuit.nodes[at]
-    if isinstance(node, Input):
-        return node.multiset
-    if isinstance(node, Result):
-        return isinstance(circuit.nodes[node.fixpoint], Bracket)
-    return not isinstance(node, Distinct | DeltaDistinct | Group | DeltaGroup)
+    return circuit.nodes[at].has_weights(circuit.nodes)
 
 
 def signed_nodes(circuit: Circuit) -> list[bool]:
     """For each node, whether its rows may have negative weights."""
     signed: list[bool] = []
-    for at, node in enumerate(circuit.nodes):
-        match node:
-            case Input():
-                signed.append(node.signed)
-            case Negate() | Differentiate() | Feedback():
-                signed.append(True)
-            case Result():
-                signed.append(weighted(circuit, at))
-            case Distinct() | DeltaDistinct() | Group() | DeltaGroup() | Fixpoint():
-                signed.append(False)
-            case _:
-                signed.append(any(signed[source] for source in node.reads()))
+    for node in circuit.nodes:
+        signed.append(node.may_be_negative([signed[source] for source in node.reads()]))
     return signed
+
+
+def shrinking_inputs(circuit: Circuit, at: NodeId) -> Signs:
+    """The changes of inputs that may take rows away from a node."""
+
+    @cache
+    def of(node: NodeId) -> Signs:
+        return circuit.nodes[node].shrinking(of)
+
+    return of(at)

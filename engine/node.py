@@ -7,7 +7,7 @@ are in `operators/`, a family a file; `circuit` has them all.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
@@ -18,6 +18,17 @@ NodeId: TypeAlias = int
 Name: TypeAlias = Callable[[NodeId], str]
 Moment: TypeAlias = tuple[int, int]
 """The epoch and the iteration, both from 0."""
+Signs: TypeAlias = frozenset[tuple[str, int]]
+"""Changes of inputs: relations, each with +1 for what comes or -1 for what goes."""
+
+ENDING = "", -1
+"""What comes of an earlier epoch, and needs no change of an input: the end of a stream that the circuit makes
+of its own, and what a delay gives."""
+
+
+def flipped(signs: Signs) -> Signs:
+    """The opposite changes."""
+    return frozenset((name, -sign) for name, sign in signs)
 
 
 class Node:
@@ -29,6 +40,8 @@ class Node:
 
     __slots__ = ()
     sign: ClassVar[str] = ""
+    makes_set: ClassVar[bool] = False  # of whatever it reads
+    turns: ClassVar[bool] = False  # whether more rows of a source may leave fewer rows
     schema: Schema
     text: str
 
@@ -62,6 +75,25 @@ class Node:
     def problems(self, scope: Scope) -> Iterator[str]:
         """The rules of construction that the node breaks; its sources come before it."""
         return iter(())
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        """Whether all weights are provably 1, given the same of the nodes before and, in a body, of the nodes
+        outside."""
+        return self.makes_set
+
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        """Whether rows of the integral may have weights other than 1."""
+        return not self.makes_set
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        """Whether rows of the integral may have negative weights, given the same of the sources."""
+        return not self.makes_set and any(sources)
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        """The changes of inputs that may take rows away, given those `of` a source: a deletion goes through
+        with its sign, unless the operator turns it round."""
+        signs = frozenset[tuple[str, int]]().union(*map(of, self.reads()))
+        return signs | flipped(signs) if self.turns else signs
 
 
 class Stateful(Node):

@@ -16,8 +16,9 @@ from .. import interrupt, memory, metering, thresholds
 from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Result, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
-from ..integrals import shown
+from ..integrals import shown, shrinking_inputs
 from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
+from ..node import ENDING
 from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
@@ -29,7 +30,6 @@ from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .kernels.compiling import compile_kernels
 from .latest import Taken, by_relation, mark, taken, undoing
-from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion.recursion import Recursion
 from .resuming import Codec, FrozenValues, Unit, begun, freeze_values, held, restore_values, units

@@ -10,7 +10,7 @@ iterations are alike. A result that is not zero then has no sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,6 +38,12 @@ class Bracket(Fixpoint):
         for node in nodes:
             if isinstance(node, Variable):
                 yield f"the variable {node.relation} stands outside a fixpoint"
+
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        return True
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

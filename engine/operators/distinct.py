@@ -21,6 +21,7 @@ class Distinct(Unary):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "distinct"
+    makes_set: ClassVar[bool] = True
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         return zset.distinct(sources[0])
@@ -39,6 +40,7 @@ class DeltaDistinct(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "distinctΔ"
+    makes_set: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..node import Moment, Name, Node, NodeId, Scope, Signs, Unary, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -44,6 +44,18 @@ class Input(_Source):
     def problems(self, scope: Scope) -> Iterator[str]:
         return _not_inside(scope)
 
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return not self.multiset
+
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        return self.multiset
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return self.signed
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return frozenset({(self.relation, -1)})
+
 
 @dataclass(frozen=True, slots=True)
 class Constant(_Source):
@@ -59,6 +71,9 @@ class Constant(_Source):
 
     def details(self, name: Name) -> str:
         return ", ".join(map(repr, self.rows[:3])) + (", …" if len(self.rows) > 3 else "")
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return len(set(self.rows)) == len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +96,9 @@ class Output(Unary):
     def problems(self, scope: Scope) -> Iterator[str]:
         yield from _not_inside(scope)
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return sets[self.source]
 
 
 def _not_inside(scope: Scope) -> Iterator[str]:

@@ -9,10 +9,10 @@ so a cycle is its own incremental version where the nodes around it are (the cyc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..node import ENDING, Moment, Name, Node, NodeId, Scope, Signs, Unary, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -36,6 +36,12 @@ class Feedback(Node):
 
     def details(self, name: Name) -> str:
         return ""
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return True
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return frozenset({ENDING})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ..node import Circuit, Name, Node, NodeId, Scope, fits
+from ..node import Circuit, Name, Node, NodeId, Scope, Signs, fits, flipped
 from ..schema import Schema
 from .distinct import DeltaDistinct, Distinct
 from .group import DeltaGroup, Group
@@ -41,6 +41,9 @@ class Import(Node):
         else:
             yield from fits(scope.outside[self.node].schema, self.schema, f"node {self.node} outside")
 
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return outside[self.node]
+
 
 @dataclass(frozen=True, slots=True)
 class Variable(Node):
@@ -63,6 +66,9 @@ class Variable(Node):
     def problems(self, scope: Scope) -> Iterator[str]:
         if scope.outside is None:
             yield f"the variable {self.relation} stands outside a fixpoint"
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,20 @@ class Fixpoint(Node):
         if 0 <= at < len(self.body.nodes):
             yield from fits(self.body.nodes[at].schema, schema, relation)
 
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        return False
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return False
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        nodes, signs = self.body.nodes, Node.shrinking(self, of)
+        if not self.monotone:
+            return signs | flipped(signs)
+        joins = (node for node in nodes if isinstance(node, Join | DeltaJoin))
+        negated = (nodes[term.source] for node in joins for term in node.terms if term.negated)
+        return signs.union(*(flipped(of(node.node)) for node in negated if isinstance(node, Import)))
+
 
 @dataclass(frozen=True, slots=True)
 class Rounds(Fixpoint):
@@ -167,3 +187,9 @@ class Result(Node):
         else:
             made = owner.body.nodes[dict(owner.results)[self.relation]]
             yield from fits(made.schema, self.schema, self.relation)
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return True
+
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        return nodes[self.fixpoint].has_weights(nodes)

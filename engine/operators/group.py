@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import zset
 from ..node import Moment, Name, Node, NodeId, Scope
@@ -54,6 +54,8 @@ class Group(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     bag: bool = False
+    makes_set: ClassVar[bool] = True
+    turns: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return (self.source,)
@@ -90,6 +92,8 @@ class DeltaGroup(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     bag: bool = False
+    makes_set: ClassVar[bool] = True
+    turns: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace

@@ -9,9 +9,10 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Scope
+from ..node import Moment, Name, Node, NodeId, Scope, Signs, flipped
 from ..schema import Kind, Schema
 from ..zset import Row, Zset
+from .group import Group
 from .linear import traced
 from .steps import Inspect, Let, Step, Unnest, Valuation, apply, expression, inputs, step_text
 
@@ -70,6 +71,12 @@ class Join(Node):
     def problems(self, scope: Scope) -> Iterator[str]:
         return _problems(self, scope)
 
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return all(sets[t.source] for t in self.terms if not t.negated) and keeps_valuations(self, nodes)
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return _shrinking(self.terms, of)
+
 
 @dataclass(frozen=True, slots=True)
 class DeltaJoin(Node):
@@ -107,6 +114,9 @@ class DeltaJoin(Node):
             return
         for term, trace in zip(self.terms, self.traces, strict=True):
             yield from traced(scope.nodes, term.source, trace)
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return _shrinking(self.terms, of)
 
 
 # ------------------------------------------------------------------- meaning
@@ -296,3 +306,32 @@ def _problems(join: Join | DeltaJoin, scope: Scope) -> Iterator[str]:
     for name, column in zip(join.output, join.schema, strict=False):
         if name in bound and bound[name] != (column.kind, column.domain):
             yield f"the output {name} is of {bound[name][1]}, its column of {column.domain}"
+
+
+def _shrinking(terms: Iterable[Term], of: Callable[[NodeId], Signs]) -> Signs:
+    """`Node.shrinking` of a join: a deletion turns round in negated terms."""
+    signs = (flipped(of(term.source)) if term.negated else of(term.source) for term in terms)
+    return frozenset[tuple[str, int]]().union(*signs)
+
+
+def keeps_valuations(join: Join | DeltaJoin, nodes: Sequence[Node]) -> bool:
+    """Whether different valuations of the positive terms give different rows: every column of these terms (of
+    a Group, every key) has a variable, and every such variable is in the output or is a function of the
+    output."""
+    if any(isinstance(step, Unnest) for step in join.steps):
+        return False
+    needed: set[str | None] = set()
+    for term in join.terms:
+        if not term.negated:
+            source = nodes[term.source]
+            needed.update(term.columns[: source.keys] if isinstance(source, Group) else term.columns)
+    return needed <= functions_of(join, join.output)
+
+
+def functions_of(join: Join | DeltaJoin, names: Iterable[str]) -> set[str | None]:
+    """The variables that are functions of some."""
+    known: set[str | None] = set(names)
+    lets = [step for step in join.steps if isinstance(step, Let)]
+    for _ in lets:
+        known.update(step.name for step in lets if known.issuperset(step.value.inputs))
+    return known

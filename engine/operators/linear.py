@@ -3,12 +3,12 @@ too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..node import ENDING, Moment, Name, Node, NodeId, Scope, Signs, Unary, fits, flipped
 from ..schema import Schema
 from ..zset import Zset
 
@@ -38,6 +38,9 @@ class Sum(Node):
         for source in self.sources:
             yield from fits(scope.nodes[source].schema, self.schema, f"operand {source}")
 
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return len(self.sources) == 1 and sets[self.sources[0]]
+
 
 @dataclass(frozen=True, slots=True)
 class Negate(Unary):
@@ -51,6 +54,12 @@ class Negate(Unary):
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         return zset.negate(sources[0])
 
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return True
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return flipped(of(self.source))
+
 
 @dataclass(frozen=True, slots=True)
 class Delay(Unary):
@@ -60,6 +69,10 @@ class Delay(Unary):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "z⁻¹ delay"
+    turns: ClassVar[bool] = True
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return Node.shrinking(self, of) | {ENDING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,7 @@ class Integrate(Unary):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "∫ integrate"
+    turns: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,13 @@ class Differentiate(Unary):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "D differentiate"
+    turns: ClassVar[bool] = True
+
+    def may_be_negative(self, sources: Sequence[bool]) -> bool:
+        return True
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return Node.shrinking(self, of) | {ENDING}
 
 
 @dataclass(frozen=True, slots=True)

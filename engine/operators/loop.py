@@ -8,7 +8,7 @@ has a clock of its own again: the time inside is a vector of rounds, the outermo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -93,6 +93,9 @@ class Earlier(Node):
             yield f"{self.relation} is read as it was earlier outside a loop"
         if self.rounds < 1:
             yield f"{self.relation} is read {self.rounds} rounds before"
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,15 @@ A row is late if its time lies before the clock of the epoch before it by more t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from .. import zset
-from ..node import Name, Node, NodeId, Scope, Stateful, fits
+from ..node import ENDING, Name, Node, NodeId, Scope, Signs, Stateful, fits
 from ..schema import Kind, Origin, Schema
 from ..zset import Zset
+from .join import Join, functions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Clock(Stateful):
     text: str = field(default="", compare=False)
     origin: Origin = field(default=None, compare=False, repr=False)
     sign: ClassVar[str] = "clock"
+    turns: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return (self.source,)
@@ -130,6 +132,11 @@ class Window(_Timed):
         if self.range < 0 or (self.lateness or 0) < 0:
             yield "a range or a lateness is negative"
 
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        source = nodes[self.source]  # of which a row has to have one time
+        timed = isinstance(source, Join) and source.output[-1] in functions_of(source, source.output[:-1])
+        return timed and sets[self.source]
+
 
 @dataclass(frozen=True, slots=True)
 class DeltaWindow(Window):
@@ -171,6 +178,9 @@ class Late(_Timed):
 
     def details(self, name: Name) -> str:
         return f"{name(self.source)}: more than {self.lateness} before {name(self.clock)}"
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        return frozenset({ENDING})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from ..circuit import (
     Result,
 )
 from ..integrals import signed_nodes, weighted
-from ..passes.sets import keeps_valuations
+from ..operators.join import keeps_valuations
 from ..schema import Kind, Schema
 from .aggregates import Aggregates
 from .change import Change
