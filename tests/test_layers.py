@@ -95,6 +95,21 @@ LANGUAGE = (
     "console",
     "__main__",
 )
+SESSIONS = (
+    "collector gaps results sizes",
+    "engines",
+    "options",
+    "program",
+    "pending",
+    "hosts",
+    "asking measuring",
+    "transactions",
+    "explained persistence reading subscribers",
+    "session",
+    "opening profile",
+)
+# A program opens its sessions, which stand above it.
+OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
 BESIDE = {("ddlog.engine.spark", "ddlog.engine.inprocess")}
 # Runtimes do not import each other, but for one exception: the driver runs what is small on the in-process
 # runtime, where an operator costs microseconds, and on the cluster a job. These files are all that may.
@@ -139,6 +154,19 @@ def test_imports_point_down_the_ladders() -> None:
         if rungs[user] <= rungs[used]
     }
     assert upward == set() | BESIDE
+
+
+def test_imports_inside_sessions_point_down_their_ladder() -> None:
+    home = "ddlog.sessions."
+    rungs = {f"{home}{name}": number for number, names in enumerate(SESSIONS) for name in names.split()}
+    arrows = {
+        tuple(".".join(module.split(".")[:3]) for module in (name, other))
+        for name, file in FILES.items()
+        for other in imports(name, file, False)
+        if name.startswith(home) and other.startswith(home) and other in FILES
+    }
+    assert rungs.keys() == {each for arrow in arrows for each in arrow}, "each part stands on one rung"
+    assert {(user, used) for user, used in arrows if user != used and rungs[user] <= rungs[used]} == OPENED
 
 
 def test_what_is_small_on_the_driver_is_all_that_a_runtime_asks_of_another() -> None:

@@ -11,7 +11,7 @@ from ..engine.runtime import Batch
 from ..engine.zset import Row, Zset
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import SessionClosed
-from ..sessions.hosts.engines import engine_named, memory_limit_of
+from ..sessions.engines import engine_named, memory_limit_of
 from ..sessions.hosts.host import Host
 from ..sessions.hosts.incoming import table_rows
 from ..sessions.opening import open_host

@@ -308,7 +308,7 @@ def _name(text: str) -> str:
 
 
 def _size(text: str) -> int:
-    from ..sessions.hosts.sizes import parse_size
+    from ..sessions.sizes import parse_size
 
     try:
         return parse_size(text)

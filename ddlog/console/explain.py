@@ -11,7 +11,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
 from ..explaining.explanation import Explanation
 from ..io.write import replacing
-from ..sessions.hosts.engines import EngineOptions
+from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from .launch import launch

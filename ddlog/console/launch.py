@@ -12,7 +12,7 @@ from ..core import originals, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
-from ..sessions.hosts.engines import (
+from ..sessions.engines import (
     EngineChoice,
     EngineOptions,
     check_state,
@@ -20,9 +20,9 @@ from ..sessions.hosts.engines import (
     memory_limit_of,
     session_is_active,
 )
-from ..sessions.hosts.sizes import weighed
 from ..sessions.program import Program
 from ..sessions.session import Session
+from ..sessions.sizes import weighed
 from ..spark.streaming.places import is_old, local_path, prepare, state_place
 from .options import StateOptions
 from .progress import ProgressLine

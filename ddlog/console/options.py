@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
-from ..sessions.hosts.engines import EngineOptions
+from ..sessions.engines import EngineOptions
 from .deltas import Delta
 
 

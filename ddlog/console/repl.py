@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
-from ..sessions.hosts.engines import EngineOptions
+from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from .deltas import Delta
 from .launch import launch

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..sessions.hosts.engines import EngineOptions
+    from ..sessions.engines import EngineOptions
     from ..sessions.program import Program
     from .options import StateOptions
 
@@ -185,7 +185,7 @@ def _compile(arguments: argparse.Namespace, queries: Sequence[str] = ()) -> Prog
 
 
 def _engine(arguments: argparse.Namespace) -> EngineOptions:
-    from ..sessions.hosts.engines import EngineOptions, parse_conf
+    from ..sessions.engines import EngineOptions, parse_conf
 
     return EngineOptions(
         arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .collector import paused
-from .hosts.engines import EngineChoice
+from .engines import EngineChoice
 from .hosts.host import Host
 from .hosts.inprocess import InProcessHost
 from .hosts.inprocess import open_host as open_in_process

@@ -16,7 +16,7 @@ from ..errors.options import (
     Exclusion,
     check_combinations,
 )
-from .hosts.engines import EngineChoice, check_state, engine_named, memory_limit_of, path_of
+from .engines import EngineChoice, check_state, engine_named, memory_limit_of, path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

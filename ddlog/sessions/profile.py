@@ -175,7 +175,9 @@ class SessionProfile:
             from ..profiling.summary import summary
             from .measuring.recorder import profile_of
 
-            yield from summary(profile_of(self._session, recorder), relations=False)
+            state = self._session.state
+            found = profile_of(state.program, state.host, state.kept, recorder)
+            yield from summary(found, relations=False)
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):

@@ -212,6 +212,10 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
+        return self.open(options)
+
+    def open(self, options: SessionOptions) -> Session:
+        """A session of these options; see `session`. Raises DDlogError."""
         from .opening import open_session
 
         return open_session(self, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import Atom, Relation
 from ..errors.diagnostics import DDlogError
@@ -11,11 +11,14 @@ from ..errors.reading import NotDelayed, NotKept
 from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
-from .hosts.gaps import Ability, check_offered
+from .gaps import Ability, check_offered, refused
 from .results.indexes import IndexView
 from .results.tempviews import register_views
 from .results.views import RelationView, Result
 from .transactions.state import SessionState
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Reading:
@@ -47,7 +50,12 @@ class Reading:
             raise DDlogError([NotKept(f"the index {name}")])
         self._state.start()
         relation = program.relations[index.relation]
-        return IndexView(index, relation, self._state.host, self._state.typedefs)
+        host = self._state.host
+
+        def no_frame() -> DataFrame:
+            raise refused(host.kind, Ability.LOOKUP_FRAMES)
+
+        return IndexView(index, relation, host.runtime, self._state.typedefs, no_frame)
 
     def query(self, text: str, name: str) -> Result:
         """The valuations that satisfy a rule body."""

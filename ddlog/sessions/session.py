@@ -198,15 +198,25 @@ class Session(Inputs):
     def at(self, epoch: int) -> Session:
         """A session as this one was after an epoch, as far back as its durable state has history. It has no
         state of its own, and is derived anew."""
-        from .persistence.past import session_at
+        from .persistence.past import check_number
 
-        return session_at(self, self._durable("the past of a session"), epoch)
+        durable = self._durable("the past of a session")
+        check_number(epoch, "session.at(17)")
+        durable.check_past(epoch)
+        past = self.program.open(durable.beside(self.state))
+        if epoch:
+            durable.begin_at(past.state, epoch)
+        return past
 
     def changes_of(self, epoch: int) -> Changes:
         """The changes of the output relations in an epoch, as far back as the durable state has history."""
-        from .persistence.past import changes_of
+        from .persistence.past import check_number
 
-        return changes_of(self, self._durable("the past of a session"), epoch)
+        durable = self._durable("the past of a session")
+        check_number(epoch, "session.changes_of(17)")
+        durable.check_change(epoch)
+        past = self.at(epoch - 1).state
+        return past.run(durable.changes_in(past, epoch), False)
 
     def described_state(self) -> list[str]:
         """Lines about the durable state and its history."""
@@ -295,7 +305,7 @@ class Session(Inputs):
         self.state.start()
         from .measuring.recorder import profile_of
 
-        return profile_of(self, self.state.recorder)
+        return profile_of(self.program, self.state.host, self.state.kept, self.state.recorder)
 
     def _check_measured(self) -> None:
         self.state.check_open()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..sessions.measuring.sums import Work
+from ..sessions.hosts.cluster import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,8 @@ import pytest
 
 from ddlog import DDlogError, compile
 from ddlog.io.places import find_local, only_spark, parse_places, total_size
-from ddlog.sessions.hosts.engines import EngineChoice, EngineOptions, choose, parse_conf
-from ddlog.sessions.hosts.sizes import machine_memory, parse_size, size_text, weighed
+from ddlog.sessions.engines import EngineChoice, EngineOptions, choose, parse_conf
+from ddlog.sessions.sizes import machine_memory, parse_size, size_text, weighed
 from ddlog.spark.sessions.java import check_java
 
 MB = 1 << 20

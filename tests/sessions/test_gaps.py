@@ -8,7 +8,7 @@ import pytest
 
 import ddlog
 from ddlog import DDlogError, Session
-from ddlog.sessions.hosts.gaps import GAPS, Ability, HostKind, check_offered, refused
+from ddlog.sessions.gaps import GAPS, Ability, HostKind, check_offered, refused
 
 SPARK_KINDS = (HostKind.SPARK, HostKind.CONNECT)
 

@@ -270,7 +270,7 @@ def test_run_as_a_step_of_a_pipeline(spark: SparkSession) -> None:
 
 
 def test_an_active_session_is_taken(spark: SparkSession) -> None:
-    from ddlog.sessions.hosts.engines import EngineOptions, choose
+    from ddlog.sessions.engines import EngineOptions, choose
 
     assert choose(EngineOptions(), lambda: 1, environ={}).text == "engine: spark (a Spark session is active)"
     with PROGRAM.session(engine="spark") as session:

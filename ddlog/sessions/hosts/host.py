@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.runtime import Batch, Delta, RowSet, Runtime
 from ...values.rows import Row
+from ..gaps import HostKind
 from ..pending import PendingChanges
-from .gaps import HostKind
 from .incoming import IncomingRows
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ...engine.circuit import Circuit
     from ...io.places import Place
-    from ..measuring.sums import Cluster
     from ..program import Program
+    from .cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from ...lowering.lower import lower_query
 from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
 from ...values.rows import Row
+from ..gaps import Ability, HostKind, refused
 from ..pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
-from .gaps import Ability, HostKind, refused
 from .host import FactSource, Host, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappush, heappushpop
 from math import isnan
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,14 +27,14 @@ from ...profiling.profile import (
     SlowEpoch,
     Stratum,
 )
+from ..hosts.cluster import Cluster, Work
 from ..hosts.inprocess import InProcessHost
-from .sums import Cluster, Cost, Ends, Epochs, Recursion, Sums, Walked, Work
+from .sums import Cost, Ends, Epochs, Recursion, Sums, Walked
 
 if TYPE_CHECKING:
     from ...engine.runtime import Batch, Delta, Seal
     from ..hosts.host import Host
-    from ..session import Session
-    from ..transactions.state import Commit
+    from ..program import Program
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
@@ -44,6 +44,12 @@ _ONE_IN = 16
 """Of short epochs after these, one in so many is noted, and counts so often. Of the others, only the seconds
 and what ends late are noted (`engine.metering`)."""
 _MANY = 1 << 13  # figures that wait together
+
+
+Commit: TypeAlias = Callable[
+    ["Mapping[str, Sequence[tuple[Batch, int]]]", bool, "Seal | None"], "dict[str, Delta]"
+]
+"""Runs one epoch of a runtime, and gives the changes."""
 
 
 class _Slow(NamedTuple):
@@ -237,10 +243,10 @@ class Recorder:
 class _Names:
     """The places and the relations of rules, by their text, and the sides of operators."""
 
-    def __init__(self, session: Session) -> None:
-        rules = session.program.checked.rules
+    def __init__(self, program: Program, host: Host) -> None:
+        rules = program.checked.rules
         self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
-        self._sides = session.state.host.operators()
+        self._sides = host.operators()
 
     def side(self, at: NodeId) -> str | None:
         """Where the operator of a node runs, on Spark."""
@@ -252,12 +258,12 @@ class _Names:
         return place, relation.partition("$")[0].removeprefix("input ") or "(internal)"
 
 
-def profile_of(session: Session, recorder: Recorder | None) -> Profile:
-    """The profile of a session; without a recorder, nothing of time."""
-    names = _Names(session)
-    recorder = recorder or Recorder(session.state.host)
+def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Recorder | None) -> Profile:
+    """The profile of a session that computes the relations `kept`; without a recorder, nothing of time."""
+    names = _Names(program, host)
+    recorder = recorder or Recorder(host)
     commits, seconds, epochs = recorder.totals
-    runtime = session.state.host.runtime
+    runtime = host.runtime
     footprint, plans = runtime.footprint(), runtime.plans()
     held = None if footprint is None else [
         Held(each.kind, each.name.partition("$")[0] if each.kind != "groups" else each.name, each.rows,
@@ -265,12 +271,12 @@ def profile_of(session: Session, recorder: Recorder | None) -> Profile:
         for each in footprint
     ]  # fmt: skip
     return Profile(
-        program=session.program.source.name,
-        engine="Spark" if session.on_spark else "in-process",
+        program=program.source.name,
+        engine="Spark" if host.spark is not None else "in-process",
         commits=commits,
         seconds=seconds,
         strata=recorder.strata(names),
-        relations=tuple(_relations(session, held)),
+        relations=tuple(_relations(program, host, kept, held)),
         plans=None if plans is None else tuple(
             Plan(each.rule, names.of(each.rule)[0], each.start, tuple(
                 LookUp(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
@@ -293,15 +299,17 @@ def profile_of(session: Session, recorder: Recorder | None) -> Profile:
     )  # fmt: skip
 
 
-def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relation]:
+def _relations(
+    program: Program, host: Host, kept: Collection[str], held: Iterable[Held] | None
+) -> Iterator[Relation]:
     by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
-    sides = session.state.host.sides()
-    for declared in session.program.relations.values():
-        if not declared.hidden and session.keeps(declared.name):
+    sides = host.sides()
+    for declared in program.relations.values():
+        if not declared.hidden and declared.name in kept:
             memory = by_name.get(declared.name)
             yield Relation(
                 declared.name,
-                session.size(declared.name),
+                host.runtime.size(declared.name),
                 None if memory is None else memory.bytes,
                 {} if memory is None else memory.parts,
                 sides.get(declared.name),

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...engine.circuit import Circuit, Input, NodeId, Output, Trace
 from ...engine.circuit import Result as ResultNode
 from ...engine.metering import ROUND, RUN, Figures, Taken, summed
+from ..hosts.cluster import Work
 
 _NO_RUNS = np.zeros((0, RUN - 2))
 _NO_ROUNDS = np.zeros((0, ROUND - 1))
-
-
-class Work(NamedTuple):
-    """The jobs of a cluster, and the bytes that they read from shuffles."""
-
-    jobs: int
-    shuffled: int
 
 
 @dataclass(slots=True)
@@ -31,16 +24,6 @@ class Walked:
     nodes: Sequence[NodeId]
     weight: int
     count: int
-
-
-class Cluster(Protocol):
-    """What tells about the jobs of a cluster."""
-
-    def begun(self) -> int:
-        """The number of jobs so far."""
-
-    def work(self, marks: Iterable[int]) -> list[Work]:
-        """What was done between each two such numbers that follow each other."""
 
 
 @dataclass(slots=True)

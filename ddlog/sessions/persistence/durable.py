@@ -33,6 +33,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
 from ...values import holds_function
 from ..hosts.inprocess import InProcessHost
+from ..options import SessionOptions
 from ..transactions.durable_state import SeedSpan
 from .checkpoint_policy import BROKEN, Upkeep
 from .keptrelations import KeptRelations
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from ...core import Relation
     from ..program import Program
     from ..results.views import Changes
-    from ..session import Session
     from ..transactions.state import SessionState
     from .beginning import SignedBatches
     from .checkpointing import Checkpointing, Found
@@ -350,8 +350,8 @@ class Durable:
         with self.snapshot() as history:
             history.check_change(epoch)
 
-    def beside(self, session: Session) -> Session:
-        return session.program.session(relations=tuple(session.state.kept), engine="in-process")
+    def beside(self, state: SessionState) -> SessionOptions:
+        return SessionOptions(relations=tuple(state.kept), engine="in-process")
 
     def begin_at(self, state: SessionState, epoch: int) -> None:
         from .past import begin_at

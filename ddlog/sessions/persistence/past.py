@@ -8,33 +8,12 @@ from ...engine.interrupt import deferred
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EpochExpected
 from ..hosts.inprocess import InProcessHost
-from ..results.views import Changes
 from .beginning import Beginning, SignedBatches
 from .windowed import kept_windows
 
 if TYPE_CHECKING:
-    from ..session import Session
-    from ..transactions.durable_state import Keeping
     from ..transactions.state import SessionState
     from .durable import Durable
-
-
-def session_at(session: Session, keeping: Keeping, epoch: int) -> Session:
-    """A session as this one was after an epoch, without a state of its own. Raises DDlogError."""
-    _check_number(epoch, "session.at(17)")
-    keeping.check_past(epoch)
-    past = keeping.beside(session)
-    if epoch:
-        keeping.begin_at(past.state, epoch)
-    return past
-
-
-def changes_of(session: Session, keeping: Keeping, epoch: int) -> Changes:
-    """The changes of the outputs in an epoch. Raises DDlogError."""
-    _check_number(epoch, "session.changes_of(17)")
-    keeping.check_change(epoch)
-    past = session_at(session, keeping, epoch - 1)
-    return past.state.run(keeping.changes_in(past.state, epoch), False)
 
 
 def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
@@ -63,6 +42,7 @@ def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, S
         return Beginning(durable.kept, history, host.fields).changes_of(epoch)
 
 
-def _check_number(epoch: object, example: str) -> None:
+def check_number(epoch: object, example: str) -> None:
+    """Raises DDlogError for what is not the number of an epoch."""
     if not isinstance(epoch, int) or isinstance(epoch, bool):
         raise DDlogError([EpochExpected(repr(epoch), example)])

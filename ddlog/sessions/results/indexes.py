@@ -10,7 +10,7 @@ is `whole[()]`. A look-up shows the state of the last commit at that time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import values
@@ -20,12 +20,12 @@ from ...errors.diagnostics import DDlogError
 from ...errors.reading import BadIndexKey, WrongIndexKey
 from ...types import TypeDef
 from ...values.rows import Row, row_of
-from ..hosts.gaps import Ability, refused
-from ..hosts.host import Host
 from .views import RelationView
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from ...engine.runtime import Runtime
 
 
 class FoundRows:
@@ -51,9 +51,17 @@ class IndexView:
     """An index of a session. `index[key]` are the rows that a key finds, `index.all()` the rows that any key
     finds."""
 
-    def __init__(self, index: Index, relation: Relation, host: Host, typedefs: Mapping[str, TypeDef]) -> None:
+    def __init__(
+        self,
+        index: Index,
+        relation: Relation,
+        runtime: Runtime,
+        typedefs: Mapping[str, TypeDef],
+        frame: Callable[[], DataFrame],
+    ) -> None:
+        """`frame` gives the rows that a look-up finds as a frame of Spark, or raises DDlogError."""
         self._index, self._relation, self._typedefs = index, relation, typedefs
-        self._host, self._runtime = host, host.runtime
+        self._runtime, self._frame = runtime, frame
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -94,10 +102,7 @@ class IndexView:
             except DDlogError:
                 return False
 
-        return RelationView(relation, FoundRows(schema, weighted), contains, self._typedefs, self._no_frame)
-
-    def _no_frame(self) -> DataFrame:
-        raise refused(self._host.kind, Ability.LOOKUP_FRAMES)
+        return RelationView(relation, FoundRows(schema, weighted), contains, self._typedefs, self._frame)
 
     def _checked(self, key: Any) -> list[Any]:
         wanted = self._index.variables

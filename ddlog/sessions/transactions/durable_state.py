@@ -11,8 +11,8 @@ from ...engine.runtime import Batch, Sealed
 from ...values.rows import Row
 
 if TYPE_CHECKING:
+    from ..options import SessionOptions
     from ..results.views import Changes
-    from ..session import Session
     from .state import SessionState
 
 
@@ -81,8 +81,8 @@ class Keeping(Protocol):
     def check_change(self, epoch: int) -> None:
         """Checks that what an epoch changed can be told."""
 
-    def beside(self, session: Session) -> Session:
-        """A session like one, without a state of its own, that has not begun."""
+    def beside(self, state: SessionState) -> SessionOptions:
+        """The options of a session like one, without a state of its own."""
 
     def begin_at(self, state: SessionState, epoch: int) -> None:
         """Lets another session begin with what the state held after an epoch."""

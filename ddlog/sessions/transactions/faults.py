@@ -17,7 +17,7 @@ from ...errors.sessions import FaultInRule, FaultInView
 from ...errors.source import Span
 from ...types import TypeDef
 from ...values.rows import record_text
-from ..hosts.sizes import size_text
+from ..sizes import size_text
 
 _WAYS = {1: "{} comes", -1: "{} goes", 0: "{} comes and goes"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core import originals
-from ..hosts.gaps import Ability, check_offered
+from ..gaps import Ability, check_offered
 from ..hosts.host import LocatedFacts
 from ..hosts.incoming import column_rows
 from .state import SessionState

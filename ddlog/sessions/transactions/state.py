@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ...core import Relation, relation_named
 from ...engine.interrupt import deferred
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     from ..asking.questions import Questions
     from ..measuring.recorder import Recorder
     from .durable_state import Keeping
-
-Commit: TypeAlias = Callable[
-    [Mapping[str, Sequence[tuple[Batch, int]]], bool, "Seal | None"], dict[str, Delta]
-]
-"""Runs one epoch of a runtime, and gives the changes."""
 
 
 class SessionState:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import CannotConnect, CannotStart
-from ...sessions.hosts.engines import active_session
+from ...sessions.engines import active_session
 from .failures import spark_failures
 from .java import check_java
 from .quiet import quiet

@@ -22,7 +22,7 @@ from ...io.files import FactFile
 from ...io.places import Place
 from ...io.read import read_facts
 from ...lowering.lower import lower_query
-from ...sessions.hosts.gaps import Ability, HostKind, check_offered
+from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.hosts.host import FactSource, Host, LocatedFacts
 from ...sessions.hosts.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.pending import KeyedChanges, PendingChanges, primary_key, unkeyed_changes
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
-    from ...sessions.measuring.sums import Cluster
+    from ...sessions.hosts.cluster import Cluster
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
 

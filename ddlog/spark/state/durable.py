@@ -28,7 +28,8 @@ from ...errors.state import (
     CannotUseState,
     ReadOnlyState,
 )
-from ...sessions.hosts.gaps import Ability, check_offered
+from ...sessions.gaps import Ability, check_offered
+from ...sessions.options import SessionOptions
 from ...sessions.persistence.beginning import SignedBatches, StoredChanges
 from ...sessions.persistence.durable import check_keepable
 from ...sessions.persistence.kept_schema import StoredNames, wanted
@@ -55,8 +56,6 @@ from .windows import changes as changes_of_windows
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-
-    from ...sessions.session import Session
 
 
 def open_durable(
@@ -404,11 +403,9 @@ class FolderDurable:
             self._log.flush()
             self._told().check_change(epoch)
 
-    def beside(self, session: Session) -> Session:
-        return session.program.session(
-            relations=tuple(session.state.kept),
-            spark=self._host.spark,
-            spark_options=self._host.runtime.options,
+    def beside(self, state: SessionState) -> SessionOptions:
+        return SessionOptions(
+            relations=tuple(state.kept), spark=self._host.spark, spark_options=self._host.runtime.options
         )
 
     def begin_at(self, state: SessionState, epoch: int) -> None:

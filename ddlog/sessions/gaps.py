@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from ...errors.diagnostics import DDlogError, Diagnostic
-from ...errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
-from ...errors.state import StateNeedsClassicSpark
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
+from ..errors.state import StateNeedsClassicSpark
 
 
 class HostKind(Enum):

@@ -15,11 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...engine.maintaining import Mode
-from ...engine.memory import resident
-from ...errors.diagnostics import DDlogError
-from ...errors.memory import NoMemoryMeasure
-from ...errors.options import (
+from ..engine.maintaining import Mode
+from ..engine.memory import resident
+from ..errors.diagnostics import DDlogError
+from ..errors.memory import NoMemoryMeasure
+from ..errors.options import (
     BadOptionValue,
     CannotBeCombined,
     NoSuchEngine,

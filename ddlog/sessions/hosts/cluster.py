@@ -1,0 +1,23 @@
+"""The work of a cluster, as a host tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+
+class Work(NamedTuple):
+    """The jobs of a cluster, and the bytes that they read from shuffles."""
+
+    jobs: int
+    shuffled: int
+
+
+class Cluster(Protocol):
+    """What tells about the jobs of a cluster."""
+
+    def begun(self) -> int:
+        """The number of jobs so far."""
+
+    def work(self, marks: Iterable[int]) -> list[Work]:
+        """What was done between each two such numbers that follow each other."""
