@@ -1,0 +1,53 @@
+"""Circuits over Z-sets, their incremental versions, and two runtimes. Nothing here knows the language.
+
+Where to look:
+
+- Z-sets, row expressions, nodes of circuits: zset.py, schema.py, circuit.py, operators/ (a family of
+  operators a file)
+- the definition of every operator, as naive code; the same by messages between state machines:
+  reference.py; tests/engine/machine.py
+- a circuit becomes a circuit of changes: incremental.py
+- circuits become smaller: passes/
+- the stages of a join, and its order by means; derived columns as keys: planner.py; derived.py
+- the choice among the terms of a join by the counts of its rows: inprocess/joins/proposals.py
+- join plans to be shown: by guesses, and those that ran: plans.py; inprocess/chosen.py
+- one epoch: begin, commit, roll back: epoch.py
+- the version of each term that a delta join sees: versions.py
+- semi-naive iteration, iteration in nested time: fixpoint.py
+- maintain or recompute: the costs, the choice, and giving up; in process: maintaining.py, account.py,
+  clock.py; inprocess/recursion/maintained.py, inprocess/recursion/account.py, inprocess/expected.py
+- recursions with groups or negations: iteration by rounds, and what does not settle: rounds.py, settling.py
+- what a *distinct* or a group tells in a round of nested time: nestedtime.py; in columns
+  inprocess/arrangements/timeline.py, inprocess/groups/roundgroup.py, inprocess/recursion/nestedrounds.py
+- recursions that carry the best value of each key along paths: paths.py; inprocess/recursion/paths.py,
+  inprocess/pathsteps.py
+- *distinct* in a recursion, in nested time: ranks.py, and births.py with counts; outside of one
+  operators/distinct.py
+- z⁻¹, D, I, and cycles through a delay: operators/linear.py, operators/feedback.py; inprocess/clocked.py,
+  spark/clocked.py
+- brackets in nested time, δ₀ to ∫: operators/bracket.py, inprocess/runningbracket.py
+- Z-sets with negative weights as state: inprocess/arrangements/signedstore.py, and signed_nodes in
+  integrals.py
+- windows, their clocks and late rows; relations that forget what no window holds: operators/window.py,
+  inprocess/arrangements/windows.py, inprocess/arrangements/timeindex.py, spark/windows.py; forgetting.py,
+  spark/forgetting.py
+- what windows hold that does not follow from the inputs, for those that keep it: remembering.py,
+  inprocess/remembered.py, spark/remembered.py
+- `group_by`: operators/group.py, inprocess/groups/grouping.py, inprocess/groups/accumulators.py,
+  inprocess/groups/extremes.py, spark/grouping.py, spark/drivergroups.py, spark/membergroups.py
+- functions of whole groups, or of their first rows in an order: inprocess/groups/wholegroups.py
+- loops: product time and its law; a loop as one list of operators; its meaning: looptime.py, loopparts.py,
+  naiveloop.py, operators/loop.py
+- loops in process: the events of an epoch; the choice; what does not settle:
+  inprocess/recursion/loopepoch.py, inprocess/recursion/runningloop.py, inprocess/recursion/loopsettling.py
+- what loops remember: product time; contents and a recording while they are evaluated:
+  inprocess/recursion/looptimelines.py, inprocess/recursion/looptimeline.py,
+  inprocess/recursion/loopsums.py, inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
+  inprocess/recursion/looprecording.py
+- recursion in each runtime: inprocess/recursion/recursion.py, inprocess/runningrounds.py,
+  spark/recursion.py
+- rows that went with an executor: spark/losses.py
+- faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; on Spark
+  spark/failing.py and spark/joins.py
+- the two runtimes: memory, batches, look-ups: inprocess/, spark/
+"""

@@ -1,0 +1,109 @@
+"""Recursions in process: growing sets, ranks, births with counts, rounds, loops, paths.
+
+A recursion runs in two directions of time: epochs t, one for each commit, and iterations i within an epoch.
+A row of a recursive relation has a weight of derivations at each iteration. Its *birth* is the first
+iteration at which these weights sum up to more than 0. From its birth on, the row is present. An epoch that
+takes derivations away or adds some moves births:
+
+    t = 0: insert Edge(a,b), Edge(b,c), Edge(a,c), Edge(c,d)
+      i = 0   born: Path(a,b), Path(b,c), Path(c,d), Path(a,c)
+      i = 1   born: Path(b,d), Path(a,d); derived again: Path(a,c)
+      i = 2   nothing pending: fixpoint
+    t = 1: delete Edge(a,c)
+      i = 0   Path(a,c): -1
+      i = 1   Path(a,c): +1, born here now, by Path(a,b);  Path(a,d): -1
+      i = 2   Path(a,d): +1, born here now, by Path(a,c)
+      i = 3   nothing pending: in sum, Path has not changed
+
+The program of the picture is `Path(x, y) :- Edge(x, y).` and `Path(x, z) :- Path(x, y), Edge(y, z).` After
+the deletion both rows are still derived, one iteration later. Each change at an iteration moves forward to
+the next one only if presence changed there, so an epoch looks only at the rows that it can affect, and only
+at the iterations at which they may change.
+
+- **While nothing can shrink, only rows are kept.** The relation is a growing set, and an epoch is
+  semi-naive evaluation. Each operator says which changes of its inputs can
+  make a relation shrink (`Node.shrinking`).
+  An epoch that finds no rows in a recursion, and brings most of its imports, evaluates it as the first
+  epoch does.
+- **Before the first epoch with such a change, rows get ranks.** A rank is the iteration at which the row
+  came, one number a row. No derivations are counted or kept: when a derivation of a row goes, a search
+  looks for another one that rests on rows of lesser ranks. `engine/ranks.py` states the law, and
+  `engine/inprocess/recursion/searching.py` joins each rule from the rows of its heads. A row moves to a
+  greater rank only when it must, and no row moves to a lesser one, so an insertion costs what it adds. Rows
+  that left stay in the arrangements as ghosts until they are many. While the slots of a large table are not
+  numbered, a few rows are found through an index (`engine/inprocess/arrangements/locating.py`).
+- **Births are counted where derivations cannot be searched**: in process for a recursion with a rule that
+  has an effect, or whose body shares no column with its head, and on the cluster. Before the first such
+  epoch the engine counts the derivations of the rows in their order of arrival; after several insertions it
+  evaluates them once more for that purpose.
+- **Readers see a row of earlier epochs once**, at its rank or birth. That is the integral of *distinct*
+  over nested time. The engine looks at a row again only at its rank or birth, at a derivation, or at a
+  change of this epoch. It skips iterations at which nothing is pending.
+- **With births, the changes of an epoch inside a recursion are an overlay**: entries (row, iteration,
+  change) beside the births, chained by key into the same indexes. A reader sees the entries below a mark.
+  The end of the epoch brings the births up to date and empties the overlay. To roll back, after an error,
+  an interrupt or the iteration limit, the engine empties the overlay and takes back the derivations of the
+  epoch. With ranks, a row is in one place at a time, and the engine keeps the former ranks of the rows that
+  an epoch moves.
+
+Recursions that are not monotone:
+
+A `Fixpoint` with a group inside, or with a negation of its own relations, has a `Rounds` as its incremental
+version (`engine/operators/fixpoint.py`). Births do not suffice for it: a row may come and go in several
+rounds. Negations stand in it by parity: `ddlog/lowering/stratify.py` sees that every cycle of relations has
+an even number.
+
+**An evaluation from empty relations** is incremental over its rounds. Its body is a circuit of changes like
+any other, whose epochs are the rounds (`engine/rounds.py`): the change of an import is the whole import at
+round 0, and the change of a variable is that of its relation between the two rounds before. All operators,
+their accumulators and arrangements are those of epochs. The arrangements of the imports last from epoch to
+epoch, and all else lives as long as the evaluation. It leaves a recording of the changes of its nodes by
+round.
+
+**Later epochs are incremental in nested time** (`engine/nestedtime.py` states the law, with a picture).
+Each node that something looks up has a timeline: the changes of each row by round, of which most rows have
+one. The first epoch that changes an import makes the timelines of the recording. An epoch visits the rounds
+in order, and in a round only the rows and groups that it has touched and that have an entry there
+(`engine/inprocess/recursion/nestedrounds.py`). Joins carry the round of each row; a negated term is 1 minus
+a timeline. Counts, sums and means of a group have accumulators by round, and a large group of `min` or
+`max` has its members in order (`engine/inprocess/groups/orderedmembers.py`), so a visit does not read the
+group. Any other function reads it.
+
+**No relation of such a recursion has births alone.** All its relations depend on each other, so a relation
+whose own rules are monotone still rests on rows that a group or a negation takes back. With `R(x, y) :-
+E(x, y).`, `R(x, z) :- R(x, y), E(y, z).`, `N(x, n) :- R(x, y), var n = y.group_by(x).count().`, `R(0, x) :-
+N(x, 1).`, E(1, 2) and E(2, 3), the row R(0, 1) comes with N(1, 1) and goes with N(1, 2): a birth would say
+that it stays, and give R(0, 2) a derivation that does not last. Rules that no group and no negation of the
+recursion reaches are a stratum of their own, and have ranks. So it is a matter of rows: one that only comes
+has one entry, which is its birth.
+
+An epoch is evaluated from empty relations after all if that is cheaper (see below), if it comes to far more
+rounds, and if a fault or the limit of rounds may end it: then the evaluation from empty relations tells.
+The same holds where an `Inspect` looks at the rounds. On Spark the driver does all this, on the in-process
+runtime.
+
+**A recursion over paths needs no rounds**: a group takes the best value of each key, and each rule carries
+one value to another key by a sum or a bound. `engine/paths.py` states the law, and reads the steps from key
+to key off the rules: they are joins of imports, a circuit of their own. The state is the steps as arrays,
+and a value and a rank for each key (`engine/inprocess/recursion/paths.py`). Kernels settle the keys in the
+order of their values, and after a deletion only those that lose theirs. A limit of rounds, and values for
+which the law does not hold, lead back to rounds.
+
+Maintain or recompute:
+
+For each epoch and recursion, `engine/maintaining.py` compares what maintaining it is expected to cost with
+an evaluation from empty relations, by the part of the imports that changes, the iterations at which rows
+came, and what earlier epochs took in processor time. An epoch that is maintained is watched, and given up
+early if it comes to more than evaluating anew: it is rolled back, and the recursion is evaluated beside the
+old contents. The difference is the change. Ranked relations keep their table and arrangements, and take the
+new ranks; growing sets and rounds are replaced. `engine/account.py` says how an epoch of any kind of
+recursion takes part in this. While a recursion has only grown, and only grows, it is maintained without a
+choice: each derivation that such an epoch makes is one that an evaluation anew makes, too, and once.
+`tests/bench/sweep.py` measures how often the choice is right. A fault in an epoch that is maintained in
+nested time is looked into by an evaluation anew, too.
+
+What does not settle:
+
+`engine/settling.py` states when an evaluation is given up: at the limit of rounds, or when the state is one
+that it was before.
+"""
