@@ -189,7 +189,7 @@ class Result(Node):
             yield from fits(made.schema, self.schema, self.relation)
 
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
-        return True
+        return not self.has_weights(nodes)
 
     def has_weights(self, nodes: Sequence[Node]) -> bool:
         return nodes[self.fixpoint].has_weights(nodes)

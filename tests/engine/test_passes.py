@@ -144,6 +144,14 @@ def test_distinct_of_a_provable_set_goes(join: c.Join, is_set: bool) -> None:
     assert ("Distinct" not in names(optimized)) == is_set
 
 
+def test_distinct_of_what_a_bracket_sums_up_stays() -> None:
+    twice = Circuit((c.Import(0, TWO), c.Sum((0, 0), TWO)))
+    sums = c.Bracket(twice, (("R", 1),)), c.Result(1, "R", TWO)
+    circuit = Circuit((EDGE, *sums, c.Distinct(2, TWO), c.Output("O", 3, TWO)))
+    edges: dict[str, Zset] = {"Edge": {(1, 2): 1}}
+    assert evaluate(optimize(circuit), edges) == evaluate(circuit, edges) == {"O": {(1, 2): 1}}
+
+
 def test_of_two_distincts_in_a_row_the_last_stays() -> None:
     project = c.Join((c.Term(0, ("x", None)),), (), ("x", "x"), TWO)
     again = c.Join((c.Term(2, ("x", "y")),), (), ("x", "x"), TWO)
