@@ -17,7 +17,7 @@ from ..runtime import NotKept
 from .running import RunningEpoch
 from .storage.batch import Batch, consolidate
 from .storage.lazycolumns import LazyColumns
-from .storage.sweeping import Marks
+from .storage.marks import Marks
 
 Latest: TypeAlias = "Mapping[str, tuple[Input, Batch]] | int | None"
 """The change of each input by the last epoch, or only how many rows changed; None: of no epoch."""

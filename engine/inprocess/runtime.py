@@ -41,6 +41,7 @@ from .storage.allocator import kept_memory
 from .storage.batch import Batch, concat, consolidate
 from .storage.interner import Interner, Values, encode_rows
 from .storage.keeping import Kept, Source
+from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from .storage.sharing import among
 from .storage.unread import arrange_ahead, is_unread, read_now
@@ -555,10 +556,10 @@ class InProcess:
         with suppress(MemoryError):
             sweeping.sweep(self.values, self._mark, due)
 
-    def _mark_latest(self, marks: sweeping.Marks) -> None:
+    def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)
 
-    def _mark(self, marks: sweeping.Marks) -> None:
+    def _mark(self, marks: Marks) -> None:
         for state in list(self._sharing):
             state.mark(marks)
 

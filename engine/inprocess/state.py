@@ -43,9 +43,9 @@ from .recursion.recursion import Recursion
 from .recursion.rounds import RoundsRecursion
 from .storage.batch import Batch, no_rows
 from .storage.interner import Values
+from .storage.marks import Marks
 from .storage.rows import ArrayDelta
 from .storage.steps import Evaluator
-from .storage.sweeping import Marks
 
 
 class State:

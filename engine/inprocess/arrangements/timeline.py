@@ -14,7 +14,7 @@ from ..kernels import groupsbyround, timelines
 from ..kernels import timelinesbyround as kernels
 from ..storage.arrays import grow, lengthen
 from ..storage.batch import Batch
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .index import Index
 from .views import Groups, Part, Without, expected, some_rows, whole_row

@@ -21,7 +21,7 @@ from ..kernels import adding
 from ..storage.arrays import grow, grown
 from ..storage.batch import Batch
 from ..storage.interner import Values, decode_rows
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .accumulators import Accumulator, IntegerSum, linear_of

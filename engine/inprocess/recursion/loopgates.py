@@ -8,7 +8,7 @@ from ... import thresholds
 from ...loopparts import Gate
 from ...looptime import Lattice
 from ..storage.batch import Batch, concat, consolidate
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 
 
 class GateState:

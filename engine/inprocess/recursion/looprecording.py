@@ -9,7 +9,7 @@ import numpy as np
 from ...circuit import Distinct, Group
 from ...loopparts import LoopParts, is_set, looked_up
 from ..storage.batch import Batch, concat
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 from .loopgates import GateState
 
 _MOST = 1 << 26  # rows

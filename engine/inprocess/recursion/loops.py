@@ -12,8 +12,8 @@ from ...rules import schemas_of
 from ..arrangements.store import Store
 from ..joins.join import Joiner
 from ..storage.batch import Batch, concat, consolidate
+from ..storage.marks import Marks
 from ..storage.steps import Evaluator
-from ..storage.sweeping import Marks
 from .looprecording import LoopRecording
 from .loopsettling import no_reach
 from .looptimelines import LoopTimelines

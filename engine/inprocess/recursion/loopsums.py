@@ -23,7 +23,7 @@ from ..kernels import looptimes as kernels
 from ..storage.arrays import grow
 from ..storage.batch import Batch, no_rows
 from ..storage.interner import Values
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 from ..storage.table import RowTable
 
 

@@ -16,8 +16,8 @@ from ..joins.join import Joiner
 from ..kernels import adding
 from ..storage.arrays import grow
 from ..storage.batch import Batch, concat
+from ..storage.marks import Marks
 from ..storage.steps import Evaluator
-from ..storage.sweeping import Marks
 from ..storage.table import RowTable
 from .loopgates import GateState
 from .looprecording import LoopRecording

@@ -38,8 +38,8 @@ from ..arrangements.views import StoreView, View, before, meets_nothing
 from ..groups.roundgroup import RoundGroup
 from ..joins.join import Joiner
 from ..storage.batch import Batch, concat, consolidate
+from ..storage.marks import Marks
 from ..storage.steps import Evaluator
-from ..storage.sweeping import Marks
 from .memories import Imported
 
 Recorded: TypeAlias = Mapping[NodeId, Sequence[tuple[int, Batch]]]

@@ -15,7 +15,7 @@ from ..arrangements.store import Store
 from ..kernels import paths as kernels
 from ..storage.arrays import grow
 from ..storage.batch import Batch, consolidate
-from ..storage.sweeping import Marks
+from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .steplists import StepLists, Stretches
 

@@ -14,8 +14,8 @@ from ..arrangements.store import Store
 from ..arrangements.timeline import Timeline
 from ..joins.join import Joiner
 from ..storage.batch import Batch, concat, consolidate
+from ..storage.marks import Marks
 from ..storage.steps import Evaluator
-from ..storage.sweeping import Marks
 from .nestedrounds import NestedRounds, nests, recorded_nodes
 from .paths import Found, Paths
 

@@ -15,8 +15,8 @@ from ...circuit import Guard
 from ...derived import Derived, DerivedKey
 from ...schema import Array, Column, RowFault
 from .arrays import grow
+from .marks import Marks
 from .steps import Evaluator, Variables
-from .sweeping import Marks
 from .table import RowTable
 
 States: TypeAlias = npt.NDArray[np.int8]
@@ -116,7 +116,7 @@ class DerivedValues:
 
 def derived_values(table: RowTable, column: EvaluatedColumn, rows: Array) -> DerivedValues:
     """The values of a derived column of a table, those of `rows` among them."""
-    held = table.derived.get(column)
+    held: DerivedValues | None = table.derived.get(column)
     if held is None:
         held = table.derived[column] = DerivedValues(column)
     held.know(table, rows)

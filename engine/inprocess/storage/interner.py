@@ -11,11 +11,9 @@ import numpy as np
 
 from ... import thresholds
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from .batch import Batch
+from .marks import Bools, Marks
 from .sharing import building
-
-if TYPE_CHECKING:
-    from .batch import Batch
-    from .sweeping import Bools, Marks
 
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from . import sharedinsertion, sharing
 from .arrays import grow, lengthen
 from .layout import Layout, PackedColumns, PackedField, bounds, fit
 from .unread import Unread, read_later
-
-if TYPE_CHECKING:
-    from .derivedcolumns import DerivedValues
 
 _FIRST_BITS = 6
 _FULL = 0.66  # slots are doubled beyond this load
@@ -66,7 +63,7 @@ class RowTable(Unread):
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
-        self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
+        self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
     def restore(self, size: int, layout: Layout | None, columns: Sequence[ReadColumn]) -> None:
         """Makes an empty table one of so many distinct rows, which are read when they are first needed.
