@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
-    from .transactions.durable_state import Keeping
+    from .transactions.durable_state import DurableState
 
 _MANY = 1 << 60
 """Stands for the rows of a state that has not been brought up to its last epoch."""
@@ -83,14 +83,14 @@ def open_durable(
     read_only: bool,
     fill: Mapping[str, Any] | None,
     limited: bool,
-) -> Keeping:
+) -> DurableState:
     """The state of a session that computes these relations: a file, or a folder on Spark. `fill` not None:
     with rows that are migrated; `limited`: the iterations of recursions are. Raises DDlogError."""
     if host.spark is not None:
-        keeping: Keeping = on_spark().open_durable(
+        durable: DurableState = on_spark().open_durable(
             program, computed, host, place, durability, read_only, fill
         )
-        return keeping
+        return durable
     from .persistence.checkpointing import Checkpointing
     from .persistence.durable import Durable
     from .persistence.windowed import kept_windows

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..io.columns import Columns
     from ..profiling.profile import Profile
     from .explained import Explaining
-    from .transactions.durable_state import Keeping
+    from .transactions.durable_state import DurableState
 
 
 class Session(Inputs):
@@ -222,7 +222,7 @@ class Session(Inputs):
         """Lines about the durable state and its history."""
         return self._durable("`state`").described()
 
-    def _durable(self, what: str) -> Keeping:
+    def _durable(self, what: str) -> DurableState:
         self.state.check_open()
         self.state.start()
         if self.state.durable is None:

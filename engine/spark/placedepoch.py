@@ -38,6 +38,7 @@ from ..schedule import Nested
 from ..schema import Schema
 from ..settling import Changing
 from ..versions import versions
+from .batched_fetch import settle_together
 from .change import Change
 from .driverrows import DriverDelta
 from .guesses import Guesses
@@ -47,7 +48,6 @@ from .reading import shown_delta
 from .rows import FrameDelta
 from .running import RunningEpoch as RunningThere
 from .tables import Table
-from .together import settle_together
 from .widths import Widths
 
 

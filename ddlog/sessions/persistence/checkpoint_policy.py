@@ -37,7 +37,7 @@ class GivenUp(Exception):
     """The session ends: its last checkpoint will be another."""
 
 
-class Upkeep:
+class CheckpointPolicy:
     """Makes the checkpoints of one session. `begun_with`: the checkpoint that it began with. `epoch` is that
     of the checkpoint in the file, if it is of use."""
 

@@ -35,7 +35,7 @@ from ...values import holds_function
 from ..hosts.inprocess import InProcessHost
 from ..options import SessionOptions
 from ..transactions.durable_state import SeedSpan
-from .checkpoint_policy import BROKEN, Upkeep
+from .checkpoint_policy import BROKEN, CheckpointPolicy
 from .keptrelations import KeptRelations
 from .settling import count_of, rows_of
 from .windowed import KeptWindows
@@ -72,7 +72,7 @@ def check_keepable(program: Program, computed: Collection[str], windows: Iterabl
 
 
 class Durable:
-    """The state that a session keeps; see `Keeping`. `kept` are the relations in it."""
+    """The state that a session keeps; see `DurableState`. `kept` are the relations in it."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Durable:
         """Called with the changes of an epoch and its number before they are written. May refuse them."""
         self.after: list[Callable[[int], None]] = []
         """Called with the number of an epoch when it, and all before it, are on disk."""
-        self.upkeep: Upkeep | None = None
+        self.upkeep: CheckpointPolicy | None = None
         """Makes checkpoints; None: there are none."""
         self._changed_rows = 0  # of the epoch that was sealed last
         self.told: Callable[[str], None] = lambda text: None
@@ -214,7 +214,7 @@ class Durable:
     def keep_checkpoints(self, checkpointing: Checkpointing) -> None:
         """Lets checkpoints be made, and read."""
         lives = not self.read_only and self.durability != "exit"
-        self.upkeep = Upkeep(
+        self.upkeep = CheckpointPolicy(
             checkpointing, self.store, self._folder, self._background.wake, self._background.pause, lives
         )
 

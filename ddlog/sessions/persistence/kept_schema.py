@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KeptSchema:
     """Relations by their names in the state: as the program has them, and as the state describes them, with
     no ids. `delays` are the relations that are read with a delay, and `depth` is the longest delay."""
 
@@ -38,7 +38,7 @@ class StoredNames:
         return self.stored.get(f"{name}{PAST}") or self.stored[name]
 
 
-def wanted(program: Program, computed: frozenset[str], windows: KeptWindows) -> Wanted:
+def kept_schema(program: Program, computed: frozenset[str], windows: KeptWindows) -> KeptSchema:
     """What a session that computes these relations needs."""
     typedefs = program.checked.typedefs
     derived = {head.relation for rule in program.checked.rules for head in rule.heads}
@@ -46,4 +46,4 @@ def wanted(program: Program, computed: frozenset[str], windows: KeptWindows) -> 
     relations = {name: program.relations[name.removesuffix(PAST)] for name in stored} | windows.relations
     stored |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
     delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
-    return Wanted(relations, stored, delays, max((delay for _, delay in delays.values()), default=0))
+    return KeptSchema(relations, stored, delays, max((delay for _, delay in delays.values()), default=0))

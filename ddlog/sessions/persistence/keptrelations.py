@@ -22,7 +22,7 @@ from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
 from ..results.records import RecordColumns
 from ..transactions.durable_state import SignedRows
-from .kept_schema import StoredNames, wanted
+from .kept_schema import StoredNames, kept_schema
 from .windowed import KeptWindows
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class KeptRelations(StoredNames):
         DDlogError."""
         self.store, self.windows = store, windows
         self._typedefs = program.checked.typedefs
-        found = wanted(program, computed, windows)
+        found = kept_schema(program, computed, windows)
         self._relations, self.delays, self.depth = found.relations, found.delays, found.depth
         self.fresh = self._new_windows(found.stored)
         known = store.program()

@@ -20,7 +20,7 @@ from ..hosts.inprocess import InProcessHost
 from ..results.views import Changes
 from ..transactions.state import SessionState
 from .beginning import Beginning, Resumption, SignedBatches, signed
-from .checkpoint_policy import Upkeep
+from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import Found, many_changes
 from .durable import Durable
 from .settling import settle, settle_windows
@@ -99,7 +99,7 @@ def _said(error: Exception) -> str:
 
 
 def _begun(
-    state: SessionState, durable: Durable, upkeep: Upkeep, found: Found, static: bool
+    state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: Found, static: bool
 ) -> Resumption | None:
     host, checkpointing = state.host, upkeep.checkpointing
     assert isinstance(host, InProcessHost)
@@ -147,7 +147,7 @@ def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Contents | H
 def _catch_up(
     state: SessionState,
     durable: Durable,
-    upkeep: Upkeep,
+    upkeep: CheckpointPolicy,
     changes: Mapping[str, SignedBatches],
     given: Mapping[str, SignedBatches],
 ) -> None:

@@ -23,7 +23,7 @@ SeedSpan = tuple[int, int, Mapping[str, SignedRows]]
 """The first and the last epoch of a span, and the changes of relations by their names in the state."""
 
 
-class Keeping(Protocol):
+class DurableState(Protocol):
     """The state that a session keeps. All methods raise DDlogError."""
 
     epoch: int

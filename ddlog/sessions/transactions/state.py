@@ -23,12 +23,12 @@ from ..program import Program
 from ..results.views import Changes
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
-from .update_ids import Applied
+from .update_ids import UpdateIds
 
 if TYPE_CHECKING:
     from ..asking.questions import Questions
     from ..measuring.recorder import Recorder
-    from .durable_state import Keeping
+    from .durable_state import DurableState
 
 
 class SessionState:
@@ -54,10 +54,10 @@ class SessionState:
         self._questions: Questions | None = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
-        self.durable: Keeping | None = None
+        self.durable: DurableState | None = None
         self.recorder: Recorder | None = None  # measures the epochs
         self.epochs = 0  # those of the runtime
-        self.applied = Applied(lambda: set() if self.durable is None else self.durable.known_ids())
+        self.applied = UpdateIds(lambda: set() if self.durable is None else self.durable.known_ids())
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
     @property

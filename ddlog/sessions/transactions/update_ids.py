@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 
-class Applied:
+class UpdateIds:
     """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
     the session, when the first id is asked for."""
 

@@ -32,7 +32,7 @@ from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.beginning import SignedBatches, StoredChanges
 from ...sessions.persistence.durable import check_keepable
-from ...sessions.persistence.kept_schema import StoredNames, wanted
+from ...sessions.persistence.kept_schema import StoredNames, kept_schema
 from ...sessions.persistence.resuming import check_keys
 from ...sessions.persistence.windowed import KeptWindows, kept_windows
 from ...sessions.program import Program
@@ -84,7 +84,7 @@ def open_durable(
 
 
 class FolderDurable:
-    """The state that a session on Spark keeps. See `ddlog.sessions.transactions.durable_state.Keeping`."""
+    """The state that a session on Spark keeps. See `DurableState`."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class FolderDurable:
     ) -> None:
         self.folder, self._host, self._runtime, self._windows = folder, host, host.runtime, windows
         self.durability: Durability = durability
-        needed = wanted(program, computed, windows)
+        needed = kept_schema(program, computed, windows)
         self._relations, self._delays, self._depth = needed.relations, needed.delays, needed.depth
         known = folder.manifest
         self._program = texts(program.source.name, program.source.text, self._depth)

@@ -16,12 +16,12 @@ from ...errors.checkpoints import CheckpointTooLate
 from ...errors.diagnostics import DDlogError
 from ...sessions.hosts.inprocess import InProcessHost
 from ...sessions.opening import open_durable
-from ...sessions.persistence.kept_schema import Wanted, wanted
+from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.windowed import KeptWindows
 from ...sessions.results.records import RecordColumns
 from ...sessions.session import Session
 from ...sessions.transactions.delays import Delays
-from ...sessions.transactions.durable_state import Keeping, SignedRows
+from ...sessions.transactions.durable_state import DurableState, SignedRows
 from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..sessions.host import SparkHost
@@ -76,8 +76,8 @@ def _begin_anew(session: Session) -> None:
     state.started = False
 
 
-def _needed(session: Session) -> Wanted:
-    return wanted(session.program, session.state.kept, KeptWindows())
+def _needed(session: Session) -> KeptSchema:
+    return kept_schema(session.program, session.state.kept, KeptWindows())
 
 
 def _spans(epochs: int, depth: int) -> Spans:
@@ -87,7 +87,7 @@ def _spans(epochs: int, depth: int) -> Spans:
     return [(first, last, {}) for first, last in (*ends, *((k, k) for k in range(before + 1, epochs + 1)))]
 
 
-def _seed_from_session(session: Session, durable: Keeping) -> None:
+def _seed_from_session(session: Session, durable: DurableState) -> None:
     """Gives what a session holds to a state that is empty."""
     state, needed = session.state, _needed(session)
     spans, past = _spans(state.epochs, needed.depth), state.delays.past
@@ -106,7 +106,7 @@ def _seed_from_session(session: Session, durable: Keeping) -> None:
     durable.seed(state, spans, ())
 
 
-def _seed_from_log(session: Session, durable: Keeping, log: OldLog) -> None:
+def _seed_from_log(session: Session, durable: DurableState, log: OldLog) -> None:
     """Gives what the log of an earlier version holds, beside the facts of a session, to a state that is
     empty."""
     needed, last = _needed(session), log.entries[-1]
