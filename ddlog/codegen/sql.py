@@ -15,12 +15,13 @@ from ..core import Expr, Pattern
 from ..engine.schema import SqlForm
 from ..types import BigInt, Bit, Float, Opaque, Signed, Type
 from ..values import TypeDefs
+from ..values.shapes import collection_of
 from . import sqlnumbers
 from .analysis import bound_in, folded
 from .functiontable import Functions
 from .sqllibrary import LIBRARY
 from .sqlnumbers import NoSqlForm, Value
-from .sqltypes import element_of, integer_type, is_ordered, is_union, spark_type
+from .sqltypes import integer_type, is_ordered, is_union, spark_type
 from .sqlvalues import constant, field, field_texts, record, stored_cases, string, to_string
 
 Bindings = Mapping[str, Value]
@@ -45,7 +46,7 @@ def may_have_sql_form(expr: Expr) -> bool:
 
 
 def _is_data(type: Type) -> bool:
-    return not isinstance(type, Opaque) or element_of(type) is not None
+    return not isinstance(type, Opaque) or collection_of(type) is not None
 
 
 class _DeferredSql:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import TypeDefs, local_name
-from ..values.shapes import shape_of
+from ..values.shapes import collection_of, shape_of
 
 DIGITS = 38  # of Spark's widest decimal
 
@@ -42,8 +42,9 @@ def spark_type(type: Type, typedefs: TypeDefs) -> str:
             return "STRING"
         case Tuple() | User() if not is_binary(type, typedefs):
             return _record_type(type, typedefs)
-        case Opaque() if (element := element_of(type)) is not None:
-            if isinstance(element, Tuple) and local_name(type.name) == "Map":
+        case Opaque() if (collection := collection_of(type)) is not None:
+            element = collection.element
+            if isinstance(element, Tuple) and collection.kind == "Map":
                 key, value = (spark_type(each, typedefs) for each in element.items)
                 return f"ARRAY<STRUCT<`key`: {key}, `value`: {value}>>"
             return f"ARRAY<{spark_type(element, typedefs)}>"
@@ -126,7 +127,7 @@ def is_binary(type: Type, typedefs: TypeDefs) -> bool:
             return name in _reachable(name, typedefs)
         case Bool() | Bit() | Signed() | BigInt() | Float() | String() | Tuple():
             return False
-    return element_of(type) is None and group_of(type) is None
+    return collection_of(type) is None and group_of(type) is None
 
 
 def _reachable(name: str, typedefs: TypeDefs) -> set[str]:
@@ -151,16 +152,6 @@ def _mentioned(type: Type) -> Iterator[str]:
     elif isinstance(type, Tuple):
         for each in type.items:
             yield from _mentioned(each)
-
-
-def element_of(type: Type) -> Type | None:
-    """The element type of the array of a Vec, a Set or a Map (of pairs); None for other types."""
-    match type:
-        case Opaque(name, (element,)) if local_name(name) in ("Vec", "Set"):
-            return element
-        case Opaque(name, (key, value)) if local_name(name) == "Map":
-            return Tuple((key, value))
-    return None
 
 
 def group_of(type: Type) -> tuple[Type, Type] | None:
@@ -215,6 +206,6 @@ def is_ordered(type: Type, typedefs: TypeDefs) -> bool:
             tags = [each.tag for each in cases]
             in_order = tags == sorted(tags) or not is_union(type, typedefs)
             return in_order and all(is_ordered(of, typedefs) for each in cases for _, of in each.fields)
-    element, group = element_of(type), group_of(type)
-    inner = (element,) if element is not None else group
+    collection, group = collection_of(type), group_of(type)
+    inner = (collection.element,) if collection is not None else group
     return inner is not None and all(is_ordered(each, typedefs) for each in inner)

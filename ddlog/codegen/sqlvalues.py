@@ -8,12 +8,11 @@ from typing import Any
 
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values import TypeDefs
-from ..values.shapes import shape_of
+from ..values.shapes import collection_of, shape_of
 from .sqlnumbers import NoSqlForm, integer
 from .sqltypes import (
     Case,
     cases_of,
-    element_of,
     fields_type,
     integer_type,
     is_binary,
@@ -50,10 +49,10 @@ def constant(value: Any, type: Type, typedefs: TypeDefs) -> str:
             number, plain = (value[0], tuple(value)[1:]) if union else (0, tuple(value))
             pairs = zip(plain, constructors[number].fields, strict=True)
             return record(type, number, [constant(v, of, typedefs) for v, (_, of) in pairs], typedefs)
-    element = element_of(type)
-    if element is None:
+    collection = collection_of(type)
+    if collection is None:
         raise NoSqlForm
-    elements = ", ".join(constant(each, element, typedefs) for each in value)
+    elements = ", ".join(constant(each, collection.element, typedefs) for each in value)
     return f"CAST(array({elements}) AS {spark_type(type, typedefs)})"
 
 

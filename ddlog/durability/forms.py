@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import values
-from ..io.arrow import arrow_type, column_of, dictionary_column, with_nulls
+from ..io.arrow import arrow_type, column_of, dictionary_column
 from ..io.arrownumbers import numbers_in
-from ..io.plainform import from_plain, plain_form
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
 from ..values.layouts import Layouts
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..core import Column
+    from ..io.scalarforms import ArrowForm
 
 WEIGHT, EPOCH = "$weight", "$epoch"
 _AS_TEXT = {b"ddlog.form": b"text"}
@@ -227,17 +227,12 @@ class RelationForm:
         import pyarrow as pa
 
         match of:
-            case Bool():
-                return pa.array(np.asarray(_listed(data)).astype(np.bool_)), False
-            case Float(width):
-                floats = np.asarray(_listed(data), np.float64)
-                return pa.array(floats).cast(pa.float32() if width == 32 else pa.float64()), False
-            case Bit() | Signed() | BigInt():
-                return self._integers(data, of)
-            case String():
-                if isinstance(data, tuple):
-                    return _texts_of(*data), False
-                return pa.array(data, pa.string()), False
+            case BigInt() | Bit() | Signed() if isinstance(of, BigInt) or of.width > 64:
+                return self._wide_integers(_listed(data))
+            case String() if isinstance(data, tuple):
+                return _texts_of(*data), False
+            case Bool() | Float() | Bit() | Signed() | String():
+                return self._form(of).encode(_listed(data)), False
         dictionary, codes = data if isinstance(data, tuple) else (data, None)
         array = self._values(list(dictionary), of)
         text = array is None
@@ -249,15 +244,9 @@ class RelationForm:
         plain = pa.types.is_nested(array.type) or pa.types.is_boolean(array.type) or array.null_count
         return (array.take(pa.array(codes)) if plain else _dictionary(array, codes)), text
 
-    def _integers(self, data: Any, of: Bit | Signed | BigInt) -> tuple[pa.Array, bool]:
+    def _wide_integers(self, data: Any) -> tuple[pa.Array, bool]:
         import pyarrow as pa
 
-        data = _listed(data)
-        width = 128 if isinstance(of, BigInt) else of.width
-        if width <= 64:
-            return pa.array(data).cast(arrow_type(of, self._typedefs)) if isinstance(
-                data, np.ndarray
-            ) else pa.array(data, arrow_type(of, self._typedefs)), False
         try:
             return pa.array(data, pa.int64()), False
         except (OverflowError, pa.ArrowInvalid):
@@ -268,10 +257,8 @@ class RelationForm:
         import pyarrow as pa
 
         try:
-            target = arrow_type(of, self._typedefs)
-            plain = plain_form(of, target, self._typedefs)
-            array = pa.array([plain(value) for value in listed], target)
-            back = [from_plain(item, of, self._typedefs) for item in array.to_pylist()]
+            array = self._form(of).encode(listed)
+            back = self._form(of).decode(array)
         except (pa.ArrowException, ValueError, TypeError, OverflowError, KeyError):
             return None
         return array if back == listed else None
@@ -322,10 +309,21 @@ class RelationForm:
             )
         if numeric or isinstance(of, Bool | Float | String):
             return column_of(column, of, self._typedefs, as_text=False)
-        if not pa.types.is_nested(column.type):
-            read = with_nulls if column.null_count else dictionary_column
-            return read(column, lambda item: from_plain(item, of, self._typedefs))
-        return [from_plain(item, of, self._typedefs) for item in column.to_pylist()]
+        form = self._form(of)
+        if pa.types.is_dictionary(column.type):
+            whole = column.unify_dictionaries().combine_chunks()
+            whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+            return form.decode(whole.dictionary.cast(form.arrow)), numbers_in(whole.indices)
+        array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        if pa.types.is_nested(column.type):
+            return form.decode(array if array.type == form.arrow else array.cast(form.arrow))
+        encoded = array.dictionary_encode("encode")
+        return form.decode(encoded.dictionary.cast(form.arrow)), numbers_in(encoded.indices)
+
+    def _form(self, of: Type) -> ArrowForm:
+        from ..io.forms import FRAMES, Forms
+
+        return Forms(self._typedefs, FRAMES).of(of)
 
 
 def _dictionary(array: pa.Array, codes: np.ndarray[Any, Any]) -> pa.Array:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import Column, Relation
-from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
-from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
+from ..values.shapes import is_option, some_maker
 from ..values.units import Units
 from ..values.written import text_form
 from .arrownumbers import numbers_in
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
-from .plainform import from_plain, is_optional_string, plain_form
-from .sqlcolumns import sql_column
+from .plainform import from_plain, is_optional_string
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,48 +142,12 @@ def with_nulls(
     return values, numbers_in(encoded.indices.fill_null(len(values) - 1))
 
 
-def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:
+def arrow_type(type: Type, typedefs: TypeDefs) -> pa.DataType:
     """The Arrow type that values of a type are given as: structs as structs, Option as a nullable
     value, wide integers as decimals, other unions and recursive types as their record text."""
-    import pyarrow as pa
+    from .forms import FRAMES, Forms
 
-    match type:
-        case Bool():
-            return pa.bool_()
-        case Signed(width) | Bit(width) if width <= 64:
-            native = next(size for size in (8, 16, 32, 64) if width <= size)
-            return getattr(pa, f"{'int' if isinstance(type, Signed) else 'uint'}{native}")()
-        case BigInt():
-            return pa.decimal128(38, 0)
-        case Signed() | Bit():
-            return pa.decimal256(76, 0)
-        case Float(width):
-            return pa.float32() if width == 32 else pa.float64()
-        case Tuple(items) if items:
-            return pa.struct([(str(i), arrow_type(item, typedefs, within)) for i, item in enumerate(items)])
-        case User(name) if name not in within:
-            return _user_type(type, typedefs, within | {name})
-    collection = collection_of(type)
-    if collection is None:
-        return pa.string()
-    if collection.kind == "Map" and isinstance(collection.element, Tuple):
-        return pa.map_(*(arrow_type(item, typedefs, within) for item in collection.element.items))
-    return pa.list_(arrow_type(collection.element, typedefs, within))
-
-
-def _user_type(type: User, typedefs: TypeDefs, within: frozenset[str]) -> pa.DataType:
-    import pyarrow as pa
-
-    if is_option(type) and not is_option(type.args[0]):
-        return arrow_type(type.args[0], typedefs, within)
-    known = sql_column(type, typedefs)
-    if known is not None:
-        return known
-    shape = shape_of(type, typedefs)
-    if shape.is_union or not shape.constructors[0].fields:
-        return pa.string()
-    fields = [(name, arrow_type(of, typedefs, within)) for name, of in shape.constructors[0].fields]
-    return pa.struct(fields)
+    return Forms(typedefs, FRAMES).of(type).arrow
 
 
 def to_table(
@@ -197,13 +159,16 @@ def to_table(
     """Columns of values as an Arrow table. `weights`, of a multiset, say how often each row is repeated."""
     import pyarrow as pa
 
+    from .forms import FRAMES, Forms
+
     arrays = []
     for (name, type), column in zip(relation_columns, data, strict=True):
-        target = arrow_type(type, typedefs)
+        form = Forms(typedefs, FRAMES).of(type)
         try:
-            arrays.append(_array(column, type, target, typedefs))
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"column {name} of type {type} does not fit Arrow's {target}: {error}") from None
+            arrays.append(form.encode(column if isinstance(column, np.ndarray) else list(column)))
+        except ValueError as error:
+            wrong = f"column {name} of type {type} does not fit Arrow's {form.arrow}: {error}"
+            raise ValueError(wrong) from None
     table = pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
     return table if weights is None else table.take(pa.array(np.repeat(np.arange(len(weights)), weights)))
 
@@ -245,16 +210,3 @@ def narrowed(table: pa.Table) -> pa.Table:
             with suppress(pa.ArrowInvalid):
                 table = table.set_column(position, field.name, table.column(position).cast(pa.int64()))
     return table
-
-
-def _array(column: Any, type: Type, target: pa.DataType, typedefs: TypeDefs) -> pa.Array:
-    import pyarrow as pa
-
-    if isinstance(column, np.ndarray):
-        return pa.array(column.astype(bool) if isinstance(type, Bool) else column).cast(target)
-    if isinstance(type, Bool | Bit | Signed | Float | String):
-        return pa.array(column, type=target)
-    if isinstance(type, BigInt):
-        return pa.array([Decimal(value) for value in column], type=target)
-    plain = plain_form(type, target, typedefs)
-    return pa.array([plain(value) for value in column], type=target)

@@ -6,9 +6,8 @@ are their record text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,51 +15,8 @@ from .. import values
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.fromjson import from_json
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
-from ..values.tojson import to_json
 from ..values.written import text_form, written
-from .columns import TypeDefs, cell_reader, cell_writer
-from .sqlcolumns import sql_plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-def plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[[Any], Any]:
-    """A function that converts a value to the plain Python form that Arrow takes for the type `target`."""
-    import pyarrow as pa
-
-    if is_option(type) and not is_option(type.args[0]):
-        inner = plain_form(type.args[0], target, typedefs)
-        return lambda value: None if value[0] == 0 else inner(value[1])
-    known = sql_plain(type, typedefs)
-    if known is not None:
-        return known
-    if pa.types.is_string(target):
-        return cell_writer(type, typedefs)
-    match type:
-        case Tuple(items):
-            parts = [plain_form(item, target.field(i).type, typedefs) for i, item in enumerate(items)]
-            return lambda value: {
-                str(i): part(item) for i, (part, item) in enumerate(zip(parts, value, strict=True))
-            }
-        case User():
-            fields = shape_of(type, typedefs).constructors[0].fields
-            named = [(n, plain_form(of, target.field(n).type, typedefs)) for n, of in fields]
-            return lambda value: {n: part(item) for (n, part), item in zip(named, value, strict=True)}
-    collection = collection_of(type)
-    if collection is None:
-        if pa.types.is_decimal(target):
-            return Decimal
-        return lambda value: to_json(value, type, typedefs)
-    if pa.types.is_map(target) and isinstance(collection.element, Tuple):
-        key, item = collection.element.items
-        of_key, of_item = (
-            plain_form(key, target.key_type, typedefs),
-            plain_form(item, target.item_type, typedefs),
-        )
-        return lambda value: [(of_key(k), of_item(v)) for k, v in value]
-    of_element = plain_form(collection.element, target.value_type, typedefs)
-    return lambda value: [of_element(element) for element in value]
+from .columns import TypeDefs, cell_reader
 
 
 def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:

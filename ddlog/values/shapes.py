@@ -38,11 +38,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection type: Vec, Set or Map, the type of its elements, and how it is built from them."""
+    """A collection type: Vec, Set or Map, the type of its elements, and how it is built from them; by
+    `ordered` from elements that are in order and distinct."""
 
     kind: str
     element: Type
     build: Callable[[Iterable[Any]], Any]
+    ordered: Callable[[Iterable[Any]], Any]
 
 
 def shape_of(type: User, typedefs: Mapping[str, TypeDef]) -> Shape:
@@ -79,9 +81,9 @@ def collection_of(type: Type) -> Collection | None:
         return None
     match local_name(type.name), type.args:
         case "Vec", (element,):
-            return Collection("Vec", element, values.Vec)
+            return Collection("Vec", element, values.Vec, values.Vec)
         case "Set", (element,):
-            return Collection("Set", element, values.Set)
+            return Collection("Set", element, values.Set, values.Set.ordered)
         case "Map", (key, value):
-            return Collection("Map", Tuple((key, value)), values.Map)
+            return Collection("Map", Tuple((key, value)), values.Map, values.Map.ordered)
     return None

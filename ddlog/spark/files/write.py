@@ -17,11 +17,10 @@ from ...engine.spark.codec import Codec
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
-from ...io.arrow import arrow_type
 from ...io.columns import TypeDefs, cell_writer
 from ...io.delimitedfiles import csv_header
+from ...io.forms import SPARK_FILES, Forms
 from ...io.jsonfiles import json_value_writer, members_writer
-from ...io.plainform import plain_form
 from ...lowering.building import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
 from ...values.shapes import forms_of
@@ -202,26 +201,8 @@ def _plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs
     from pyspark.sql.pandas.types import from_arrow_type
 
     of: Type = column.type
-    target = _for_spark(arrow_type(of, typedefs))
 
     def build(items: pa.Array) -> pa.Array:
-        plain = plain_form(of, target, typedefs)
-        return pa.array([plain(value) for value in codec.decode(column, items)], target)
+        return Forms(typedefs, SPARK_FILES).of(of).encode(codec.decode(column, items))
 
-    return register(spark, build, from_arrow_type(target))
-
-
-def _for_spark(target: pa.DataType) -> pa.DataType:
-    """The Arrow type in types that Spark has: unsigned integers become wider, the widest decimals texts."""
-    if pa.types.is_unsigned_integer(target):
-        wider = {8: pa.int16(), 16: pa.int32(), 32: pa.int64(), 64: pa.decimal128(20, 0)}
-        return wider[target.bit_width]
-    if pa.types.is_decimal256(target):
-        return pa.string()
-    if pa.types.is_struct(target):
-        return pa.struct([(field.name, _for_spark(field.type)) for field in target])
-    if pa.types.is_map(target):
-        return pa.map_(_for_spark(target.key_type), _for_spark(target.item_type))
-    if pa.types.is_list(target):
-        return pa.list_(_for_spark(target.value_type))
-    return target
+    return register(spark, build, from_arrow_type(Forms(typedefs, SPARK_FILES).of(of).arrow))

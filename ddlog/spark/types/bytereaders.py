@@ -7,11 +7,10 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ...codegen.sqltypes import element_of, group_of
+from ...codegen.sqltypes import group_of
 from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
 from ...values import NAN, Closure, Group, TypeDefs, any_class
-from ...values.shapes import shape_of
-from .collectionmakers import collection_maker
+from ...values.shapes import collection_of, shape_of
 from .typelists import type_of_lists
 
 ReadValue: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
@@ -47,12 +46,12 @@ class Readers:
                 return _fields_reader([self.of(item) for item in items], tuple)
             case User():
                 return self._user(type)
-        group, element = group_of(type), element_of(type)
+        group, collection = group_of(type), collection_of(type)
         if group is not None:
             parts = [self.of(group[0]), _all_reader(self.of(group[1]), tuple)]
             return _fields_reader(parts, lambda pair: Group(*pair))
-        if element is not None:
-            return _all_reader(self.of(element), collection_maker(type))
+        if collection is not None:
+            return _all_reader(self.of(collection.element), collection.ordered)
         if type == Opaque(ANY):
             return self._any
         if isinstance(type, Function):

@@ -7,10 +7,10 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ...codegen.sqltypes import element_of, group_of
+from ...codegen.sqltypes import group_of
 from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
 from ...values import TypeDefs, captured_by
-from ...values.shapes import shape_of
+from ...values.shapes import collection_of, shape_of
 from .typelists import type_as_lists
 
 WriteValue: TypeAlias = Callable[[Any, bytearray], None]
@@ -46,12 +46,12 @@ class Writers:
                 return _fields_writer([self.of(item) for item in items], 0)
             case User():
                 return self._user(type)
-        group, element = group_of(type), element_of(type)
+        group, collection = group_of(type), collection_of(type)
         if group is not None:
             key, members = self.of(group[0]), _all_writer(self.of(group[1]))
             return _fields_writer([key, members], 0)
-        if element is not None:
-            return _all_writer(self.of(element))
+        if collection is not None:
+            return _all_writer(self.of(collection.element))
         if isinstance(type, Function):
             return self._closure
         return self._any if type == Opaque(ANY) else _refuse(type)

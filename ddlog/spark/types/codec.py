@@ -13,11 +13,12 @@ from ...codegen.scalar import compile_function_table
 from ...codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
 from ...core import CheckedProgram
 from ...engine.schema import Column
+from ...io.forms import Forms
+from ...io.scalarforms import ArrowForm
 from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
 from ...values import NAN, Closure, Struct, TypeDefs, storable_closures, struct_class
 from .closures import pickled, unpickled
-from .forms import form_of
-from .scalarforms import ArrowForm
+from .forms import SPARK
 
 
 class SparkCodec:
@@ -108,7 +109,7 @@ class SparkCodec:
         """The form of the column's values in Arrow arrays."""
         found = self._forms.get(column.type)
         if found is None:
-            found = self._forms[column.type] = form_of(_type(column), self.typedefs)
+            found = self._forms[column.type] = Forms(self.typedefs, SPARK).of(_type(column))
         return found
 
     def persistent_id(self, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Structs, unions and lists as Arrow arrays and back, over the forms of their fields and elements."""
+"""Structs, unions, options and collections as Arrow arrays and back, over the forms of what is in them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..values import Map
 from .scalarforms import ArrowForm, ValueList
 
 
@@ -55,7 +56,7 @@ class UnionAlternative:
 
 @dataclass(frozen=True)
 class UnionsForm:
-    """ValueList of typedefs of several constructors: the name of one, and the fields of it alone."""
+    """Values of typedefs of several constructors: the name of one, and the fields of it alone."""
 
     alternatives: tuple[UnionAlternative, ...]
 
@@ -96,6 +97,29 @@ class UnionsForm:
 
 
 @dataclass(frozen=True)
+class OptionsForm:
+    """Options of values that are never null: the value, or null."""
+
+    value: ArrowForm
+    some: Callable[[Any], Any]
+    none: Any
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return self.value.arrow
+
+    def encode(self, values: ValueList) -> pa.Array:
+        present = np.fromiter((value[0] for value in values), bool, len(values))
+        dense = self.value.encode([value[1] for value in values if value[0]])
+        return dense.take(pa.array(np.cumsum(present) - 1, mask=~present))
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        found = iter(self.value.decode(array.drop_null()))
+        valid = array.is_valid().to_pylist()
+        return [self.some(next(found)) if each else self.none for each in valid]
+
+
+@dataclass(frozen=True)
 class ListsForm:
     """Vec, Set and Map: their elements in order."""
 
@@ -107,13 +131,46 @@ class ListsForm:
         return pa.list_(self.element.arrow)
 
     def encode(self, values: ValueList) -> pa.Array:
-        offsets = np.zeros(len(values) + 1, np.int32)
-        np.cumsum(np.fromiter(map(len, values), np.int32, len(values)), out=offsets[1:])
         elements = self.element.encode(list(chain.from_iterable(values)))
-        return pa.ListArray.from_arrays(pa.array(offsets), elements, type=self.arrow)
+        return pa.ListArray.from_arrays(_offsets(values), elements, type=self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
         elements = self.element.decode(array.flatten())
-        offsets = array.offsets.to_numpy()
-        bounds = (offsets - offsets[0]).tolist() if len(offsets) else []
-        return [self.make(elements[start:end]) for start, end in pairwise(bounds)]
+        return [self.make(elements[start:end]) for start, end in pairwise(_bounds(array))]
+
+
+@dataclass(frozen=True)
+class MapsForm:
+    """Maps as Arrow has them, in the order of their keys."""
+
+    key: ArrowForm
+    item: ArrowForm
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return pa.map_(self.key.arrow, self.item.arrow)
+
+    def encode(self, values: ValueList) -> pa.Array:
+        pairs = list(chain.from_iterable(values))
+        keys = self.key.encode([key for key, _ in pairs])
+        return pa.MapArray.from_arrays(_offsets(values), keys, self.item.encode([item for _, item in pairs]))
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        bounds = _bounds(array)
+        whole = [each.slice(array.offsets[0].as_py(), bounds[-1]) for each in (array.keys, array.items)]
+        pairs = list(zip(self.key.decode(whole[0]), self.item.decode(whole[1]), strict=True))
+        return [Map.ordered(pairs[start:end]) for start, end in pairwise(bounds)]
+
+
+def _offsets(values: ValueList) -> pa.Array:
+    """Where the elements of each collection begin, and where the last ones end."""
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum(np.fromiter(map(len, values), np.int32, len(values)), out=offsets[1:])
+    return pa.array(offsets)
+
+
+def _bounds(array: pa.Array) -> list[int]:
+    """The same of an array, from 0 on."""
+    offsets = array.offsets.to_numpy()
+    bounds: list[int] = (offsets - offsets[0]).tolist() if len(offsets) else [0]
+    return bounds

@@ -1,4 +1,4 @@
-"""Booleans, numbers, strings and bytes as Arrow arrays and back."""
+"""Booleans, numbers, strings, texts and bytes as Arrow arrays and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from ...values import NAN
+from ..values import NAN
 
 _LIMIT = 10**38
 
@@ -25,19 +25,21 @@ class ArrowForm(Protocol):
         """The type of the array."""
 
     def encode(self, values: ValueList) -> pa.Array:
-        """ValueList as an array. Raises ValueError for one that does not fit."""
+        """Values as an array. Raises ValueError for one that does not fit."""
 
     def decode(self, array: pa.Array) -> list[Any]:
         """The values of an array without nulls."""
 
 
 @dataclass(frozen=True)
-class BoolsForm:
-    arrow = pa.bool_()
+class PlainForm:
+    """Booleans, strings, machine integers, and the widest decimals: values that Arrow takes as they are."""
+
+    arrow: pa.DataType
 
     def encode(self, values: ValueList) -> pa.Array:
         if isinstance(values, np.ndarray):
-            return pa.array(values.astype(bool))
+            return pa.array(values.astype(self.arrow.to_pandas_dtype(), copy=False), self.arrow)
         return pa.array(values, self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -46,15 +48,12 @@ class BoolsForm:
 
 
 @dataclass(frozen=True)
-class IntegersForm:
-    arrow: pa.DataType
-
-    def encode(self, values: ValueList) -> pa.Array:
-        if isinstance(values, np.ndarray):
-            return pa.array(values.astype(self.arrow.to_pandas_dtype(), copy=False))
-        return pa.array(values, self.arrow)
+class IntegersForm(PlainForm):
+    """Machine integers, and decimals of 256 bits."""
 
     def decode(self, array: pa.Array) -> list[Any]:
+        if pa.types.is_decimal(self.arrow):
+            return list(map(int, array.to_pylist()))
         found: list[Any] = array.to_numpy(zero_copy_only=False).tolist()
         return found
 
@@ -97,7 +96,7 @@ class DecimalsForm:
 def _fitting(value: int) -> int:
     if not -_LIMIT < value < _LIMIT:
         digits = len(str(Decimal(value))) - (value < 0)
-        raise ValueError(f"an integer of {digits} digits is beyond the 38 digits that Spark can hold")
+        raise ValueError(f"an integer of {digits} digits is beyond the 38 digits that a column can hold")
     return value
 
 
@@ -117,26 +116,37 @@ class FloatsForm:
 
 
 @dataclass(frozen=True)
-class StringsForm:
-    arrow = pa.string()
+class WrittenForm:
+    """Values that are written one by one, as texts or as bytes."""
 
-    def encode(self, values: ValueList) -> pa.Array:
-        return pa.array(values, self.arrow)
-
-    def decode(self, array: pa.Array) -> list[Any]:
-        found: list[Any] = array.to_pylist()
-        return found
-
-
-@dataclass(frozen=True)
-class BytesForm:
-    to_bytes: Callable[[Any], bytes]
-    from_bytes: Callable[[bytes], Any]
-    arrow = pa.binary()
+    arrow: pa.DataType
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
     def encode(self, values: ValueList) -> pa.Array:
         plain = values.tolist() if isinstance(values, np.ndarray) else values
-        return pa.array([self.to_bytes(value) for value in plain], self.arrow)
+        return pa.array(list(map(self.write, plain)), self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
-        return [self.from_bytes(data) for data in array.to_pylist()]
+        return list(map(self.read, array.to_pylist()))
+
+
+@dataclass(frozen=True)
+class UnitsForm:
+    """Values of one field, a whole number of a unit: dates, times and decimals of SQL. `storage` is the form
+    of the number, `years` the numbers in the years that Python knows."""
+
+    arrow: pa.DataType
+    storage: ArrowForm
+    years: range | None
+    make: Callable[[int], Any]
+
+    def encode(self, values: ValueList) -> pa.Array:
+        numbers = [value[0] for value in values]
+        if self.years is not None and not all(number in self.years for number in numbers):
+            raise ValueError("a date is not in the years 1 to 9999")
+        array = self.storage.encode(numbers)
+        return array if array.type == self.arrow else array.view(self.arrow)
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        return list(map(self.make, self.storage.decode(array.view(self.storage.arrow))))
