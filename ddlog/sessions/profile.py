@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..demand.rewriting import DEMAND
@@ -15,42 +13,13 @@ from .results.views import Changes
 from .session import Session
 
 if TYPE_CHECKING:
+    from ..profiling.profile import Profile
     from .measuring.recorder import Recorder
 
 _LEAST = 1_000  # rows that the plans of a rule move to be shown
 _FEWEST = 100  # the same, of one of its plans
 _RULES = 20  # rules whose plans are shown
-_BEGIN = "taking over the changes"
 _WHAT = {"relation": "{}", "groups": "groups of {}", "recursion": "recursion of {}", "values": "values of {}"}
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """The time spent in each phase. A phase lasts until the next begins."""
-
-    spent: dict[str, float] = field(default_factory=dict)
-    times: dict[str, int] = field(default_factory=dict)
-    _phase: str = ""
-    _since: float = 0.0
-
-    def begin(self, phase: str) -> None:
-        """Begins a phase, and ends the phase before."""
-        self.end()
-        if phase != self._phase:
-            self.times[phase] = self.times.get(phase, 0) + 1
-        self._phase = phase
-
-    def end(self) -> None:
-        """Ends a phase."""
-        now = time.perf_counter()
-        if self._phase:
-            self.spent[self._phase] = self.spent.get(self._phase, 0.0) + now - self._since
-        self._since = now
-
-    def stop(self) -> None:
-        """Ends the last phase."""
-        self.end()
-        self._phase = ""
 
 
 class SessionProfile:
@@ -59,8 +28,6 @@ class SessionProfile:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._watch = Stopwatch()
-        self._commits = 0
         self._recorder: Recorder | None = None
         self._changes: dict[str, list[int]] = {}
         self.cpu = False
@@ -78,27 +45,15 @@ class SessionProfile:
         return changes
 
     def _timed(self) -> Changes:
-        state, watch = self._session.state, self._watch
-        shown, recorder = state.progress, state.recorder
+        from .measuring.recorder import Recorder
 
-        def observe(phase: str, iteration: int, rows: int) -> None:
-            watch.begin(phase)
-            if shown is not None:
-                shown(phase, iteration, rows)
-
-        if recorder is None and self._recorder is None:
-            from .measuring.recorder import Recorder
-
-            self._recorder = Recorder(state.host)
-        state.progress, state.recorder = observe, recorder or self._recorder
-        watch.begin(_BEGIN)
+        state = self._session.state
+        before = state.recorder
+        self._recorder = state.recorder = before or self._recorder or Recorder(state.host)
         try:
-            changes = self._session.commit()
-            self._commits += 1
-            return changes
+            return self._session.commit()
         finally:
-            watch.stop()
-            state.progress, state.recorder = shown, recorder
+            state.recorder = before
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """The relations that the session keeps, and the indexes with rows of their own, each with the name
@@ -164,12 +119,6 @@ class SessionProfile:
         yield from self._bytes()
         yield from self._plans()
         yield from decision_lines(self._session.state.host.runtime.decisions())
-        if self._watch.spent:
-            total = sum(self._watch.spent.values())
-            commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"
-            yield f"CPU: milliseconds in {commits}, by rule or relation: {total * 1000:.3f}"
-            for phase, spent in sorted(self._watch.spent.items(), key=lambda each: -each[1]):
-                yield f"{spent * 1000:>12.3f}  {self._watch.times[phase]:>6,}x  {' '.join(phase.split())}"
         recorder = self._session.state.recorder or self._recorder
         if recorder is not None:
             from ..profiling.summary import summary
@@ -177,11 +126,21 @@ class SessionProfile:
 
             state = self._session.state
             found = profile_of(state.program, state.host, state.kept, recorder)
+            yield from _times(found)
             yield from summary(found, relations=False)
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):
                 yield f"{added:>+12,}  {removed:>+12,}  {name}"
+
+
+def _times(profile: Profile) -> Iterator[str]:
+    """The time of commits by relation, the dearest first."""
+    commits = f"{profile.commits} commit{'' if profile.commits == 1 else 's'}"
+    yield f"CPU: milliseconds in {commits}, by rule or relation: {profile.seconds * 1000:.3f}"
+    for stratum in profile.strata:
+        calls = max((each.calls for each in stratum.operators), default=0)
+        yield f"{stratum.seconds * 1000:>12.3f}  {calls:>6,}x  {stratum.name}"
 
 
 def _title(held: Held, known: Mapping[str, str]) -> str:

@@ -30,12 +30,12 @@ that key are kept. Tables are merged in `prepare`, before the commit: after it, 
 `engine/spark/merging.py` has the rule: sizes fall geometrically, and a commit makes one large merge.
 
 **Small changes.** The driver makes a small change of an input, a distinct or a group
-(`engine/spark/lookups.py`, `engine/spark/drivergroups.py`, `engine/spark/membergroups.py`), of the rows
-that a `Fetch` brings: a query without a shuffle. Nodes are visited in waves, and all fetches of a wave are
-one job (`engine/spark/together.py`). Inputs are guessed, so that what reads them need not wait for the next
-wave (`engine/spark/guesses.py`). Large tables lie sorted, and conditions on their leading columns leave out
-parts of them (`engine/spark/pruning.py`). For joins by other columns, a spine keeps copies of its large
-tables in the order of these.
+(`engine/spark/lookups.py`, `engine/spark/drivergroups.py`, `engine/spark/membergroups.py`), of the rows that
+a `Fetch` brings: a query without a shuffle. Nodes are visited in waves, and all fetches of a wave are one job
+(`engine/spark/batched_fetch.py`). Inputs are guessed, so that what reads them need not wait for the next wave
+(`engine/spark/guesses.py`). Large tables lie sorted, and conditions on their leading columns leave out parts
+of them (`engine/spark/pruning.py`). For joins by other columns, a spine keeps copies of its large tables in
+the order of these.
 
 **Windows.** A window is a spine of its rows with their times. The driver knows the clock and, of each
 table, the least and the greatest time. The rows that leave are looked for in the tables that have older
