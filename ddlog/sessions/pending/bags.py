@@ -17,13 +17,15 @@ class BagChanges(Runs):
     def batches(self) -> list[SignedBatch]:
         signs = {run.sign for run in self._runs}
         whole = signs <= {1} or any(run.batch is not None for run in self._runs)
-        signed = self._whole() if whole else None
+        try:
+            signed = self._whole() if whole else None
+        finally:
+            self._present.taken = []  # which would keep the values of its rows
         return self._counted() if signed is None else signed
 
     def _whole(self) -> list[SignedBatch] | None:
         """The batches, of deletions the part that is there; None: rows have to be counted."""
         present = self._present
-        present.taken = []
         for batch, sign in self._signed():
             if sign == 0:
                 batch = present.everything() if present.by_query else None
