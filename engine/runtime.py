@@ -207,6 +207,9 @@ class Runtime(Protocol):
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""
 
+    def close(self) -> None:
+        """Releases the state. A Spark session goes on."""
+
     def query(
         self,
         circuit: Circuit,
@@ -246,6 +249,3 @@ class FrameRuntime(Runtime, Protocol):
         """The contents of a relation as a DataFrame with the relation's column names; with `weight` (None:
         where rows may have weights other than 1) also the column `weight`. It stays what it is when the
         relation changes."""
-
-    def close(self) -> None:
-        """Releases the state. The Spark session goes on."""

@@ -68,7 +68,7 @@ class CircuitSession:
         """Ends the session."""
         if self._open:
             self._open = False
-            self._host.close()
+            self._host.runtime.close()
 
     def step(self, given: Mapping[str, Change] | None = None) -> dict[str, Zset]:
         """The values of the outputs at the next time, for those of the inputs; of an incremental circuit,
@@ -79,7 +79,7 @@ class CircuitSession:
         for name, rows in ({} if given is None else by_input(given, "step")).items():
             changes[name] = self._batches(name, rows)
         try:
-            with deferred(), self._host.failures():
+            with deferred(), self._host.offer.failures():
                 deltas = self._host.runtime.commit(changes, max_iterations=self._limit)
                 return {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
         except Exception as error:
@@ -94,7 +94,7 @@ class CircuitSession:
         if name not in self._inputs and name not in self._outputs:
             help = did_you_mean(str(name), (*self._inputs, *self._outputs), "they")
             bad(str(name), "there is no such input or output", help)
-        with self._host.failures():
+        with self._host.offer.failures():
             found = self._host.runtime.rows(name)
             return dict(zip(found, found.weights or [1] * len(found), strict=True))
 

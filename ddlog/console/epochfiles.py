@@ -18,7 +18,6 @@ from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
 from ..errors.following import OutputOfAnotherRun
-from ..sessions.hosts.inprocess import InProcessHost
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .sinks import RowWriters, json_changes
@@ -125,8 +124,7 @@ class StateFiles:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
-        host = self._session.state.host
-        deltas = host.shown(sealed.deltas) if isinstance(host, InProcessHost) else dict(sealed.deltas)
+        deltas = self._session.state.host.offer.shown(sealed.deltas)
         self._files.write(self._session.state.told(deltas), epoch - self._before)
         self._drafted.append(epoch)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..core import Relation, relation_named
 from ..errors.diagnostics import DDlogError
+from ..errors.options import OptionNeeded
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
 from ..io.write import make_directory
@@ -82,8 +83,11 @@ def _run_on(
         if to_files and not session.resumed:
             _write_changes(session, chosen, options)
     if options.explain:
+        frames = session.state.host.offer.frames
+        if frames is None:
+            raise DDlogError([OptionNeeded("--explain", "--engine spark", "the plans are those of Spark")])
         for relation in chosen:
-            print_line(f"{relation.name}:\n{session.state.host.explained(relation.name)}\n")
+            print_line(f"{relation.name}:\n{frames.explained(relation.name)}\n")
         return
     if options.init_snapshot:
         show_snapshot(session, chosen, options, first)

@@ -108,7 +108,10 @@ class SessionHeld:
         if self._replayed != state.epochs:
             self._replays, self._replayed = {}, state.epochs
         if stratum.relations not in self._replays:
-            near, of = state.host if state.host.spark is None else None, one_round(self.program, stratum)
+            near, of = (
+                state.host if state.host.offer.frames is None else None,
+                one_round(self.program, stratum),
+            )
             with state.diagnosing():
                 made = None if of is None else Replayed(state.program, of, self._contents, near)
             self._replays[stratum.relations] = made
@@ -116,7 +119,7 @@ class SessionHeld:
 
     def _contents(self, relation: str, to: Host) -> Batch:
         state = self._state
-        if relation in state.kept and state.host.spark is None:
+        if relation in state.kept and state.host.offer.frames is None:
             return state.host.handed(relation, to)
         declared = self.program.relations[relation]
         names = tuple(f"c{at}" for at in range(len(declared.columns)))

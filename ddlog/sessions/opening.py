@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .collector import paused
 from .engines import EngineChoice
-from .hosts.host import Host
-from .hosts.inprocess import InProcessHost
+from .hosts.host import Host, here_of
 from .hosts.inprocess import open_host as open_in_process
 from .hosts.on_spark import on_spark
 from .options import SessionOptions
@@ -86,7 +85,7 @@ def open_durable(
 ) -> DurableState:
     """The state of a session that computes these relations: a file, or a folder on Spark. `fill` not None:
     with rows that are migrated; `limited`: the iterations of recursions are. Raises DDlogError."""
-    if host.spark is not None:
+    if host.offer.frames is not None:
         durable: DurableState = on_spark().open_durable(
             program, computed, host, place, durability, read_only, fill
         )
@@ -95,12 +94,11 @@ def open_durable(
     from .persistence.durable import Durable
     from .persistence.windowed import kept_windows
 
-    assert isinstance(host, InProcessHost)
-    windows = kept_windows(program, computed, host.fields.circuit)
+    fields = here_of(host)
+    windows = kept_windows(program, computed, fields.circuit)
     durable = Durable.open(program, computed, place, durability, windows, read_only, fill)
-    host.fields.remember(windows.nodes)
+    fields.remember(windows.nodes)
     if not limited:
-        durable.keep_checkpoints(Checkpointing(program, durable.store, host.fields))
-    fields = host.fields
+        durable.keep_checkpoints(Checkpointing(program, durable.store, fields))
     durable.live = lambda: sum(map(host.runtime.size, durable.kept.with_rows)) if fields.is_settled else _MANY
     return durable

@@ -110,7 +110,7 @@ class SessionProfile:
 
     def lines(self) -> Iterator[str]:
         """The profile as text."""
-        sides = self._session.state.host.sides()
+        sides = self._session.state.host.offer.sides()
         yield "Rows of each relation, and where it lies:" if sides else "Rows of each relation:"
         for name, relation in sorted(self._named()):
             side = f"{sides.get(relation, ''):<7}  " if sides else ""

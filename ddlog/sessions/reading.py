@@ -12,6 +12,7 @@ from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
 from .gaps import Ability, check_offered, refused
+from .hosts.host import frames_of
 from .results.indexes import IndexView
 from .results.tempviews import register_views
 from .results.views import RelationView, Result
@@ -31,7 +32,10 @@ class Reading:
     def view(self, relation: str) -> RelationView:
         """The rows of a relation."""
         declared, host = self._readable(relation), self._state.host
-        frame = partial(host.frame, declared.name)
+
+        def frame() -> DataFrame:
+            return frames_of(host, Ability.FRAMES_OUT).frame(declared.name)
+
         stored = host.runtime.rows(declared.name)
         return RelationView(declared, stored, partial(self._contains, declared), self._state.typedefs, frame)
 
@@ -53,7 +57,7 @@ class Reading:
         host = self._state.host
 
         def no_frame() -> DataFrame:
-            raise refused(host.kind, Ability.LOOKUP_FRAMES)
+            raise refused(host.offer.kind, Ability.LOOKUP_FRAMES)
 
         return IndexView(index, relation, host.runtime, self._state.typedefs, no_frame)
 
@@ -78,12 +82,13 @@ class Reading:
 
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""
-        return self._state.host.write(self._readable(relation), place, format)
+        declared = self._readable(relation)
+        return frames_of(self._state.host, Ability.WRITE).write(declared, place, format)
 
     def register_views(self, prefix: str) -> list[str]:
         """Makes a temp view of Spark of each output relation, and returns their names."""
         self._state.check_open()
-        check_offered(self._state.host.kind, Ability.FRAMES_OUT)
+        check_offered(self._state.host.offer.kind, Ability.FRAMES_OUT)
         program = self._state.program
         kept = [name for name in program.names("output") if name in self._state.kept]
         return register_views({name: self.view(name).to_spark() for name in kept}, program.relations, prefix)

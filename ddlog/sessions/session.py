@@ -88,7 +88,7 @@ class Session(Inputs):
             self.rollback()
             self.state.closed = True
             self.state.questions.close()
-            self.state.host.close()
+            self.state.host.runtime.close()
             if self.state.durable is not None:
                 self.state.durable.close()
 
@@ -309,7 +309,7 @@ class Session(Inputs):
 
     def _check_measured(self) -> None:
         self.state.check_open()
-        if not self.state.host.is_measured:
+        if not self.state.host.offer.is_measured:
             reason = "each relation is one query of Spark's, which no rule has a part of"
             raise DDlogError([CannotBeCombined("a profile", "updates=False on Spark", reason)])
 
@@ -334,7 +334,8 @@ class Session(Inputs):
     @property
     def spark(self) -> SparkSession | None:
         """The Spark session that holds the relations; None in-process."""
-        return self.state.host.spark
+        frames = self.state.host.offer.frames
+        return None if frames is None else frames.session
 
     @property
     def on_spark(self) -> bool:

@@ -545,6 +545,9 @@ class InProcess:
     def decisions(self) -> list[Decision]:
         return list(self._state.maintaining.decisions)
 
+    def close(self) -> None:
+        """Nothing: memory is that of the process."""
+
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:
             with self.still, interrupt.deferred():

@@ -40,14 +40,14 @@ def ask(question: Callable[[], Any]) -> float:
 
 def some_rows(session: Any, relation: str, rng: random.Random, count: int) -> list[tuple[int, ...]]:
     """Rows of a relation of numbers, chosen at random."""
-    contents = session.state.host.fields.contents(relation)
+    contents = session.state.host.offer.here.contents(relation)
     places = rng.sample(range(contents.length), count)
     return [tuple(int(column[at]) for column in contents.columns) for at in places]
 
 
 def absent_rows(session: Any, relation: str, rng: random.Random, count: int) -> list[tuple[int, ...]]:
     """Rows that a relation of numbers lacks, of values that its columns have, each value as likely."""
-    contents = session.state.host.fields.contents(relation)
+    contents = session.state.host.offer.here.contents(relation)
     columns = [np.unique(column[: contents.length]).tolist() for column in contents.columns]
     found: dict[tuple[int, ...], None] = {}
     while len(found) < count:

@@ -157,6 +157,9 @@ class ReferenceRuntime:
         """None are taken."""
         return ()
 
+    def close(self) -> None:
+        """Nothing."""
+
     def tidy(self) -> None:
         """Nothing is kept."""
 

@@ -170,7 +170,9 @@ def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
     assert plan.count("HashAggregate") == 2 and "LeftSemi" in plan
     with keyed.session(spark=spark, updates=False) as session:
         session.load_frames({"Fact": fact, "Dim": dim})
-        assert "ReadSchema: struct<key:int,value:bigint>" in session.state.host.explained("Total")
+        assert "ReadSchema: struct<key:int,value:bigint>" in session.state.host.offer.frames.explained(
+            "Total"
+        )
         with pytest.raises(ddlog.DDlogError, match="changes"):
             session.insert("Dim", (9, 9))
     wanted = sorted(map(tuple, found["Total"].collect()))
@@ -197,7 +199,7 @@ def test_a_group_that_two_outputs_read_is_computed_once(spark: Any) -> None:
         options = SparkOptions(driver_rows=rows)
         with program.session(spark=spark, spark_options=options, updates=False) as session:
             session.load_frames({"Fact": facts})
-            plans = [session.state.host.explained(name) for name in ("Many", "Most")]
+            plans = [session.state.host.offer.frames.explained(name) for name in ("Many", "Most")]
             assert [("ExistingRDD" in plan) for plan in plans] == [seen, seen]
             assert (list(session["Many"].tuples()), list(session["Most"].tuples())) == ([(0,)], [(4,)])
 
@@ -261,7 +263,7 @@ def test_temp_views_of_the_outputs(spark: Any, tmp_path: Path) -> None:
         assert session.register_views("a b.`") == ["a b.`Back", "a b.`End", "a b.`Heavy"]
         session.insert("Edge", edges)
         assert session.commit().to_spark("Heavy").selectExpr("weight_").collect() == [(2,)]
-        session.state.host.write(program.relations["Heavy"], str(tmp_path), "jsonl")
+        session.state.host.offer.frames.write(program.relations["Heavy"], str(tmp_path), "jsonl")
         assert "".join(path.read_text() for path in (tmp_path / "Heavy").glob("*.txt")).count("2") == 2
         assert spark.table("`a b.``Back`").count() == 0, "a view stays as it was"
         session.register_views("a b.`")

@@ -83,7 +83,7 @@ class Questions:
         asked = question(over(self._program.checked, given), query)
         standing = self._standing.pop(asked.form, None)
         if standing is not None and len(standing.asked) >= MOST_ASKED:
-            standing.host.close()
+            standing.host.runtime.close()
             standing = None
         if standing is None:
             standing = self._begun(asked, given)
@@ -95,7 +95,7 @@ class Questions:
             self._whole |= too_many
             self._drop(asked.form)
         for form in list(islice(self._standing, MOST, None)):
-            self._standing.pop(form).host.close()
+            self._standing.pop(form).host.runtime.close()
         return rows
 
     def _found(self, standing: _Standing, asked: Question) -> RowSet:
@@ -112,7 +112,7 @@ class Questions:
         is asked again: whatever is wrong with it does not concern the commit, and an interrupt is acted on
         after it."""
         for form, standing in list(self._standing.items()):
-            if not self._host.is_followed or not standing.inputs <= self._followed():
+            if not self._host.offer.is_followed or not standing.inputs <= self._followed():
                 self._drop(form)
                 continue
             own = {name: each for name, each in changes.items() if name in standing.inputs}
@@ -152,7 +152,7 @@ class Questions:
             self._drop(form)
 
     def _drop(self, form: str) -> None:
-        self._standing.pop(form).host.close()
+        self._standing.pop(form).host.runtime.close()
 
     def _followed(self) -> set[str]:
         """The relations whose changes a commit tells."""
@@ -184,7 +184,7 @@ class Questions:
         key = asked.form, tuple(sorted(self._whole))
         if key not in self._made:
             program = Program(self._program.source, asked.program)
-            records = "values" if self._host.spark is not None else "columns"
+            records = "values" if self._host.offer.frames is not None else "columns"
             wanted = [FOUND, *sorted(self._whole)]
             self._made[key] = program, program.circuit("incremental", wanted, records=records)
             for old in list(islice(self._made, max(0, len(self._made) - MOST_MADE))):
@@ -207,6 +207,6 @@ class Questions:
         try:
             runtime.commit(changes, max_iterations=max_iterations)
         except BaseException:
-            standing.host.close()
+            standing.host.runtime.close()
             raise
         standing.asked.add(asked.values)

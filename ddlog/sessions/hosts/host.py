@@ -7,7 +7,7 @@ when a session is made, and nothing else in a session depends on which it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.runtime import Batch, Delta, RowSet, Runtime
 from ...values.rows import Row
-from ..gaps import HostKind
+from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges
 from .incoming import IncomingRows
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ...engine.circuit import Circuit
+    from ...engine.inprocess.runtime import InProcess
     from ...io.places import Place
     from ..program import Program
     from .cluster import Cluster
@@ -47,46 +48,70 @@ class LocatedFacts:
     ignored: Collection[Path]
 
 
-class Host(Protocol):
-    """The place where a session keeps its relations. A method that the host does not offer raises DDlogError;
-    `gaps.py` lists them."""
+class Frames(Protocol):
+    """The relations of a host on Spark as DataFrames. Methods raise DDlogError."""
 
     @property
-    def kind(self) -> HostKind:
-        """Which host this is."""
+    def session(self) -> SparkSession:
+        """The Spark session that holds the relations."""
+
+    def feed(
+        self, declared: Relation, frame: DataFrame
+    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
+        """The rows to delete and those to insert by a change feed, as `Session.apply_changes` takes it."""
+
+    def frame(self, relation: str) -> DataFrame:
+        """The contents of a relation."""
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        """The change of a relation."""
+
+    def explained(self, relation: str) -> str:
+        """Spark's plan of a relation that is one query."""
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        """Writes a relation, and returns the folder or table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a host offers. In process it has `here`, the runtime over fields; on Spark it has `frames`."""
+
+    kind: HostKind
+    failures: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Turns failures of the host inside into DDlogErrors."""
+    shown: Callable[[Mapping[str, Delta]], dict[str, Delta]] = dict
+    """Gives changes of the runtime as the session sees them."""
+    is_followed: bool = False
+    """Whether hosts beside take the batches that this one takes."""
+    is_measured: bool = True
+    """Whether commits can be measured, rule by rule."""
+    sides: Callable[[], Mapping[str, str]] = dict
+    """Tells whether relations lie on the driver or on the cluster, where there is one."""
+    operators: Callable[[], Sequence[str]] = list
+    """Tells for each node of the circuit whether its operator runs on the driver or on the cluster."""
+    cluster: Callable[[], Cluster | None] = lambda: None
+    """Gives what tells about jobs, where something does."""
+    here: InProcess | None = None
+    frames: Frames | None = None
+
+
+class Host(Protocol):
+    """The place where a session keeps its relations."""
 
     @property
     def runtime(self) -> Runtime:
         """The circuit's state."""
 
     @property
-    def spark(self) -> SparkSession | None:
-        """The Spark session that holds the relations; None in-process."""
-
-    def cluster(self) -> Cluster | None:
-        """What tells about jobs; None where there are none, or nothing tells."""
-
-    def sides(self) -> Mapping[str, str]:
-        """Whether relations lie on the driver or on the cluster, where there is one."""
-
-    def operators(self) -> Sequence[str]:
-        """For each node of the circuit whether its operator runs on the driver or on the cluster; nothing
-        where there is no cluster."""
-
-    def failures(self) -> AbstractContextManager[None]:
-        """Turns failures of the host inside into DDlogErrors."""
+    def offer(self) -> Offer:
+        """What the host offers."""
 
     def pending(self, declared: Relation) -> PendingChanges:
         """The changes of an input relation in a transaction, none so far."""
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         """The rows of a table, as `Session.insert_table` takes it. Raises DDlogError."""
-
-    def feed(
-        self, declared: Relation, frame: DataFrame
-    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
-        """The rows to delete and those to insert by a change feed, as `Session.apply_changes` takes it.
-        Raises DDlogError."""
 
     def locate(
         self,
@@ -114,28 +139,18 @@ class Host(Protocol):
     def handed(self, relation: str, to: Host) -> Batch:
         """The contents of a relation as a batch of a host beside."""
 
-    @property
-    def is_followed(self) -> bool:
-        """Whether hosts beside take the batches that this one takes."""
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether commits can be measured, rule by rule."""
+def here_of(host: Host) -> InProcess:
+    """The runtime over fields of a host in process."""
+    assert host.offer.here is not None
+    return host.offer.here
 
-    def frame(self, relation: str) -> DataFrame:
-        """The contents of a relation as a Spark DataFrame. Raises DDlogError."""
 
-    def delta_frame(self, delta: Delta) -> DataFrame:
-        """The change of a relation as a Spark DataFrame. Raises DDlogError."""
-
-    def explained(self, relation: str) -> str:
-        """Spark's plan of a relation that is one query. Raises DDlogError."""
-
-    def write(self, declared: Relation, place: str, format: str) -> str:
-        """Writes a relation, and returns the folder or table. Raises DDlogError."""
-
-    def close(self) -> None:
-        """Releases the state."""
+def frames_of(host: Host, ability: Ability) -> Frames:
+    """What a host on Spark offers. Raises DDlogError in process, for an ability that is asked for."""
+    if host.offer.frames is None:
+        raise refused(host.offer.kind, ability)
+    return host.offer.frames
 
 
 class StreamHandle(Protocol):

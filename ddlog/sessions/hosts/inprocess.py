@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.runtime import Batch, ComparingRuntime, Delta, RowSet
-from ...errors.diagnostics import DDlogError
-from ...errors.options import OptionNeeded
+from ...engine.runtime import Batch, ComparingRuntime, RowSet
 from ...lowering.lower import lower_query
 from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
@@ -20,14 +17,11 @@ from ..gaps import Ability, HostKind, refused
 from ..pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
-from .host import FactSource, Host, LocatedFacts
+from .host import FactSource, Host, LocatedFacts, Offer, here_of
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from ...engine.circuit import Circuit
-    from ...engine.inprocess.runtime import InProcess
     from ...engine.maintaining import Mode
     from ...io.places import Place
 
@@ -35,8 +29,6 @@ if TYPE_CHECKING:
 MOST_LOWERED = 256
 """The most circuits of queries that are kept, to ask these queries again of other rows. An explanation asks
 about a dozen queries, each many times."""
-
-_NO_FAILURES = nullcontext()
 
 
 def open_host(
@@ -59,28 +51,17 @@ def open_host(
 class InProcessHost:
     """A runtime of this process. See `Host`."""
 
-    kind = HostKind.IN_PROCESS
-    spark = None
-    is_followed = is_measured = True
-
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
+        from ...engine.inprocess.runtime import InProcess
+
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
+        shown = self.runtime.shown if isinstance(self.runtime, RecordRuntime) else dict
+        here = runtime if isinstance(runtime, InProcess) else None
+        self.offer = Offer(HostKind.IN_PROCESS, shown=shown, is_followed=True, here=here)
         self._program, self._typedefs = program, program.checked.typedefs
         self._lowered: dict[
             int, tuple[CheckedQuery, Circuit]
         ] = {}  # by identity, those asked last at the end
-
-    def cluster(self) -> None:
-        """There is none."""
-
-    def sides(self) -> dict[str, str]:
-        return {}
-
-    def operators(self) -> list[str]:
-        return []
-
-    def failures(self) -> AbstractContextManager[None]:
-        return _NO_FAILURES
 
     def pending(self, declared: Relation) -> PendingChanges:
         key = primary_key(self._program, declared)
@@ -90,13 +71,8 @@ class InProcessHost:
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):
-            raise refused(self.kind, Ability.FRAMES_IN)
+            raise refused(self.offer.kind, Ability.FRAMES_IN)
         return table_rows(self.runtime, declared, table, self._typedefs)
-
-    def feed(
-        self, declared: Relation, frame: DataFrame
-    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
-        raise refused(self.kind, Ability.FRAMES_IN)
 
     def locate(
         self,
@@ -144,35 +120,7 @@ class InProcessHost:
         return of.shown(stored)
 
     def beside(self, program: Program, circuit: Circuit) -> InProcessHost:
-        return InProcessHost(program, self.fields.beside(circuit))
+        return InProcessHost(program, here_of(self).beside(circuit))
 
     def handed(self, relation: str, to: Host) -> Batch:
-        return self.fields.contents(relation)
-
-    def shown(self, deltas: Mapping[str, Delta]) -> dict[str, Delta]:
-        """Changes of the runtime over fields, as the session sees them."""
-        return self.runtime.shown(deltas) if isinstance(self.runtime, RecordRuntime) else dict(deltas)
-
-    @property
-    def fields(self) -> InProcess:
-        """The runtime over fields."""
-        from ...engine.inprocess.runtime import InProcess
-
-        runtime = self.runtime.inner if isinstance(self.runtime, RecordRuntime) else self.runtime
-        assert isinstance(runtime, InProcess)
-        return runtime
-
-    def frame(self, relation: str) -> DataFrame:
-        raise refused(self.kind, Ability.FRAMES_OUT)
-
-    def delta_frame(self, delta: Delta) -> DataFrame:
-        raise refused(self.kind, Ability.FRAMES_OUT)
-
-    def explained(self, relation: str) -> str:
-        raise DDlogError([OptionNeeded("--explain", "--engine spark", "the plans are those of Spark")])
-
-    def write(self, declared: Relation, place: str, format: str) -> str:
-        raise refused(self.kind, Ability.WRITE)
-
-    def close(self) -> None:
-        pass
+        return here_of(self).contents(relation)

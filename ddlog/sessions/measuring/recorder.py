@@ -28,7 +28,6 @@ from ...profiling.profile import (
     Stratum,
 )
 from ..hosts.cluster import Cluster, Work
-from ..hosts.inprocess import InProcessHost
 from .sums import Cost, Ends, Epochs, Recursion, Sums, Walked
 
 if TYPE_CHECKING:
@@ -67,11 +66,11 @@ class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
     def __init__(self, host: Host) -> None:
-        self._meter, self._cluster = Meter(), host.cluster()
+        self._meter, self._cluster = Meter(), host.offer.cluster()
         self._work: dict[NodeId, Work] = {}  # of the epochs that wait
         if self._cluster is not None:
             self._meter.marking = self._cluster.begun
-        self._here = host.fields if isinstance(host, InProcessHost) else None
+        self._here = host.offer.here
         self._ends: Ends | None = None  # of the epoch noted last
         self._sums: Sums | None = None
         self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
@@ -246,7 +245,7 @@ class _Names:
     def __init__(self, program: Program, host: Host) -> None:
         rules = program.checked.rules
         self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
-        self._sides = host.operators()
+        self._sides = host.offer.operators()
 
     def side(self, at: NodeId) -> str | None:
         """Where the operator of a node runs, on Spark."""
@@ -272,7 +271,7 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
     ]  # fmt: skip
     return Profile(
         program=program.source.name,
-        engine="Spark" if host.spark is not None else "in-process",
+        engine="Spark" if host.offer.frames is not None else "in-process",
         commits=commits,
         seconds=seconds,
         strata=recorder.strata(names),
@@ -303,7 +302,7 @@ def _relations(
     program: Program, host: Host, kept: Collection[str], held: Iterable[Held] | None
 ) -> Iterator[Relation]:
     by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
-    sides = host.sides()
+    sides = host.offer.sides()
     for declared in program.relations.values():
         if not declared.hidden and declared.name in kept:
             memory = by_name.get(declared.name)

@@ -32,7 +32,7 @@ from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
 from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
 from ...values import holds_function
-from ..hosts.inprocess import InProcessHost
+from ..hosts.host import here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import SeedSpan
 from .checkpoint_policy import BROKEN, CheckpointPolicy
@@ -283,8 +283,7 @@ class Durable:
     def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
         self.keep_positions()
         assert self.positions.stored is not None
-        host = state.host
-        assert isinstance(host, InProcessHost)
+        here = here_of(state.host)
         given = {name for _, _, changes in spans for name in changes}
         with self.store.at_once():
             for number, (first, last, changes) in enumerate(spans):
@@ -293,7 +292,7 @@ class Durable:
                 }
                 for name, stored in self.kept.stored.items() if number == 0 else ():
                     if stored.role == "input" and stored.kind != "stream" and name not in given:
-                        found[stored.id] = rows_of(host.fields.input_held(name))
+                        found[stored.id] = rows_of(here.input_held(name))
                 if number == len(spans) - 1:
                     moved = [(row, 1) for row in positions]
                     found[self.positions.stored.id] = _position_rows(moved)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...engine.interrupt import deferred
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EpochExpected
-from ..hosts.inprocess import InProcessHost
+from ..hosts.host import here_of
 from .beginning import Beginning, SignedBatches
 from .windowed import kept_windows
 
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
 def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
     """Lets a session begin with what a state in a file held after an epoch. Raises DDlogError."""
-    host = state.host
-    assert isinstance(host, InProcessHost)
-    host.fields.earlier = epoch - 1
+    fields = here_of(state.host)
+    fields.earlier = epoch - 1
     with deferred(), state.diagnosing():
-        windows = kept_windows(state.program, state.kept, host.fields.circuit)
-        host.fields.remember(windows.nodes)
+        windows = kept_windows(state.program, state.kept, fields.circuit)
+        fields.remember(windows.nodes)
         with durable.snapshot() as history:
             history.check_past(epoch, durable.kept.depth)
-            found = Beginning(durable.kept, history, host.fields).resumption(epoch)
-        host.fields.give(found.given)
+            found = Beginning(durable.kept, history, fields).resumption(epoch)
+        fields.give(found.given)
         state.epoch(found.changes, False, None)
         state.delays.resume(found.past)
         state.started = True
@@ -35,11 +34,9 @@ def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
 
 def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
-    host = state.host
-    assert isinstance(host, InProcessHost)
     with durable.snapshot() as history:
         history.check_change(epoch)
-        return Beginning(durable.kept, history, host.fields).changes_of(epoch)
+        return Beginning(durable.kept, history, here_of(state.host)).changes_of(epoch)
 
 
 def check_number(epoch: object, example: str) -> None:

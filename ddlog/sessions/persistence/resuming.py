@@ -16,7 +16,7 @@ from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
-from ..hosts.inprocess import InProcessHost
+from ..hosts.host import here_of
 from ..results.views import Changes
 from ..transactions.state import SessionState
 from .beginning import Beginning, Resumption, SignedBatches, signed
@@ -31,12 +31,10 @@ _BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, Ind
 def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     """Brings the session to the state of the last commit, and returns what follows from it as changes. Raises
     DDlogError."""
-    host = state.host
-    assert isinstance(host, InProcessHost)
-    runtime = host.fields
+    runtime = here_of(state.host)
     with deferred(), state.diagnosing():
         runtime.earlier = durable.epoch - 1
-        found = _from_checkpoint(state, durable, host, static) or _all(durable, runtime)
+        found = _from_checkpoint(state, durable, static) or _all(durable, runtime)
         if durable.begun_with is None:
             runtime.give(found.given)
             state.epoch(found.changes, static, None)
@@ -51,7 +49,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
         if durable.read_only and durable.begun_with is not None:
             runtime.read_all()
         durable.store.let_go()
-        deltas = host.shown(runtime.all_held())
+        deltas = state.host.offer.shown(runtime.all_held())
         if not static and durable.upkeep is not None and runtime.is_settled:
             durable.upkeep.committed(durable.epoch, 0)
         state.started, state.static = True, static
@@ -67,9 +65,7 @@ def _signed(runtime: InProcess, rows: Rows, name: str) -> list[tuple[Batch, int]
     return list(signed(runtime, rows, name))
 
 
-def _from_checkpoint(
-    state: SessionState, durable: Durable, host: InProcessHost, static: bool
-) -> Resumption | None:
+def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Resumption | None:
     """Begins with the checkpoint of the state; None: there is none that can be used. Then the runtime is
     empty."""
     upkeep = durable.upkeep
@@ -85,7 +81,7 @@ def _from_checkpoint(
     try:
         return _begun(state, durable, upkeep, found, static)
     except _BROKEN as error:
-        host.fields.start_over()
+        here_of(state.host).start_over()
         _left_out(durable, _said(error))
         return None
 
@@ -101,9 +97,7 @@ def _said(error: Exception) -> str:
 def _begun(
     state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: Found, static: bool
 ) -> Resumption | None:
-    host, checkpointing = state.host, upkeep.checkpointing
-    assert isinstance(host, InProcessHost)
-    runtime = host.fields
+    runtime, checkpointing = here_of(state.host), upkeep.checkpointing
     behind = found.epoch < durable.epoch
     there = checkpointing.inputs_of(found)
     contents = _as_of(durable, found.epoch, there) if durable.kept.has_all_windows else None
@@ -153,9 +147,7 @@ def _catch_up(
 ) -> None:
     """Applies the epochs after a checkpoint, when the session needs its relations for the first time. Raises
     DDlogError."""
-    host = state.host
-    assert isinstance(host, InProcessHost)
-    runtime = host.fields
+    runtime = here_of(state.host)
     with deferred(), state.diagnosing():
         if upkeep.begun_with is not None:
             try:

@@ -222,6 +222,9 @@ class RecordRuntime:
     def decisions(self) -> Sequence[Decision]:
         return self.inner.decisions()
 
+    def close(self) -> None:
+        self.inner.close()
+
     def tidy(self) -> None:
         self.inner.tidy()
 

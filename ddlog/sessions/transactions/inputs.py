@@ -10,6 +10,8 @@ from ...core import Relation
 from ...errors.changes import BadTable, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
 from ...values.rows import Row, row_of
+from ..gaps import Ability
+from ..hosts.host import frames_of
 from ..hosts.incoming import is_frame, key_value, row_change
 from ..pending import KeyedChanges, PendingChanges
 from .state import SessionState
@@ -65,7 +67,7 @@ class Inputs:
         with self.transaction.changing(relation) as (declared, changes):
             if not is_frame(feed):
                 raise DDlogError([BadTable(declared.name, "a change feed is a Spark DataFrame")])
-            with self.state.host.feed(declared, feed) as sides:
+            with frames_of(self.state.host, Ability.FRAMES_IN).feed(declared, feed) as sides:
                 for incoming, sign in zip(sides, (-1, 1), strict=True):
                     changes.change(incoming.batch(), incoming.rows, sign)
 

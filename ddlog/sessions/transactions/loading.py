@@ -48,7 +48,7 @@ def load_places(
 def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:
     """Puts the rows of Spark DataFrames into the transaction. Raises DDlogError; then the transaction is
     empty."""
-    check_offered(state.host.kind, Ability.LOAD_FRAMES)
+    check_offered(state.host.offer.kind, Ability.LOAD_FRAMES)
     with transaction.loading():
         for name, frame in frames.items():
             declared = transaction.input(name)

@@ -18,7 +18,8 @@ from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import SessionClosed
 from ...errors.unknown import unknown_relation
 from ...values.rows import Row
-from ..hosts.host import Host
+from ..gaps import Ability
+from ..hosts.host import Host, frames_of
 from ..program import Program
 from ..results.views import Changes
 from .delays import Delays
@@ -26,6 +27,8 @@ from .faults import diagnosed, never_settled, out_of_memory
 from .update_ids import UpdateIds
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from ..asking.questions import Questions
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
@@ -141,7 +144,10 @@ class SessionState:
 
     def changes(self, deltas: Mapping[str, Delta]) -> Changes:
         """The changes of output relations, to give out."""
-        return Changes(deltas, self.program.relations, self.typedefs, self.host.delta_frame, self._texts)
+        return Changes(deltas, self.program.relations, self.typedefs, self._delta_frame, self._texts)
+
+    def _delta_frame(self, delta: Delta) -> DataFrame:
+        return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
     def diagnosing(self) -> AbstractContextManager[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors."""
@@ -155,7 +161,7 @@ class _Diagnosing:
     __slots__ = ("_failures", "_state")
 
     def __init__(self, state: SessionState) -> None:
-        self._state, self._failures = state, state.host.failures()
+        self._state, self._failures = state, state.host.offer.failures()
 
     def __enter__(self) -> None:
         self._failures.__enter__()

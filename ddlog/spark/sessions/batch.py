@@ -15,18 +15,21 @@ from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
+from ...sessions.hosts.host import Offer
 from ...sessions.hosts.incoming import IncomingRows, is_frame
 from ...sessions.pending import PendingChanges, Present, SetChanges, key_places
 from ...sessions.program import Program
 from ...sessions.transactions.faults import diagnosed, never_settled
 from ..files.listing import SparkFacts
 from ..files.read import FactReader
-from ..files.write import TABLE, write_frame
+from ..files.write import TABLE
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
 from .failures import spark_failures
-from .host import SparkHost, absolute, open_host
+from .frames import SparkFrames
+from .host import SparkHost, open_host
+from .presented import plain_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,21 +64,16 @@ def open_batch(
 class BatchHost(SparkHost):
     """See `ddlog.sessions.hosts.host.Host`."""
 
-    is_measured = False
     runtime: BatchRuntime  # type: ignore[assignment]
 
     def __init__(self, program: Program, runtime: BatchRuntime, codec: SparkCodec) -> None:
         super().__init__(program, runtime, codec)  # type: ignore[arg-type]
         self._located: list[tuple[Relation, SparkFacts]] = []
-        runtime.failures = self._failing
+        runtime.failures = self.failing
         self._reader = FactReader(runtime.spark, codec, self._typedefs, lazily=True)
 
-    def sides(self) -> dict[str, str]:
-        """Unknown: relations are queries."""
-        return {}
-
-    def operators(self) -> list[str]:
-        return []
+    def _offer(self) -> Offer:
+        return Offer(self.kind, self.failures, is_measured=False, frames=BatchFrames(self))
 
     def pending(self, declared: Relation) -> PendingChanges:
         return SetChanges(
@@ -88,7 +86,7 @@ class BatchHost(SparkHost):
         name = f"the DataFrame for {declared.name}"
         with spark_failures():
             self._reader.check(declared, table, name)
-        cast = partial(self._cast, declared, table, name)
+        cast = partial(self.cast, declared, table, name)
         batch = partial(self.runtime.batch_from, declared.name, cast)
         return IncomingRows(batch, lambda: self._collected(declared, cast()))
 
@@ -97,9 +95,9 @@ class BatchHost(SparkHost):
         return self._batch(declared, frame)
 
     @contextmanager
-    def _failing(self) -> Iterator[None]:
+    def failing(self) -> Iterator[None]:
         """Turns what fails when a query runs, after the commit, into DDlogErrors."""
-        program = self._program
+        program = self.program
         try:
             with spark_failures():
                 yield
@@ -112,17 +110,23 @@ class BatchHost(SparkHost):
                 self._find_line(declared, found, error)
             raise
 
-    def write(self, declared: Relation, place: str, format: str) -> str:
-        frame, place = self._plain_frame(declared), absolute(place)
-        if format == "parquet" or place.startswith(TABLE):
-            return write_frame(frame, None, self.codec, declared, self._typedefs, place, format)
-        with self._failing():
-            kept = frame.persist()  # few rows make one file of text, and counting them computes them
-            try:
-                return write_frame(kept, kept.count(), self.codec, declared, self._typedefs, place, format)
-            finally:
-                kept.unpersist()
+
+class BatchFrames(SparkFrames):
+    """See `ddlog.sessions.hosts.host.Frames`."""
+
+    _host: BatchHost
 
     def explained(self, relation: str) -> str:
-        with self._failing():
-            return self.runtime.explained(relation)
+        with self._host.failing():
+            return self._host.runtime.explained(relation)
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        frame = plain_frame(self._host.runtime, declared)  # type: ignore[arg-type]
+        if format == "parquet" or place.startswith(TABLE):
+            return self._write(frame, None, declared, place, format)
+        with self._host.failing():
+            kept = frame.persist()  # few rows make one file of text, and counting them computes them
+            try:
+                return self._write(kept, kept.count(), declared, place, format)
+            finally:
+                kept.unpersist()

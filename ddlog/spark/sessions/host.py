@@ -6,24 +6,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import Circuit, Clock, Fixpoint, Window
-from ...engine.runtime import Batch, Delta, RowSet, StateLost
+from ...engine.runtime import Batch, RowSet, StateLost
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
-from ...errors.options import CannotBeCombined
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
 from ...io.places import Place
 from ...io.read import read_facts
 from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
-from ...sessions.hosts.host import FactSource, Host, LocatedFacts
+from ...sessions.hosts.host import FactSource, Host, LocatedFacts, Offer
 from ...sessions.hosts.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.pending import KeyedChanges, PendingChanges, primary_key, unkeyed_changes
 from ...sessions.program import Program
@@ -31,14 +29,13 @@ from ...types import Bit, Signed
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
-from ..files.write import TABLE, write_frame
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
-from .changefeed import net_change
 from .connect import is_connect, open_session
 from .failures import lost_rows, spark_failures
+from .frames import SparkFrames
 from .pending import Queried, QueriedByKey
-from .presented import WEIGHT, presented, weight_name
+from .presented import plain_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,16 +83,25 @@ def _is_binary(column: Column) -> bool:
 class SparkHost:
     """A runtime on a Spark session. See `ddlog.sessions.hosts.host.Host`."""
 
-    is_followed, is_measured = False, True
-
     def __init__(self, program: Program, runtime: SparkRuntime, codec: SparkCodec) -> None:
         self.runtime = runtime
         self.spark: SparkSession = runtime.spark
         self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
-        self._program, self._typedefs = program, program.checked.typedefs
+        self.program, self._typedefs = program, program.checked.typedefs
         self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
         runtime.tables.guard = self.failures
+        self.offer = self._offer()
+
+    def _offer(self) -> Offer:
+        return Offer(
+            self.kind,
+            self.failures,
+            sides=lambda: {name: side for name, side, _ in self.runtime.placed()},
+            operators=self.runtime.operators_placed,
+            cluster=self._cluster,
+            frames=SparkFrames(self),
+        )
 
     @contextmanager
     def failures(self) -> Iterator[None]:
@@ -108,7 +114,7 @@ class SparkHost:
                     raise StateLost(relations, "mended") from None
                 raise
 
-    def cluster(self) -> Cluster | None:
+    def _cluster(self) -> Cluster | None:
         """None through Connect, which does not tell about jobs."""
         if self.kind == HostKind.CONNECT:
             return None
@@ -116,38 +122,19 @@ class SparkHost:
 
         return Jobs(self.spark)
 
-    def sides(self) -> dict[str, str]:
-        return {name: side for name, side, _ in self.runtime.placed()}
-
-    def operators(self) -> list[str]:
-        return self.runtime.operators_placed()
-
-    def close(self) -> None:
-        self.runtime.close()  # the Spark session goes on
-
     def pending(self, declared: Relation) -> PendingChanges:
-        key = primary_key(self._program, declared)
+        key = primary_key(self.program, declared)
         if key is not None:
-            expression = self._program.key_expression(declared)
+            expression = self.program.key_expression(declared)
             return KeyedChanges(QueriedByKey(declared, self.runtime, key, expression))
         return unkeyed_changes(Queried(declared, self.runtime))
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):
             return table_rows(self.runtime, declared, table, self._typedefs)
-        return self._frame_rows(declared, self._cast(declared, table, f"the DataFrame for {declared.name}"))
+        return self.frame_rows(declared, self.cast(declared, table, f"the DataFrame for {declared.name}"))
 
-    @contextmanager
-    def feed(self, declared: Relation, frame: DataFrame) -> Iterator[tuple[IncomingRows, IncomingRows]]:
-        with spark_failures():
-            deleted, inserted, net = net_change(declared, frame, partial(self._cast, declared))
-        net.persist()  # both sides read it
-        try:
-            yield self._frame_rows(declared, deleted), self._frame_rows(declared, inserted)
-        finally:
-            net.unpersist()
-
-    def _frame_rows(self, declared: Relation, cast: DataFrame) -> IncomingRows:
+    def frame_rows(self, declared: Relation, cast: DataFrame) -> IncomingRows:
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
     def query(
@@ -167,8 +154,8 @@ class SparkHost:
     def handed(self, relation: str, to: Host) -> Batch:
         from ...engine.spark.sqltext import quoted
 
-        declared = self._program.relations[relation]
-        frame = self._plain_frame(declared)
+        declared = self.program.relations[relation]
+        frame = plain_frame(self.runtime, declared)
         if declared.kind != "relation":
             fields = ", ".join(quoted(each.name) for each in declared.columns)
             weight = quoted(frame.columns[-1])
@@ -176,36 +163,6 @@ class SparkHost:
             frame = frame.selectExpr(each).select("r.*")
         assert isinstance(to, SparkHost)
         return to.runtime.batch_from_frame(relation, frame, once=True)
-
-    def frame(self, relation: str) -> DataFrame:
-        declared = self._program.relations[relation]
-        with spark_failures():
-            counted = declared.kind != "relation"
-            return presented(self.runtime.frame(relation, counted), declared, counted)
-
-    def _plain_frame(self, declared: Relation) -> DataFrame:
-        """The rows of a relation, those of a multiset with their weight as the last column."""
-        counted = declared.kind != "relation"
-        frame, names = self.runtime.frame(declared.name, counted), [each.name for each in declared.columns]
-        return frame.toDF(*names, *([weight_name(names)] if counted else [])) if names else frame
-
-    def delta_frame(self, delta: Delta) -> DataFrame:
-        from ...engine.spark.driverrows import DriverDelta
-        from ...engine.spark.rows import FrameDelta
-
-        assert isinstance(delta, FrameDelta | DriverDelta)
-        frame = delta.frame()
-        names = frame.columns[:-1]
-        name = weight_name(names)
-        return frame if name == WEIGHT else frame.toDF(*names, name)
-
-    def explained(self, relation: str) -> str:
-        reason = "the program has a window, or a rule with an effect, and its relations are computed at once"
-        raise DDlogError([CannotBeCombined("--explain", "this program", reason)])
-
-    def write(self, declared: Relation, place: str, format: str) -> str:
-        rows, frame = self.runtime.size(declared.name), self._plain_frame(declared)
-        return write_frame(frame, rows, self.codec, declared, self._typedefs, absolute(place), format)
 
     def locate(
         self,
@@ -216,7 +173,7 @@ class SparkHost:
     ) -> LocatedFacts:
         found = find_facts(self.spark, places, inputs, others, originals)
         names = [*found.files, *(name for name in found.tables if name not in found.files)]
-        sources = [each for name in names for each in self._sources(self._program.relations[name], found)]
+        sources = [each for name in names for each in self._sources(self.program.relations[name], found)]
         return LocatedFacts(sources, found.missing, found.ignored)
 
     def _sources(self, declared: Relation, found: SparkFacts) -> list[FactSource]:
@@ -249,7 +206,7 @@ class SparkHost:
                 whole = whole.unionAll(frame)
         return whole
 
-    def _cast(self, declared: Relation, frame: DataFrame, name: str) -> DataFrame:
+    def cast(self, declared: Relation, frame: DataFrame, name: str) -> DataFrame:
         """A frame with the columns and types of a relation; `name` is how messages call it. Raises
         DDlogError."""
         with spark_failures():
@@ -285,13 +242,6 @@ class SparkHost:
         for file in _local_files(found, declared.name):
             if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
                 read_facts(file, declared, self._typedefs)
-
-
-def absolute(place: str) -> str:
-    """A place for Spark to write to: a path of this machine as a URL."""
-    if place.startswith(TABLE) or "://" in place:
-        return place
-    return f"file:{Path(place.removeprefix('file:')).absolute()}"
 
 
 def _local_files(found: SparkFacts, name: str) -> list[FactFile]:

@@ -11,6 +11,8 @@ from ...engine.spark.sqltext import quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from ...engine.spark.runtime import SparkRuntime
+
 WEIGHT = "weight"
 
 
@@ -44,6 +46,13 @@ def presented(frame: DataFrame, relation: Relation, counted: bool) -> DataFrame:
             for name, field, type in zip(names, fields, types, strict=True)
         )
     )
+
+
+def plain_frame(runtime: SparkRuntime, relation: Relation) -> DataFrame:
+    """The rows of a relation, those of a multiset with their weight as the last column."""
+    counted = relation.kind != "relation"
+    frame, names = runtime.frame(relation.name, counted), [each.name for each in relation.columns]
+    return frame.toDF(*names, *([weight_name(names)] if counted else [])) if names else frame
 
 
 def _known(name: str, field: Any) -> str:

@@ -14,7 +14,6 @@ from ...durability.inputs import PAST
 from ...durability.positions import FACTS, PositionRow
 from ...errors.checkpoints import CheckpointTooLate
 from ...errors.diagnostics import DDlogError
-from ...sessions.hosts.inprocess import InProcessHost
 from ...sessions.opening import open_durable
 from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.windowed import KeptWindows
@@ -66,8 +65,8 @@ def attach(session: Session, directory: Path) -> None:
 def _begin_anew(session: Session) -> None:
     """Makes a session empty."""
     state = session.state
-    if isinstance(state.host, InProcessHost):
-        state.host.fields.start_over()
+    if state.host.offer.here is not None:
+        state.host.offer.here.start_over()
     else:
         assert isinstance(state.host, SparkHost)
         state.host.runtime.start_over()
@@ -140,10 +139,10 @@ def _held(session: Session, relation: str) -> SignedRows:
 
 def _input_rows(session: Session, relation: str) -> SignedRows:
     """The rows of an input; in process without those that rules add."""
-    host, columns = session.state.host, session.program.relations[relation].columns
-    if not isinstance(host, InProcessHost) or not columns:
+    here, columns = session.state.host.offer.here, session.program.relations[relation].columns
+    if here is None or not columns:
         return _held(session, relation)
-    held, layouts = host.fields.input_held(relation), Layouts(session.typedefs)
+    held, layouts = here.input_held(relation), Layouts(session.typedefs)
     fields = RecordColumns(((each.name, each.type) for each in columns), layouts)
     rows = zip(*fields.together([listed(each) for each in held.columns]), strict=True)
     weights = [1] * held.length if held.weights is None else held.weights.tolist()

@@ -103,7 +103,7 @@ def mixed(spark: Any, full: bool) -> Figures:
             on.insert("Small99", (turn, 50))
             on.commit()
             seconds.append(time.perf_counter() - started)
-        side = on.state.host.sides()
+        side = on.state.host.offer.sides()
         assert side["Large"] == "cluster" and side["Path99"] == "driver"
         made = jobs(spark) - before
     return {
@@ -122,7 +122,7 @@ def update(spark: Any, full: bool) -> Figures:
         pairs = [ours.there_and_back("Fact", some_facts(rows, turn, 10)) for turn in range(3, 10)]
         steps = [step for pair in pairs for step in pair]
         made = (jobs(spark) - before) / len(steps)
-        assert ours.session.state.host.sides()["Fact"] == "cluster"
+        assert ours.session.state.host.offer.sides()["Fact"] == "cluster"
         return {"rows": rows, "load_seconds": seconds, "jobs": made, **per_iteration(steps)}
 
 

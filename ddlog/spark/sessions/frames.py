@@ -1,0 +1,78 @@
+"""The relations of a session on Spark as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core import Relation
+from ...engine.runtime import Delta
+from ...errors.diagnostics import DDlogError
+from ...errors.options import CannotBeCombined
+from ...sessions.hosts.incoming import IncomingRows
+from ..files.write import TABLE, write_frame
+from .changefeed import net_change
+from .failures import spark_failures
+from .presented import WEIGHT, plain_frame, presented, weight_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from .host import SparkHost
+
+
+class SparkFrames:
+    """See `ddlog.sessions.hosts.host.Frames`."""
+
+    def __init__(self, host: SparkHost) -> None:
+        self._host, self.session = host, host.spark
+
+    @contextmanager
+    def feed(self, declared: Relation, frame: DataFrame) -> Iterator[tuple[IncomingRows, IncomingRows]]:
+        rows = partial(self._host.frame_rows, declared)
+        with spark_failures():
+            deleted, inserted, net = net_change(declared, frame, partial(self._host.cast, declared))
+        net.persist()  # both sides read it
+        try:
+            yield rows(deleted), rows(inserted)
+        finally:
+            net.unpersist()
+
+    def frame(self, relation: str) -> DataFrame:
+        declared = self._host.program.relations[relation]
+        with spark_failures():
+            counted = declared.kind != "relation"
+            return presented(self._host.runtime.frame(relation, counted), declared, counted)
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        from ...engine.spark.driverrows import DriverDelta
+        from ...engine.spark.rows import FrameDelta
+
+        assert isinstance(delta, FrameDelta | DriverDelta)
+        frame = delta.frame()
+        names = frame.columns[:-1]
+        name = weight_name(names)
+        return frame if name == WEIGHT else frame.toDF(*names, name)
+
+    def explained(self, relation: str) -> str:
+        reason = "the program has a window, or a rule with an effect, and its relations are computed at once"
+        raise DDlogError([CannotBeCombined("--explain", "this program", reason)])
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        rows = self._host.runtime.size(declared.name)
+        return self._write(plain_frame(self._host.runtime, declared), rows, declared, place, format)
+
+    def _write(self, frame: DataFrame, rows: int | None, declared: Relation, place: str, format: str) -> str:
+        host = self._host
+        typedefs = host.program.checked.typedefs
+        return write_frame(frame, rows, host.codec, declared, typedefs, _absolute(place), format)
+
+
+def _absolute(place: str) -> str:
+    """A place for Spark to write to: a path of this machine as a URL."""
+    if place.startswith(TABLE) or "://" in place:
+        return place
+    return f"file:{Path(place.removeprefix('file:')).absolute()}"
