@@ -81,7 +81,7 @@ class Runs:
         del self._runs[mark:]
 
     def settle(self, committed: bool) -> None:
-        self._runs = []
+        self._runs, self._present.taken = [], []
 
     def _signed(self) -> Iterator[tuple[Batch | None, int]]:
         """The runs as batches, in order, with neighbouring rows of one sign together; a sign of 0 for a
