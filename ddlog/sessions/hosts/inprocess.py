@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
@@ -22,6 +22,7 @@ from .incoming import IncomingRows, file_rows, is_frame, table_rows
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit
+    from ...engine.inprocess.runtime import InProcess
     from ...engine.maintaining import Mode
     from ...io.places import Place
 
@@ -52,11 +53,9 @@ class InProcessHost:
     """A runtime of this process. See `Host`."""
 
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
-        from ...engine.inprocess.runtime import InProcess
-
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         shown = self.runtime.shown if isinstance(self.runtime, RecordRuntime) else dict
-        here = runtime if isinstance(runtime, InProcess) else None
+        here = cast("InProcess", runtime)  # a runtime of tests may stand for it
         self.offer = Offer(HostKind.IN_PROCESS, shown=shown, is_followed=True, here=here)
         self._program, self._typedefs = program, program.checked.typedefs
         self._lowered: dict[
