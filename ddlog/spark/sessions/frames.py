@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core import Relation
 from ...engine.runtime import Delta
@@ -19,15 +19,31 @@ from .failures import spark_failures
 from .presented import WEIGHT, plain_frame, presented, weight_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-    from .host import SparkHost
+    from ...sessions.program import Program
+    from ..types.codec import SparkCodec
+
+
+class RowsOnSpark(Protocol):
+    """What frames need of their host."""
+
+    program: Program
+    runtime: Any
+    spark: SparkSession
+    codec: SparkCodec
+
+    def cast(self, declared: Relation, frame: DataFrame, name: str) -> DataFrame:
+        """A frame with the columns and types of a relation; messages call it by the name."""
+
+    def frame_rows(self, declared: Relation, cast: DataFrame) -> IncomingRows:
+        """The rows of such a frame."""
 
 
 class SparkFrames:
     """See `ddlog.sessions.hosts.host.Frames`."""
 
-    def __init__(self, host: SparkHost) -> None:
+    def __init__(self, host: RowsOnSpark) -> None:
         self._host, self.session = host, host.spark
 
     @contextmanager
