@@ -9,8 +9,8 @@ SCRIPT = """
 import sys
 import numpy as np
 from ddlog.engine.inprocess.kernels import compiling
-from ddlog.engine.inprocess.index import Index
-from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.inprocess.arrangements.index import Index
+from ddlog.engine.inprocess.storage.table import RowTable
 
 if sys.argv[1] == "compiled":
     compiling.compile_kernels()
