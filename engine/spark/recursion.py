@@ -83,11 +83,6 @@ class Recursion:
         begins anew when something changes."""
         self.before, self.driver, self.cluster = relations, None, None
 
-    @property
-    def on_driver(self) -> bool:
-        """Whether it runs on the driver."""
-        return self.driver is not None
-
 
 class RunningRecursion:
     """One epoch of a recursion. See `schedule.Nested`. On the driver all iterations are one."""
