@@ -45,12 +45,9 @@ def open_session(program: Program, options: SessionOptions) -> Session:
     session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
     if place is not None:
         limited = options.max_iterations is not None
-        durable = open_durable(
+        session.state.durable = open_durable(
             program, kept, host, place, options.durability, options.read_only, options.fill, limited
         )
-        state = session.state
-        durable.applied = lambda: state.applied.pending if state.started else ()
-        state.durable = durable
     return session
 
 

@@ -106,8 +106,6 @@ class Durable:
         self.resumed = self.is_begun
         if durability != "commit":
             atexit.register(self.close_at_exit)
-        self.applied: Callable[[], Sequence[str]] = lambda: ()
-        """Gives the ids of the updates of the epoch that is being sealed."""
         self.before: list[Callable[[Sealed, int], None]] = []
         """Called with the changes of an epoch and its number before they are written. May refuse them."""
         self.after: list[Callable[[int], None]] = []
@@ -225,7 +223,7 @@ class Durable:
 
     # ------------------------------------------------------------- epochs
 
-    def seal(self, sealed: Sealed) -> None:
+    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
         """Writes the changes of an epoch as the next one. Raises DDlogError if they cannot be written."""
         self._check_process()
         if self.read_only:
@@ -249,7 +247,7 @@ class Durable:
         self._changed_rows = sum([rows.length for rows in changes.values()])
         for receive in self.before:
             receive(sealed, self.epoch + 1)
-        self._log.append(self.epoch + 1, changes, list(self.applied()))
+        self._log.append(self.epoch + 1, changes, list(ids))
         self.epoch += 1
         self.positions.settle(self.epoch)
         self._background.wake()

@@ -32,8 +32,6 @@ class DurableState(Protocol):
     """Whether the session goes on with what the state held."""
     changed: bool
     """Whether the program is another one than the state's last."""
-    applied: Callable[[], Sequence[str]]
-    """Gives the ids of the updates of the epoch that is being sealed."""
     before: list[Callable[[Sealed, int], None]]
     """Called with the changes of an epoch and its number before they are written. May refuse them."""
     after: list[Callable[[int], None]]
@@ -60,8 +58,8 @@ class DurableState(Protocol):
     def begin(self, state: SessionState, static: bool) -> Changes:
         """Lets a session begin with what the state holds. Returns what follows from it."""
 
-    def seal(self, sealed: Sealed) -> None:
-        """Writes the changes of an epoch as the next one."""
+    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
+        """Writes the changes of an epoch as the next one, with the ids of its updates."""
 
     def committed(self) -> None:
         """To be called when the epoch that was sealed is final."""

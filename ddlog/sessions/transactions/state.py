@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,7 @@ class SessionState:
         """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""
         if self.durable is None or (self.durable.read_only and not self.started):
             return None
-        return self.durable.seal
+        return partial(self.durable.seal, ids=self.applied.pending if self.started else ())
 
     def told(self, deltas: dict[str, Delta]) -> Changes:
         """The changes of the output relations among those of an epoch."""

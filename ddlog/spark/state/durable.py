@@ -136,7 +136,6 @@ class FolderDurable:
         self._checked = set[str]()  # the files of the history that were compared with what was written
         self.epoch = folder.manifest.epoch
         self.resumed = self.is_begun
-        self.applied: Callable[[], Sequence[str]] = lambda: ()
         self.before: list[Callable[[Sealed, int], None]] = []
         self.after: list[Callable[[int], None]] = []
         self.told: Callable[[str], None] = lambda text: None
@@ -212,7 +211,7 @@ class FolderDurable:
 
     # ------------------------------------------------------------- epochs
 
-    def seal(self, sealed: Sealed) -> None:
+    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
         if self.read_only:
             raise DDlogError([ReadOnlyState(self.folder.root)])
         assert isinstance(sealed, SealedEpoch)
@@ -233,7 +232,7 @@ class FolderDurable:
             changes.append((rows, self._runtime.tables.local(rows.encoded(moved))))
         for receive in self.before:
             receive(sealed, self.epoch + 1)
-        self._log.append(self.epoch + 1, changes, list(self.applied()))
+        self._log.append(self.epoch + 1, changes, list(ids))
         self.epoch += 1
         self.positions.settle(self.epoch)
 

@@ -55,7 +55,6 @@ def attach(session: Session, directory: Path) -> None:
         durable.close()
         raise
     discard(directory)
-    durable.applied = lambda: state.applied.pending if state.started else ()
     if state.started:
         _begin_anew(session)
     state.durable = durable
