@@ -16,9 +16,9 @@ Where to look:
 - semi-naive iteration, iteration in nested time: fixpoint.py
 - maintain or recompute: the costs, the choice, and giving up; in process: maintaining.py, account.py,
   clock.py; inprocess/recursion/maintained.py, inprocess/recursion/account.py, inprocess/expected.py
-- recursions with groups or negations: iteration by rounds, and what does not settle: rounds.py, settling.py
-- what a *distinct* or a group tells in a round of nested time: nestedtime.py; in columns
-  inprocess/arrangements/timeline.py, inprocess/groups/roundgroup.py, inprocess/recursion/nestedrounds.py
+- what does not settle: settling.py
+- what a *distinct* or a group emits at a time: time.py; in columns inprocess/arrangements/timeline.py,
+  inprocess/recursion/missing.py
 - recursions that carry the best value of each key along paths: paths.py; inprocess/recursion/paths.py,
   inprocess/pathsteps.py
 - *distinct* in a recursion, in nested time: ranks.py, and births.py with counts; outside of one
@@ -36,16 +36,15 @@ Where to look:
 - `group_by`: operators/group.py, inprocess/groups/grouping.py, inprocess/groups/accumulators.py,
   inprocess/groups/extremes.py, spark/grouping.py, spark/drivergroups.py, spark/membergroups.py
 - functions of whole groups, or of their first rows in an order: inprocess/groups/wholegroups.py
-- loops: product time and its law; a loop as one list of operators; its meaning: looptime.py, loopparts.py,
-  naiveloop.py, operators/loop.py
+- loops, and recursions with groups or negations: product time and its law; a loop as one list of operators;
+  its meaning: time.py, loopparts.py, naiveloop.py, operators/loop.py
 - loops in process: the events of an epoch; the choice; what does not settle:
-  inprocess/recursion/loopepoch.py, inprocess/recursion/runningloop.py, inprocess/recursion/loopsettling.py
+  inprocess/recursion/loopepoch.py, inprocess/runningloop.py, inprocess/recursion/loopsettling.py
 - what loops remember: product time; contents and a recording while they are evaluated:
-  inprocess/recursion/looptimelines.py, inprocess/recursion/looptimeline.py,
-  inprocess/recursion/loopsums.py, inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
+  inprocess/recursion/looptimelines.py, inprocess/recursion/loopsums.py,
+  inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
   inprocess/recursion/looprecording.py
-- recursion in each runtime: inprocess/recursion/recursion.py, inprocess/runningrounds.py,
-  spark/recursion.py
+- recursion in each runtime: inprocess/recursion/recursion.py, spark/recursion.py
 - rows that went with an executor: spark/losses.py
 - faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; on Spark
   spark/failing.py and spark/joins.py

@@ -9,7 +9,7 @@ from .operators.bracket import Bracket, DeltaBracket
 from .operators.distinct import DeltaDistinct, Distinct
 from .operators.ends import Constant, Input, Output
 from .operators.feedback import Feed, Feedback
-from .operators.fixpoint import Fixpoint, Import, Result, Rounds, Variable
+from .operators.fixpoint import Fixpoint, Import, Result, Variable
 from .operators.group import Aggregate, DeltaGroup, First, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
@@ -26,6 +26,6 @@ __all__ = [
     "DeltaJoin", "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Feed", "Feedback",
     "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let",
     "Loop",
-    "Negate", "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest",
+    "Negate", "Node", "NodeId", "Output", "Result", "Step", "Sum", "Term", "Trace", "Unnest",
     "Variable", "Window",
 ]  # fmt: skip

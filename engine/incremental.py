@@ -8,8 +8,8 @@
 
 Each operator knows its incremental version, so the rewriting goes from the first form to the last at once.
 The body of a fixpoint is rewritten by the same rules, by the cycle rule of Proposition 4.2; there I and D are
-the lifted ones, over epochs at one iteration. In the body of a Rounds they are over the rounds of one epoch.
-The body of a Loop stays as it is: its runtime lifts each operator to product time.
+the lifted ones, over epochs at one iteration. The body of a Loop, or of a fixpoint that is not monotone,
+stays as it is: its runtime lifts each operator to product time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .circuit import Circuit, DeltaBracket, Fixpoint, Loop, Node, NodeId, Trace
+from .circuit import Circuit, Fixpoint, Node, NodeId, Trace
 
 
 def incrementalize(circuit: Circuit) -> Circuit:
@@ -45,7 +45,7 @@ def _rewritten(nodes: Sequence[Node]) -> tuple[tuple[Node, ...], list[NodeId]]:
 
     for node in nodes:
         node = node.reading(new.__getitem__).incremental(trace)
-        if isinstance(node, Fixpoint) and not isinstance(node, DeltaBracket | Loop):
+        if isinstance(node, Fixpoint) and not node.lifted:
             node = _with_body(node)
         made.append(node)
         new.append(len(made) - 1)

@@ -14,8 +14,9 @@ nothing enters the rounds any more, and they stay as the last one is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from .circuit import (
     Admit,
@@ -32,9 +33,11 @@ from .circuit import (
     Term,
     Variable,
 )
-from .looptime import Lattice
 from .node import Unary
 from .schema import Schema
+from .time import Lattice
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class LoopScope:
 class LoopParts:
     """The parts of a loop, in an order in which each comes before its readers but for delays."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Fixpoint) -> None:
         self.parts: list[Part] = []
         self.scopes: list[LoopScope] = []
         self.imports: dict[NodeId, int] = {}
@@ -154,6 +157,22 @@ class LoopParts:
         assert isinstance(part.node, Admit)
         return self._around(part.scope, part.node.scope)
 
+    def lag(self, at: int) -> int:
+        """The rounds by which an Earlier is behind."""
+        node = self.parts[at].node
+        assert isinstance(node, Earlier)
+        return node.rounds
+
+    def delayed(self, at: int, changes: Iterable[tuple[int, T]]) -> list[tuple[int, T]]:
+        """What an Earlier gives by time, for the changes of what it reads."""
+        scope, rounds = self.scopes[self.parts[at].scope], self.lag(at)
+        later = rounds * self.lattice.unit(scope.component)
+        return [
+            (time + later, change)
+            for time, change in changes
+            if scope.last is None or self.lattice.round(time, scope.component) + rounds <= scope.last
+        ]
+
     def _around(self, scope: int, clocks: int) -> int:
         for _ in range(clocks):
             scope = self.scopes[scope].parent
@@ -196,6 +215,21 @@ def looked_up(parts: LoopParts, but: Collection[int] = ()) -> set[int]:
     found -= {*parts.imports.values()}
     groups = (at for at, part in enumerate(parts.parts) if isinstance(part.node, Group) and at not in but)
     return found | {parts.parts[at].sources[0] for at in groups}
+
+
+def delays(parts: LoopParts) -> dict[int, int]:
+    """For each Earlier the part whose changes it gives, some rounds later."""
+    found: dict[int, int] = {}
+    for at, part in enumerate(parts.parts):
+        if isinstance(part.node, Earlier):
+            source = part.sources[0]
+            while isinstance(parts.parts[source].node, Distinct):
+                (given,) = parts.parts[source].sources
+                if not isinstance(parts.parts[given].node, Distinct | Group):
+                    break
+                source = given
+            found[at] = source
+    return found
 
 
 def unsteady(parts: LoopParts) -> set[int]:

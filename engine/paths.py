@@ -29,7 +29,7 @@ that cost nothing). When steps come, what they better is bettered. An epoch look
 
 A sum that leaves the range of its type wraps around, or is no machine integer. No sum of a round does while
 the greatest start plus a step more than there are keys to pass, each as dear as the dearest, is in range.
-Where it may, and where a step betters what it carries, rounds are what they are: see `nestedtime`.
+Where it may, and where a step betters what it carries, rounds are what they are: see `engine.time`.
 """
 
 from __future__ import annotations
@@ -43,23 +43,22 @@ import numpy as np
 from .circuit import (
     Circuit,
     Constant,
-    DeltaDistinct,
-    DeltaGroup,
-    DeltaJoin,
+    Distinct,
+    Fixpoint,
+    Group,
     Import,
     Input,
     Join,
     Let,
     Node,
     NodeId,
-    Rounds,
     Sum,
     Term,
     Variable,
 )
 from .incremental import incrementalize
+from .operators.fixpoint import import_name
 from .operators.steps import Step, binds, has_effect, inputs
-from .rounds import import_name
 from .schema import INLINE_LIMIT, Array, Carried, Column, Kind, RowExpr, Schema
 
 N = TypeVar("N", bound=Node)
@@ -103,11 +102,11 @@ class _Other(Exception):
     """The recursion is not one over paths."""
 
 
-def path_plan(rounds: Rounds, weighted: Callable[[NodeId], bool]) -> PathPlan | None:
-    """The plan of a recursion by rounds that is one over paths; None of others. `weighted` says of which
+def path_plan(recursion: Fixpoint, weighted: Callable[[NodeId], bool]) -> PathPlan | None:
+    """The plan of a recursion that is one over paths; None of others. `weighted` says of which
     imported nodes the rows have weights."""
     try:
-        return _Reading(rounds, weighted).plan()
+        return _Reading(recursion, weighted).plan()
     except _Other:
         return None
 
@@ -115,11 +114,11 @@ def path_plan(rounds: Rounds, weighted: Callable[[NodeId], bool]) -> PathPlan | 
 class _Reading:
     """The body of a recursion, taken apart."""
 
-    def __init__(self, rounds: Rounds, weighted: Callable[[NodeId], bool]) -> None:
-        self.nodes, self.results, self.weighted = rounds.body.nodes, dict(rounds.results), weighted
-        groups = [at for at, node in enumerate(self.nodes) if isinstance(node, DeltaGroup)]
+    def __init__(self, recursion: Fixpoint, weighted: Callable[[NodeId], bool]) -> None:
+        self.nodes, self.results, self.weighted = recursion.body.nodes, dict(recursion.results), weighted
+        groups = [at for at, node in enumerate(self.nodes) if isinstance(node, Group)]
         self.group_at = _only(groups)
-        self.group = self._node(self.group_at, DeltaGroup)
+        self.group = self._node(self.group_at, Group)
         self.made: list[Node] = []
         self.imported: dict[NodeId, NodeId] = {}
 
@@ -163,7 +162,7 @@ class _Reading:
         there of each one here."""
         node = self.nodes[at]
         match node:
-            case DeltaDistinct(source):
+            case Distinct(source):
                 return self._renamed(source)
             case Join((term,), (), output) if not term.negated:
                 if len({*filter(None, term.columns)}) < len([*filter(None, term.columns)]):
@@ -181,7 +180,7 @@ class _Reading:
     def _summands(self, at: NodeId) -> Iterator[NodeId]:
         node = self.nodes[at]
         match node:
-            case DeltaDistinct(source):
+            case Distinct(source):
                 yield from self._summands(source)
             case Sum(sources):
                 for source in sources:
@@ -199,7 +198,7 @@ class _Reading:
         if isinstance(node, Import | Constant):
             names = tuple(f"c{k}" for k in range(len(node.schema)))
             node = Join((Term(at, names),), (), names, node.schema, node.text)
-        if not isinstance(node, Join | DeltaJoin) or any(map(has_effect, node.steps)):
+        if not isinstance(node, Join) or any(map(has_effect, node.steps)):
             raise _Other
         inside = [term for term in node.terms if isinstance(self.nodes[term.source], Variable)]
         outside = [term for term in node.terms if not isinstance(self.nodes[term.source], Variable)]

@@ -74,20 +74,6 @@ class Evaluation:
             if len(memories) >= len(self._memories):
                 settling.check(len(memories), previous, relations)
 
-    def rounds(self, node: c.Fixpoint, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
-        """The relations of a Rounds, whose body this is: each round is given the changes of the one before,
-        and the first one all imports."""
-        relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
-        changes, settling = relations, _Settling(node, self._limit)
-        while not self._epoch or any(changes.values()):
-            values, memory = self._values(changes, imports, self._memories[0])
-            self._memories, self._epoch = [memory], self._epoch + 1
-            changes, previous = {relation: values[result] for relation, result in node.results}, relations
-            relations = {relation: zset.add(rows, changes[relation]) for relation, rows in relations.items()}
-            imports = {source: {} for source in imports}
-            settling.check(self._epoch, previous, relations)
-        return relations
-
     def _evaluated(self, node: c.Fixpoint, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
         """The relations of a node that is evaluated anew from all of its imports."""
         match node:
@@ -97,7 +83,7 @@ class Evaluation:
                 naive = Naive(self._limit, lambda each, sources: each.value(sources, self._moment))
                 return naive.relations(node, imports)
             case _:
-                return Evaluation(node.body, True, self._limit).rounds(node, imports)
+                return Evaluation(node.body, False, self._limit)._fixpoint(node, imports)
 
     def _values(
         self, relations: Mapping[str, Mapping[Row, int]], outside: Mapping[c.NodeId, Any], before: Memory
@@ -141,14 +127,10 @@ class Evaluation:
                 return zset.add(before, values[source])
             case c.Differentiate(source):
                 return zset.subtract(values[source], before)
-            case c.Rounds() | c.DeltaBracket():
+            case c.Fixpoint() if node.lifted and self._incremental:
                 return self._anew.setdefault(i, _Anew(node, self._evaluated)).step(outside=values)
-            case c.Bracket():
-                return bracket(node, values, self._limit)
-            case c.Loop() if not self._incremental:
+            case c.Bracket() | c.Loop():
                 return self._evaluated(node, values)
-            case c.Loop():
-                return self._anew.setdefault(i, _Anew(node, self._evaluated)).step(outside=values)
             case c.Fixpoint(body):
                 inner = Evaluation(body, self._incremental, self._limit)
                 return self._bodies.setdefault(i, inner)._fixpoint(node, values)

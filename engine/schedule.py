@@ -35,7 +35,6 @@ from .circuit import (
     NodeId,
     Output,
     Result,
-    Rounds,
     Sum,
     Trace,
 )
@@ -295,7 +294,7 @@ class _Walk(Generic[B]):
 
     def _times(self, node: Fixpoint, nested: Nested[B]) -> Iterator[int]:
         """The iterations, up to the fixpoint."""
-        limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds | Bracket) else self.limit
+        limit = MOST_ROUNDS if self.limit is None and isinstance(node, Bracket) else self.limit
         count = 0
         while (time := nested.next_iteration()) is not None:
             interrupt.check()

@@ -99,10 +99,6 @@ SMALL_GROUP, FIRST_SPARE, GROUPS_READ_AGAIN = 64, 64, 4096
 """Rows of a group that is read anew each time; rows kept beyond the first ones of an order; and rows of a
 change from which all groups are read again."""
 
-LARGE_GROUP, UNORDERED_MEMBERS, PASSED_MEMBERS = 1024, 64, 4
-"""Members of a group that are worth an order; new ones that are not worth another; and times the members
-that may be passed over before there is another."""
-
 KEPT_SUMS = 20_000
 """Exact sums of doubles that are derived sooner than read from a file."""
 

@@ -18,8 +18,7 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
 - `tests/engine/test_births.py`, `tests/engine/test_ranks.py`: *distinct* in a recursion against its
   statements in plain Python.
 - `tests/engine/test_paths.py`: values and ranks of recursions over paths against rounds in plain Python.
-- `tests/engine/test_nestedtime.py`: the law of recursions by rounds against the definition, and the columns
-  against the law.
+- `tests/engine/test_time.py`: timelines in columns against the law of product time.
 - `tests/programs/test_random_programs.py`: the same from random program texts, so checking, lowering and
   code generation are tested too.
 - `tests/programs/test_faulty_bodies.py`: random bodies whose steps fault on many rows, which the rest of

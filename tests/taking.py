@@ -136,7 +136,6 @@ SMALL: tuple[dict[str, float], ...] = (
     {"CHUNK": 2},
     {"LOWERED_BATCHES": 1},
     {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0},
-    {"LARGE_GROUP": 0, "UNORDERED_MEMBERS": 0},
     {"FIRST_SPARE": 1, "SMALL_GROUP": 0},
     {"GROUPS_READ_AGAIN": 0},
     {"GATE_BATCHES": 1},

@@ -81,12 +81,12 @@ BY_NAME = {"ddlog", "ddlog.errors", "ddlog.io.formats", "ddlog.sessions.hosts.on
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "clock layers memory rounding schema thresholds zset",
-    "interrupt looptime maintaining",
+    "interrupt maintaining time",
     "account node settling",
     "operators",
-    "births ranks nestedtime circuit",
+    "births ranks circuit",
     "derived loopparts naiveloop",
-    "fingerprints incremental integrals labels passes planner rounds versions wellformed",
+    "fingerprints incremental integrals labels passes planner versions wellformed",
     "paths plans",
     "drawing metering reference rules runtime",
     "fixpoint schedule text",

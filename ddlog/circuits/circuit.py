@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from ..engine import circuit as c
-from ..engine.looptime import DEEPEST
 from ..engine.schema import Schema
+from ..engine.time import DEEPEST
 from ..engine.wellformed import IllFormed, check_circuit
 from ..errors.diagnostics import InternalError
 from ..errors.source import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from .. import core, errors
-from ..engine.looptime import DEEPEST
+from ..engine.time import DEEPEST
 from ..errors.diagnostics import Diagnostic
 from .stratify import all_dependencies, stratify, strongly_connected
 

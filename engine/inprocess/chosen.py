@@ -9,27 +9,20 @@ from ..circuit import NodeId, Term
 from ..labels import one_line
 from ..planner import Stage, Stages
 from ..plans import ONLY, Extension, JoinPlan, Texts, source_names
-from ..rounds import import_name
 from .joins.join import Joiner
 from .joins.proposals import Tally
 from .recursion.loops import LoopRecursion
 from .recursion.recursion import Recursion
-from .recursion.rounds import RoundsRecursion
 from .state import State
 
 
 def chosen(state: State) -> Iterator[JoinPlan]:
     """The plans that ran, each with its rows: of the joins of the circuit, of recursions, and of the searches
-    in them. Of a recursion by rounds, the last evaluation and the last timelines."""
+    in them. Of a loop, the last evaluation and the last timelines."""
     names = source_names(state.circuit)
     yield from _of_nodes(state.joiners, names)
     for recursion in state.recursions.values():
-        if isinstance(recursion, RoundsRecursion):
-            imports = {import_name(at): name for at, name in names.items()}
-            inside = {at: imports.get(n, n) for at, n in source_names(recursion.circuit).items()}
-            for joiners in recursion.joiners():
-                yield from _of_nodes(joiners, inside)
-        elif isinstance(recursion, LoopRecursion):
+        if isinstance(recursion, LoopRecursion):
             yield from _of_loop(recursion, names)
         elif isinstance(recursion, Recursion):
             yield from _of_rules(recursion, names)

@@ -18,7 +18,6 @@ from .arrangements.timeline import Timeline
 from .arrangements.views import Readable
 from .groups.grouping import GroupState
 from .recursion.loops import LoopRecursion
-from .recursion.rounds import RoundsRecursion
 from .recursion.steplists import StepLists
 from .state import State
 from .storage.batch import Batch
@@ -41,30 +40,17 @@ def footprint(state: State) -> Iterator[Held]:
         text = " ".join(state.circuit.nodes[at].text.split())
         yield Held("groups", text, group.alive, {"groups": _group_bytes(group)})
     for recursion in state.recursions.values():
-        if isinstance(recursion, RoundsRecursion):
-            yield from _rounds(recursion)
-        elif isinstance(recursion, LoopRecursion):
+        if isinstance(recursion, LoopRecursion):
             yield from _loop(recursion)
     yield from _domains(state.values)
 
 
-def _rounds(recursion: RoundsRecursion) -> Iterator[Held]:
-    """What a recursion by rounds keeps beside its relations."""
-    name, paths, recorded = ", ".join(recursion.relations), recursion.paths, recursion.recorded
+def _loop(recursion: LoopRecursion) -> Iterator[Held]:
+    """What a loop keeps beside its relations."""
+    name, paths, recording, kept = recursion.phase, recursion.paths, recursion.recording, recursion.kept
     if paths is not None and paths.begun:
         offers = 0 if paths.offered is None else store_size(paths.offered)
         yield Held("recursion", name, paths.used, {"paths": sum(map(_bytes, vars(paths).values())) + offers})
-    if recorded:
-        rows = sum(batch.length for batch in recorded)
-        yield Held("recursion", name, rows, {"rounds": sum(map(_batch_bytes, recorded))})
-    timelines = recursion.timelines()
-    if timelines:
-        yield Held("recursion", name, sum(each.used for each in timelines), _timeline_parts(timelines))
-
-
-def _loop(recursion: LoopRecursion) -> Iterator[Held]:
-    """What a loop keeps beside its relations."""
-    name, recording, kept = f"loop {recursion.node.name}", recursion.recording, recursion.kept
     if recording is not None:
         size = sum(map(_batch_bytes, recording.batches()))
         yield Held("recursion", name, recording.rows, {"rounds": size})

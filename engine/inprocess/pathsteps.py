@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from .. import thresholds
 from ..circuit import Input
 from ..epoch import Epoch
+from ..operators.fixpoint import import_name
 from ..paths import Steps
-from ..rounds import import_name
 from ..schedule import downstream, readers, walk
 from .operators import EpochOperators
 from .recursion.memories import Imported

@@ -8,16 +8,14 @@ from ..circuit import Fixpoint
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
+from .arrangements.views import Readable
 from .operators import EpochOperators
 from .recursion.bracket import Bracketed
-from .recursion.growingset import GrowingSet
-from .recursion.loops import LoopRecursion
 from .recursion.maintained import MaintainedRecursion
 from .recursion.memories import Imported
 from .recursion.recursion import Recursion
-from .recursion.runningloop import RunningLoop
 from .runningbracket import RunningBracket
-from .runningrounds import RunningRounds
+from .runningloop import RunningLoop
 from .state import State
 from .storage.batch import Batch
 from .storage.rows import ArrayDelta
@@ -28,38 +26,36 @@ class RunningEpoch(EpochOperators):
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
-        self._begun: list[MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop] = []
+        self._begun: list[MaintainedRecursion | RunningBracket | RunningLoop] = []
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
-    ) -> MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop:
+    ) -> MaintainedRecursion | RunningBracket | RunningLoop:
         imports = {
             source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
             for source, change in changes.items()
         }
         recursion = self.state.recursions[at]
-        running: MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop
+        running: MaintainedRecursion | RunningBracket | RunningLoop
         if isinstance(recursion, Recursion):
             running = MaintainedRecursion(recursion, imports, self.epoch)
         elif isinstance(recursion, Bracketed):
             running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
-        elif isinstance(recursion, LoopRecursion):
-            running = RunningLoop(recursion, imports, self.epoch)
         else:
-            running = RunningRounds(recursion, imports, self.epoch)
+            running = RunningLoop(recursion, imports, self.epoch)
         self._begun.append(running)
         running.seed(self.epoch.first)
         return running
 
     def inner_states(self) -> list[State]:
-        """The states of the evaluations by rounds or in nested time that have begun."""
-        rounds = [each.state for each in self._begun if isinstance(each, RunningRounds | RunningBracket)]
-        return [state for state in rounds if state is not None]
+        """The states of the brackets that have begun."""
+        states = [each.state for each in self._begun if isinstance(each, RunningBracket)]
+        return [state for state in states if state is not None]
 
-    def evaluated_anew(self) -> Iterator[tuple[str, GrowingSet]]:
+    def evaluated_anew(self) -> Iterator[tuple[str, Readable]]:
         """The relations of the recursions that are being evaluated from empty relations, beside the old."""
         for each in self._begun:
-            if isinstance(each, MaintainedRecursion):
+            if isinstance(each, MaintainedRecursion | RunningLoop):
                 yield from each.anew.items()
 
     # ------------------------------------------------------------- the end

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ..circuit import Input, NodeId
 from ..epoch import Epoch, Epochs, Running
-from ..rounds import import_name
+from ..operators.fixpoint import import_name
 from ..settling import Changing, Endless
 from .arrangements.signedstore import SignedStore
 from .recursion.bracket import Bracketed

@@ -13,7 +13,7 @@ from weakref import WeakMethod, WeakSet, ref
 import numpy as np
 
 from .. import interrupt, memory, metering, thresholds
-from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Result, Rounds
+from ..circuit import Circuit, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
@@ -100,7 +100,7 @@ class InProcess:
         self._shrinking = {
             at: shrinking_inputs(circuit, at)
             for at, node in nodes
-            if isinstance(node, Fixpoint) and not isinstance(node, Rounds | DeltaBracket | Loop)
+            if isinstance(node, Fixpoint) and not node.lifted
         }
         self._epochs = Epochs(
             circuit,

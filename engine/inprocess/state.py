@@ -17,11 +17,9 @@ from ..circuit import (
     Input,
     Join,
     Late,
-    Loop,
     NodeId,
     Output,
     Result,
-    Rounds,
     Trace,
     Window,
 )
@@ -40,7 +38,6 @@ from .recursion.loops import LoopRecursion
 from .recursion.memories import Imported
 from .recursion.ranked import Ranked
 from .recursion.recursion import Recursion
-from .recursion.rounds import RoundsRecursion
 from .storage.batch import Batch, no_rows
 from .storage.interner import Values
 from .storage.marks import Marks
@@ -128,16 +125,12 @@ class State:
         )
         return GroupState(node, source.schema, members, self.values, net)
 
-    def new_recursion(
-        self, at: NodeId, node: Fixpoint
-    ) -> Recursion | RoundsRecursion | Bracketed | LoopRecursion:
+    def new_recursion(self, at: NodeId, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
         """The state of a fixpoint, without rows."""
         if isinstance(node, DeltaBracket):
             return Bracketed(node, self.evaluator)
-        if isinstance(node, Loop):
-            return LoopRecursion(node, self.evaluator, self.maintaining, partial(self._reads, at))
-        if isinstance(node, Rounds):
-            return RoundsRecursion(
+        if node.lifted:
+            return LoopRecursion(
                 node,
                 partial(weighted, self.circuit),
                 self.evaluator,
@@ -217,7 +210,7 @@ class State:
         for group in self.groups.values():
             group.mark(marks)
         for recursion in self.recursions.values():
-            if isinstance(recursion, RoundsRecursion | LoopRecursion):
+            if isinstance(recursion, LoopRecursion):
                 recursion.mark(marks)
 
     def give_back(self) -> None:

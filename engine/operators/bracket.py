@@ -25,6 +25,11 @@ class Bracket(Fixpoint):
 
     sign: ClassVar[str] = "bracket"
 
+    @property
+    def lifted(self) -> bool:
+        """Always: it is evaluated anew."""
+        return True
+
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
         return DeltaBracket(self.body, self.results, self.schema, self.text)
 

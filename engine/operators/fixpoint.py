@@ -45,6 +45,11 @@ class Import(Node):
         return outside[self.node]
 
 
+def import_name(node: NodeId) -> str:
+    """The name of the input that an imported node is to a circuit of its own that a body becomes."""
+    return f"import {node}"
+
+
 @dataclass(frozen=True, slots=True)
 class Variable(Node):
     """Inside a fixpoint's body: the relation's value of the iteration before, the z⁻¹ of the feedback; empty
@@ -78,7 +83,9 @@ class Fixpoint(Node):
 
     `results` gives, for each relation, the node of `body` (a Distinct) that computes its next value. If the
     body is monotone, the relations are its least fixpoint, and the incremental version has the incremental
-    version of the body, in nested time (the cycle rule of Proposition 4.2). Otherwise it is a Rounds.
+    version of the body, in nested time (the cycle rule of Proposition 4.2). Otherwise more rows may mean
+    fewer: the relations are those of the last of the rounds x' = F(x), and the node is its own incremental
+    version, as a Loop is.
     """
 
     body: Circuit
@@ -96,8 +103,14 @@ class Fixpoint(Node):
         grouped = any(isinstance(node, Group | DeltaGroup) for node in nodes)
         return not grouped and all(isinstance(nodes[source], Import) for source in negated)
 
+    @property
+    def lifted(self) -> bool:
+        """Whether the body stays as it is in an incremental circuit: the runtime lifts its operators to
+        product time (see `engine.time`), or evaluates it anew."""
+        return not self.monotone
+
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
-        return self if self.monotone else Rounds(self.body, self.results, self.schema, self.text)
+        return self
 
     def reads(self) -> tuple[NodeId, ...]:
         return tuple(node.node for node in self.body.nodes if isinstance(node, Import))
@@ -146,17 +159,6 @@ class Fixpoint(Node):
         joins = (node for node in nodes if isinstance(node, Join | DeltaJoin))
         negated = (nodes[term.source] for node in joins for term in node.terms if term.negated)
         return signs.union(*(flipped(of(node.node)) for node in negated if isinstance(node, Import)))
-
-
-@dataclass(frozen=True, slots=True)
-class Rounds(Fixpoint):
-    """Fixpoint^Δ where the body is not monotone: D ∘ Fixpoint ∘ I, evaluated anew from all that is imported.
-
-    `body` is the incremental version of the Fixpoint's, and its time is that of the rounds of one evaluation
-    (see `engine.rounds`): the change of a Variable is that between the two rounds before.
-    """
-
-    sign: ClassVar[str] = "rounds"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 The rounds of a loop are the ticks of a clock of its own. Nothing but an `Earlier`, the z⁻¹ of this clock,
 carries anything from one round to the next, so a body may be any circuit. A loop or a fixpoint in the body
 has a clock of its own again: the time inside is a vector of rounds, the outermost first (see
-`engine.looptime`).
+`engine.time`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ class Loop(Fixpoint):
     def monotone(self) -> bool:
         """Never: its rounds are told apart."""
         return False
-
-    def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
-        return self
 
     def title(self) -> str:
         return f"loop {self.name} {self.ending()}".rstrip()

@@ -20,7 +20,6 @@ from ..circuit import (
     Circuit,
     Clock,
     Delay,
-    DeltaBracket,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
@@ -33,13 +32,11 @@ from ..circuit import (
     Integrate,
     Join,
     Late,
-    Loop,
     Negate,
     Node,
     NodeId,
     Output,
     Result,
-    Rounds,
     Sum,
     Trace,
     Window,
@@ -122,7 +119,6 @@ class Placement:
         self._flips = Random(len(nodes))
         self._forgetful = frozenset(forgetful_nodes(self.circuit))
         self.timed = frozenset(self._of_time())
-        self.pinned = frozenset(self._on_driver())
         self._units = list(self._together())
         self._shown = {shown(self.circuit, at) for _, at in self.circuit.relations}
         self._shown |= {shown(self.circuit, at) for at, node in enumerate(nodes) if isinstance(node, Output)}
@@ -132,6 +128,7 @@ class Placement:
             for at, node in enumerate(nodes)
             if isinstance(node, Fixpoint)
         }
+        self.pinned = frozenset(self._on_driver())
         if self.mode == "cluster":
             self.presume(range(len(nodes)))
 
@@ -150,11 +147,10 @@ class Placement:
         """The recursions that only the driver has operators for, with what they import and give."""
         nodes = self.circuit.nodes
         for at, node in enumerate(nodes):
-            if isinstance(node, Rounds | Loop | DeltaBracket):
+            if isinstance(node, Fixpoint) and node.lifted:
                 yield at
                 yield from (each.node for each in node.body.nodes if isinstance(each, Import))
-            elif isinstance(node, Result) and isinstance(nodes[node.fixpoint], Rounds | Loop | DeltaBracket):
-                yield at
+                yield from self.results[at]
 
     def _together(self) -> Iterator[frozenset[NodeId]]:
         """Operators that have to be in one place."""

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from ..account import Account
-from ..circuit import DeltaBracket, DeltaJoin, Fixpoint, Join, Loop, Rounds
+from ..circuit import DeltaJoin, Fixpoint, Join
 from ..epoch import Epoch
 from ..maintaining import Costs, Import, Maintaining, Situation
 from ..operators.steps import has_effect
@@ -48,7 +48,7 @@ class Recursion:
         maintaining: Maintaining,
     ) -> None:
         self.fixpoint, self.tables, self.expressions = fixpoint, tables, expressions
-        self.most = sys.maxsize if isinstance(fixpoint, Rounds | Loop | DeltaBracket) else most
+        self.most = sys.maxsize if fixpoint.lifted else most
         self.schemas = schemas_of(fixpoint)
         self.maintaining, self.costs = maintaining, Costs(starting=sys.maxsize)
         joins = (node for node in fixpoint.body.nodes if isinstance(node, Join | DeltaJoin))

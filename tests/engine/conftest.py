@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ddlog.engine import schedule
-from ddlog.engine.inprocess import runningrounds
+from ddlog.engine.inprocess.recursion import loopsettling
 
 from .random_circuits import LIMIT
 
@@ -17,6 +17,6 @@ def few_rounds() -> Iterator[None]:
     """Ends recursions of random circuits that do not settle as early as evaluation from scratch does, without
     a limit on the epochs, which would have all monotone recursions counted."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (schedule, runningrounds):
+        for module in (schedule, loopsettling):
             patch.setattr(module, "MOST_ROUNDS", LIMIT)
         yield

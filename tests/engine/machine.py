@@ -17,8 +17,6 @@ from ddlog.engine.node import Stateful
 from ddlog.engine.settling import MOST_ROUNDS, Endless, IterationLimit
 from ddlog.engine.zset import Zset
 
-_STREAMS = c.Rounds | c.Bracket
-
 
 class Primitive:
     """A lifted scalar node. A window, its clock and its late rows have a memory, and stand in no body."""
@@ -93,7 +91,7 @@ class Bracket(Primitive):
         return {name: zset.subtract(rows, before[name]) for name, rows in self.last.items()}
 
     def run(self, values: list[Zset]) -> dict[str, Zset]:
-        given, streams = dict(zip(self.node.reads(), values, strict=True)), isinstance(self.node, _STREAMS)
+        given, streams = dict(zip(self.node.reads(), values, strict=True)), isinstance(self.node, c.Bracket)
         now = sums = {name: dict[Any, int]() for name in self.last}
         number, least, before = 0, max(2, self.body.reset()), self.body.held()
         while number < least or self.body.held() != before:
@@ -115,7 +113,7 @@ class Machine:
         self, of: c.Circuit, incremental: bool = False, limit: int | None = None, owner: Any = None
     ) -> None:
         self.incremental, self.limit = incremental, MOST_ROUNDS if limit is None else limit
-        self.nested, self.epoch = owner is not None and not isinstance(owner, _STREAMS), 0
+        self.nested, self.epoch = owner is not None and not isinstance(owner, c.Bracket), 0
         self.nodes = [self._made(at, node) for at, node in enumerate(of.nodes)]
         self.readers = [[each for each in self.nodes if at in each.edges] for at in range(len(of.nodes))]
         self.values: dict[c.NodeId, Any] = {}
@@ -141,8 +139,8 @@ class Machine:
             case c.Earlier() | c.Admit():
                 raise TypeError(f"{node.title()} has no machine")
             case c.Fixpoint():
-                changes = self.incremental and not isinstance(node, c.Bracket | c.Loop)
-                anew = self.incremental and isinstance(node, c.Loop | c.Rounds | c.DeltaBracket)
+                anew = self.incremental and node.lifted
+                changes = self.incremental and not node.lifted
                 return Bracket(node, send, Machine(node.body, changes, self.limit, node), anew)
             case c.Trace() if self.nested:
                 return NestedTrace(node, send)

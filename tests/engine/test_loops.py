@@ -34,11 +34,11 @@ from ddlog.engine.circuit import (
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.recursion import loopsettling
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.looptime import Lattice, differential, upto
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import LoopLimit, LoopRepetition
+from ddlog.engine.time import Lattice, differential, upto
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 

@@ -1,17 +1,16 @@
-"""Timelines of rows by round: the state of recursions by rounds. See `engine.nestedtime`."""
+"""Timelines: rows with the changes of their weights by vectors of rounds. See `engine.time`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
-from ..kernels import groupsbyround, timelines
-from ..kernels import timelinesbyround as kernels
+from ...time import Lattice
+from ..kernels import producttime as kernels
 from ..storage.arrays import grow, lengthen
 from ..storage.batch import Batch
 from ..storage.marks import Marks
@@ -21,12 +20,10 @@ from .views import Groups, Part, Without, expected, some_rows, whole_row
 
 
 class Timeline:
-    """Rows with the changes of their weights by round. Several may share one table of rows."""
+    """Rows with the changes of their weights by time. Several may share one table of rows."""
 
-    _times: ClassVar[Any] = kernels  # a kernel is bound anew when it is compiled
-
-    def __init__(self, schema: Schema, table: RowTable | None = None) -> None:
-        self.schema = schema
+    def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
+        self.schema, self._guard, self._bits = schema, lattice.guard, lattice.bits
         self.table = RowTable(len(schema)) if table is None else table
         self.head: Array = np.empty(0, np.int64)
         self.following: Array = np.empty(0, np.int64)
@@ -51,56 +48,56 @@ class Timeline:
         self._indexed[positions] = size
         return found
 
-    def at(self, rows: Array, time: int) -> tuple[Array, Array]:
-        """The weight of each row in a round, and the next round in which the row changes, -1 if none."""
+    def weights_at(self, rows: Array, time: int) -> Array:
+        """The weight of each row at a time."""
         self._grow()
-        return kernels.weights_at(self.head, self.following, self.when, self.weight, rows, time)  # type: ignore[no-any-return]
+        return kernels.weights_at(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight, rows, time, self._guard
+        )
 
     def entries(self, rows: Array, time: int, constant: int = 0) -> tuple[Array, Array, Array]:
-        """The timelines of rows from a round on: position in `rows`, round and weight of each entry. What is
-        not after the round is one entry in it, with a constant added. A row may be -1: no such row."""
+        """The changes of rows as seen from a time on: position in `rows`, time and weight of each. What is
+        not at or before the time is at the join with it; all else is one change, with a constant added. A row
+        may be -1: no such row."""
         self._grow()
         chains = self.head, self.following, self.when, self.weight
-        count = kernels.count_entries(*chains, rows, time) + (len(rows) if constant else 0)
-        return kernels.expand_entries(*chains, rows, time, constant, count)  # type: ignore[no-any-return]
-
-    def missing_presence(
-        self, told: Timeline, rows: Array, time: int, shift: int = 0
-    ) -> tuple[Array, Array, Array, Array]:
-        """What *distinct* of this has to tell in a round, given what it `told`: the rows, their changes, rows
-        to visit later and the rounds in which. `told` shares the table, and is `shift` rounds late."""
-        self._grow()
-        told._grow()
-        return kernels.missing_presence(  # type: ignore[no-any-return]
-            self.head, self.following, self.when, self.weight,
-            told.head, told.following, told.when, told.weight, rows, time, time + shift,
-        )  # fmt: skip
-
-    def turned(self, rows: Array, changes: Array, time: int) -> Array:
-        """For each row, whose entry of a round has changed by so much: 1 if the entry has come, -1 if it has
-        gone, else 0."""
-        self._grow()
-        return groupsbyround.turned(  # type: ignore[no-any-return]
-            self.head, self.following, self.when, self.weight, rows, changes, time
+        count = kernels.count_entries(*chains, rows, time, self._guard) + (len(rows) if constant else 0)
+        return kernels.expand_entries(  # type: ignore[no-any-return]
+            *chains, rows, time, self._guard, self._bits, constant, count
         )
+
+    def look(self, rows: Array, time: int) -> tuple[Array, Array, Array]:
+        """The weight of each row at a time; and the joins of the time with the changes of rows that are not
+        at or before it: position in `rows`, and the join."""
+        self._grow()
+        room = len(rows)
+        while True:
+            left, times = np.empty(room, np.int64), np.empty(room, np.int64)
+            weights, found = kernels.look(
+                self.head, self.following, self.when, self.weight,
+                rows, time, self._guard, self._bits, left, times,
+            )  # fmt: skip
+            if found <= room:
+                return weights, left[:found], times[:found]
+            room = found
 
     # ------------------------------------------------------------- changing
 
     def add(self, batch: Batch, time: int) -> Array:
-        """Adds the changes of a round. Returns their rows."""
+        """Adds the changes of a time. Returns their rows."""
         rows = self.table.insert(batch.columns, batch.length)
         self.add_rows(rows, batch.weight_array(), time)
         return rows
 
     def add_rows(self, rows: Array, changes: Array, time: int) -> None:
-        """Adds changes of rows of the table in a round."""
+        """Adds changes of rows of the table at a time."""
         self._grow()
         room = self.used + len(rows)
         grow(self, "following", room)
         grow(self, "when", room)
         grow(self, "weight", room)
         entries = np.empty(len(rows), np.int64)
-        self.used = self._times.enter(
+        self.used = kernels.enter(
             self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
         )
         self._log.append((entries, changes))
@@ -110,27 +107,13 @@ class Timeline:
         for name in ("following", "when", "weight"):
             lengthen(self, name, self.used + entries)
 
-    def load(self, changes: Sequence[tuple[int, Batch]], shift: int = 0) -> Timeline:
-        """Adds the changes of rounds, in order, `shift` rounds later; they stay. Returns the timeline."""
+    def load(self, changes: Sequence[tuple[int, Batch]], later: int = 0) -> None:
+        """Adds changes by time, each so much later; they stay."""
         self.make_room(sum(batch.length for _, batch in changes))
         for time, batch in changes:
-            self.add(batch, time + shift)
+            self.add(batch, time + later)
             self._log.clear()
         self._compacted = self.used
-        return self
-
-    def distinct(self, shift: int) -> Timeline:
-        """The timeline of *distinct* of this, `shift` rounds later. It shares the table."""
-        told = Timeline(self.schema, self.table)
-        self._grow()
-        told._grow()
-        for name in ("following", "when", "weight"):
-            lengthen(told, name, self.used)
-        told.used = told._compacted = kernels.presence_of(
-            self.head, self.following, self.when, self.weight, self.table.size, shift,
-            told.head, told.following, told.when, told.weight,
-        )  # fmt: skip
-        return told
 
     def _grow(self) -> None:
         grow(self, "head", self.table.size, -1)
@@ -144,7 +127,7 @@ class Timeline:
     def compact(self) -> None:
         """Forgets the entries of weight 0."""
         self._grow()
-        self.following, self.when, self.weight, self.used = timelines.without_zeros(
+        self.following, self.when, self.weight, self.used = kernels.without_zeros(
             self.head, self.following, self.when, self.weight, self.table.size
         )
         self._compacted = self.used
@@ -160,11 +143,6 @@ class Timeline:
         for entries, changes in reversed(self._log):
             np.subtract.at(self.weight, entries, changes)
         self._log.clear()
-
-    def heads(self) -> Array:
-        """For each row of the table its last entry, -1 if it has none."""
-        self._grow()
-        return self.head
 
     def with_entries(self) -> Array:
         """The rows of the table that have an entry."""
@@ -215,7 +193,7 @@ def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
 
 
 class TimelineView:
-    """A timeline from a round on, for the changes of that round."""
+    """A timeline from a time on, for the changes at that time."""
 
     def __init__(self, timeline: Timeline, time: int) -> None:
         self.timeline, self.time = timeline, time
@@ -258,16 +236,16 @@ class TimelineView:
         return [Part(left[entry], rows[entry], self.timeline.table, weights, times)]
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
-        raise ValueError("in nested time a row is absent for some rounds: see `absence`")
+        raise ValueError("in product time a row is absent at some times: see `absence`")
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
-        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        """The timeline of 1 minus the presence of each full row: position in `keys`, time and weight."""
         left, times, weights = self.timeline.entries(self.timeline.table.find(keys, length), self.time, -1)
         return left, times, -weights
 
 
 class TimelineBeforeView(Without[TimelineView]):
-    """A timeline from a round on, without the change of that round."""
+    """A timeline from a time on, without the change at that time."""
 
     def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:
         super().__init__(TimelineView(timeline, time), timeline.schema, change)
@@ -286,7 +264,7 @@ class TimelineBeforeView(Without[TimelineView]):
         return self.now.presence(keys, length)
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
-        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        """The timeline of 1 minus the presence of each full row: position in `keys`, time and weight."""
         left, times, weights = self.now.absence(keys, length)
         there = np.flatnonzero(change := self.change.presence(keys, length))
         return (

@@ -127,37 +127,3 @@ def settle_births(rows: Any, head: Any, following: Any, when: Any, weight: Any, 
             at = following[at]
         out[i] = birth[row]
         birth[row] = least + 1
-
-
-@kernel
-def without_zeros(head: Any, following: Any, when: Any, weight: Any, rows: int) -> Any:
-    """The timelines of the rows 0 .. rows - 1 without entries of weight 0. Returns (following, when, weight,
-    entries in use); `head` is rewritten."""
-    live = 0
-    for row in range(rows):
-        at = head[row]
-        while at >= 0:
-            if weight[at] != 0:
-                live += 1
-            at = following[at]
-    new_following = np.empty(live, np.int64)
-    new_when = np.empty(live, np.int64)
-    new_weight = np.empty(live, np.int64)
-    used = 0
-    for row in range(rows):
-        at = head[row]
-        head[row] = -1
-        last = -1
-        while at >= 0:
-            if weight[at] != 0:
-                new_when[used] = when[at]
-                new_weight[used] = weight[at]
-                new_following[used] = -1
-                if last < 0:
-                    head[row] = used
-                else:
-                    new_following[last] = used
-                last = used
-                used += 1
-            at = following[at]
-    return new_following, new_when, new_weight, used

@@ -48,26 +48,11 @@ at the iterations at which they may change.
 
 Recursions that are not monotone:
 
-A `Fixpoint` with a group inside, or with a negation of its own relations, has a `Rounds` as its incremental
-version (`engine/operators/fixpoint.py`). Births do not suffice for it: a row may come and go in several
-rounds. Negations stand in it by parity: `ddlog/lowering/stratify.py` sees that every cycle of relations has
-an even number.
-
-**An evaluation from empty relations** is incremental over its rounds. Its body is a circuit of changes like
-any other, whose epochs are the rounds (`engine/rounds.py`): the change of an import is the whole import at
-round 0, and the change of a variable is that of its relation between the two rounds before. All operators,
-their accumulators and arrangements are those of epochs. The arrangements of the imports last from epoch to
-epoch, and all else lives as long as the evaluation. It leaves a recording of the changes of its nodes by
-round.
-
-**Later epochs are incremental in nested time** (`engine/nestedtime.py` states the law, with a picture).
-Each node that something looks up has a timeline: the changes of each row by round, of which most rows have
-one. The first epoch that changes an import makes the timelines of the recording. An epoch visits the rounds
-in order, and in a round only the rows and groups that it has touched and that have an entry there
-(`engine/inprocess/recursion/nestedrounds.py`). Joins carry the round of each row; a negated term is 1 minus
-a timeline. Counts, sums and means of a group have accumulators by round, and a large group of `min` or
-`max` has its members in order (`engine/inprocess/groups/orderedmembers.py`), so a visit does not read the
-group. Any other function reads it.
+A `Fixpoint` with a group inside, or with a negation of its own relations, is a loop: its body stays as it
+is, and a variable is its relation one round before. Births do not suffice for it: a row may come and go in
+several rounds. Negations stand in it by parity: `ddlog/lowering/stratify.py` sees that every cycle of
+relations has an even number. `engine/time.py` states the law, and docs/loops.md tells how loops are kept up
+to date.
 
 **No relation of such a recursion has births alone.** All its relations depend on each other, so a relation
 whose own rules are monotone still rests on rows that a group or a negation takes back. With `R(x, y) :-

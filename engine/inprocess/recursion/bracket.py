@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...circuit import Circuit, DeltaBracket, Import, Input, Node, Output
 from ...incremental import incrementalize
-from ...rounds import import_name
+from ...operators.fixpoint import import_name
 from ..arrangements.signedstore import SignedStore
 from ..storage.steps import Evaluator
 

@@ -20,7 +20,7 @@ from ...derived import Position
 from ...schema import Array
 from ..arrangements.index import Index, all_alike, made_once
 from ..arrangements.views import Groups, Part, expected, some_rows
-from ..kernels import timelines
+from ..kernels import producttime, timelines
 from ..storage.arrays import grow
 from ..storage.batch import Batch
 from ..storage.table import RowTable
@@ -251,7 +251,7 @@ class History:
                 self._compact_history()
 
     def _compact_history(self) -> None:
-        self._following, self._when, self._weight, self._used = timelines.without_zeros(
+        self._following, self._when, self._weight, self._used = producttime.without_zeros(
             self._head, self._following, self._when, self._weight, self.table.size
         )
         self._compacted = self._used

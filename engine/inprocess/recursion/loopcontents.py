@@ -123,6 +123,11 @@ class LoopContents:
             return self._groups[at].contents()
         return self._stores[at].batch() if at in self._stores and self._counts(at) else None
 
+    def relations(self) -> dict[str, Store]:
+        """The relations of the outermost loop, as far as they are in stores."""
+        results = self.parts.results.items()
+        return {name: self._stores[at] for name, at in results if at in self._stores}
+
     def holds(self, at: int) -> bool:
         """Whether the contents of a part are at hand."""
         return at in self._groups or (at in self._stores and self._counts(at))

@@ -6,7 +6,7 @@ a part two loops deep:
     round of the outer loop, place of the inner loop in it, round of the inner loop, place in the inner loop
 
 So whatever a part reads at a time has been told before the part is visited there, and all that a visit
-brings about comes later. See `engine.looptime`.
+brings about comes later. See `engine.time`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class LoopEpoch:
                 watch.look()
                 outermost, told = number, 0
                 if self._epoch.progress is not None:
-                    self._epoch.progress(f"loop {self._recursion.node.name}", number, self._rows())
+                    self._epoch.progress(self._recursion.phase, number, self._rows())
             seen += 1
             if not seen % thresholds.LOOP_EVENTS:
                 watch.look()
@@ -154,6 +154,7 @@ class LoopEpoch:
                 told += out.length
                 self._emit(at, time, out)
         self.depths.append((outermost, told))
+        self.settling.end()
 
     def changes(self, relation: str) -> Batch | None:
         """The net change of a relation of the outermost loop, if it is not at hand."""

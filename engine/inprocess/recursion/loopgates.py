@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ... import thresholds
 from ...loopparts import Gate
-from ...looptime import Lattice
+from ...time import Lattice
 from ..storage.batch import Batch, concat, consolidate
 from ..storage.marks import Marks
 

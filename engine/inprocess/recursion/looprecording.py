@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...circuit import Distinct, Group
-from ...loopparts import LoopParts, is_set, looked_up
+from ...loopparts import LoopParts, delays, is_set, looked_up
 from ..storage.batch import Batch, concat
 from ..storage.marks import Marks
 from .loopgates import GateState
@@ -31,7 +31,9 @@ class LoopRecording:
             if isinstance(part.node, Distinct) and not is_set(parts, part.sources[0])
         }
         groups = {at for at, part in enumerate(parts.parts) if isinstance(part.node, Group)}
-        self._told = self._distincts | groups | looked_up(parts)
+        delayed = delays(parts)
+        self._told = self._distincts | groups | (looked_up(parts) - {*delayed})
+        self._told |= {*delayed.values()}
         self._room = _MOST
 
     @property

@@ -1,14 +1,17 @@
-"""The state of a loop in process: the relations of one Loop node, and what it takes to maintain them."""
+"""The state of a loop in process: the relations of a Loop, or of a Fixpoint that is not monotone, and what it
+takes to maintain them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...circuit import Earlier, Import, Join, Loop, NodeId, Result
+from ...circuit import Earlier, Fixpoint, Import, Join, Loop, NodeId, Result
 from ...loopparts import Gate, LoopParts
 from ...maintaining import Costs, Maintaining
 from ...operators.steps import has_effect
+from ...paths import path_plan
 from ...rules import schemas_of
+from ...schedule import phase_of
 from ..arrangements.store import Store
 from ..joins.join import Joiner
 from ..storage.batch import Batch, concat, consolidate
@@ -17,16 +20,24 @@ from ..storage.steps import Evaluator
 from .looprecording import LoopRecording
 from .loopsettling import no_reach
 from .looptimelines import LoopTimelines
+from .paths import Found, Paths
 
 
 class LoopRecursion:
-    """The relations of one Loop node as of the last commit. The last evaluation from empty relations left a
-    recording, of which the first epoch that needs it makes timelines."""
+    """The relations of one Loop or Fixpoint as of the last commit. The last evaluation from empty relations
+    left a recording, of which the first epoch that needs it makes timelines. A recursion over paths has
+    `paths` instead, unless the values at hand need rounds."""
 
     def __init__(
-        self, node: Loop, evaluator: Evaluator, maintaining: Maintaining, read: Callable[[str], bool]
+        self,
+        node: Fixpoint,
+        weighted: Callable[[NodeId], bool],
+        evaluator: Evaluator,
+        maintaining: Maintaining,
+        read: Callable[[str], bool],
     ) -> None:
-        """`read` says which relations are read outside: no others are kept here."""
+        """`weighted` says of which imported nodes the rows have weights, `read` which relations are read
+        outside: no others are kept here."""
         self.node, self.evaluator, self.maintaining = node, evaluator, maintaining
         self.costs = Costs(going=_DEARER, coming=_DEARER)
         self.schemas = {name: schema for name, schema in schemas_of(node).items() if read(name)}
@@ -39,6 +50,11 @@ class LoopRecursion:
         self._recording: LoopRecording | None = None
         self._timelines: LoopTimelines | None = None
         self._joiners: Mapping[NodeId, Joiner] = {}
+        self.phase = f"loop {node.name}" if isinstance(node, Loop) else phase_of(node)
+        plan = None if isinstance(node, Loop) else path_plan(node, weighted)
+        self.paths: Paths | None = None
+        if plan is not None and (plan.offer_places is not None or not read(plan.offers)):
+            self.paths = Paths(plan, read(plan.offers))
 
     @property
     def is_ready(self) -> bool:
@@ -92,8 +108,17 @@ class LoopRecursion:
             self.part_name(part.sources[0], names) if isinstance(part.node, Gate | Result) else "(internal)"
         )
 
+    def forget_paths(self, unsuitable: bool = False) -> None:
+        """Forgets the paths, which may be half changed. `unsuitable`: from now on there are rounds."""
+        if self.paths is not None:
+            self.paths.forget()
+        if unsuitable:
+            self.paths = None
+
     def mark(self, marks: Marks) -> None:
-        """Marks the ids in the recording, or in the timelines."""
+        """Marks the ids in the recording, in the timelines, or in the paths."""
+        if self.paths is not None:
+            self.paths.mark_ids(marks)
         if self._recording is not None:
             self._recording.mark(marks)
         if self._timelines is not None:
@@ -116,6 +141,13 @@ class LoopRecursion:
         if not store.present and change.weights is None:
             return store.add_present(change)
         return store.add_counted(change, as_set=True)
+
+    def take(self, found: Found) -> dict[str, Batch | None]:
+        """Adds what an epoch over paths found to the contents of the relations; gives the changes."""
+        assert self.paths is not None
+        new = {self.paths.plan.best: found.best, self.paths.plan.offers: found.offers}
+        add = self.replace if found.whole else self.change
+        return {name: None if (batch := new[name]) is None else add(name, batch) for name in self.relations}
 
     def commit(self) -> None:
         """The epoch's changes stay."""

@@ -12,9 +12,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...circuit import Earlier, Fixpoint, Loop
-from ...loopparts import LoopParts
+from ...loopparts import LoopParts, LoopScope
 from ...schema import Origin
-from ...settling import FIRST, MOST_ROUNDS, Changing, LoopLimit, LoopRepetition
+from ...settling import (
+    FIRST,
+    MOST_ROUNDS,
+    Changing,
+    IterationLimit,
+    LoopLimit,
+    LoopRepetition,
+    Repetition,
+    Unsettled,
+)
 from ..storage.batch import Batch, concat, consolidate
 from .checkpoint import Checkpoint
 
@@ -46,6 +55,7 @@ class _Scope:
     limit: int
     memory: int  # rounds that the body looks back
     endless: bool  # whether no round is said to be the last
+    is_whole: bool  # whether an error tells all that a round beyond the limit changes
     outer: int = -1  # the rounds of the loops around
     number: int = -1
     furthest: int = 0  # the last round with a change, in other rounds of the loops around
@@ -54,6 +64,7 @@ class _Scope:
     since: int = 0
     checkpoints: list[Checkpoint] = field(default_factory=list)  # of the rounds from `since` on
     same: int = 0  # rounds whose states are those of the first checkpoints
+    beyond: dict[str, Batch] = field(default_factory=dict)  # changes of a round beyond the limit
 
 
 class Settling:
@@ -64,7 +75,13 @@ class Settling:
         self._parts, self._shown = parts, shown
         self.named = before.named.copy()
         self._scopes = [
-            _Scope(_limit(scope.node, limit), _memory(scope.node), scope.last is None, furthest=reached)
+            _Scope(
+                _limit(scope, limit),
+                _memory(scope.node),
+                scope.last is None,
+                _is_recursion(scope),
+                furthest=reached,
+            )
             for scope, reached in zip(parts.scopes, before.rounds, strict=True)
         ]
 
@@ -90,10 +107,20 @@ class Settling:
         if scope.endless and now != scope.number:
             self._close(number, scope, now)
         scope.number = scope.here = now
+        if scope.beyond and now > scope.limit + 1:
+            self.end()
         if now > scope.limit + self.named[number]:
-            raise self.beyond(number, scope.limit, {relation: change})
+            if not scope.is_whole:
+                raise self.beyond(number, scope.limit, {relation: change})
+            scope.beyond[relation] = change
         if scope.endless and (scope.checkpoints or now >= FIRST):
             scope.pending.setdefault(relation, []).append(change)
+
+    def end(self) -> None:
+        """No round is to come. Raises IterationLimit if a recursion went beyond its limit."""
+        for number, scope in enumerate(self._scopes):
+            if scope.beyond:
+                raise self.beyond(number, scope.limit, scope.beyond)
 
     def _close(self, number: int, scope: _Scope, now: int) -> None:
         """The rounds before `now` are over: the last of them with changes, and those without."""
@@ -127,14 +154,19 @@ class Settling:
     def _repeats(self, number: int, scope: _Scope, at: int) -> None:
         moved = [(name, row, 0) for name, row, _ in self._shown(scope.checkpoints[0].moved())]
         if moved:
-            node = self._parts.scopes[number].node
+            scope_of = self._parts.scopes[number]
+            node = scope_of.node
             relations = [name for name, _ in node.results]
+            if _is_recursion(scope_of):
+                raise Repetition(at - scope.since, relations, moved)
             raise LoopRepetition(at - scope.since, _name(node), relations, moved, self._place(number))
 
-    def beyond(self, number: int, limit: int, changes: Mapping[str, Batch]) -> LoopLimit:
+    def beyond(self, number: int, limit: int, changes: Mapping[str, Batch]) -> Unsettled:
         """The error of a scope that goes on beyond its limit."""
         node = self._parts.scopes[number].node
         relations = [name for name, _ in node.results]
+        if _is_recursion(self._parts.scopes[number]):
+            return IterationLimit(limit + 1, relations, self._shown(changes))
         return LoopLimit(limit, _name(node), relations, self._shown(changes), self._place(number))
 
     def _place(self, number: int) -> Origin:
@@ -149,9 +181,16 @@ def _name(node: Fixpoint) -> str:
     return node.name if isinstance(node, Loop) else ""
 
 
-def _limit(node: Fixpoint, limit: int | None) -> int:
-    own = node.most if isinstance(node, Loop) else None
-    return next(each for each in (own, limit, MOST_ROUNDS) if each is not None)
+def _is_recursion(scope: LoopScope) -> bool:
+    """Whether the scope is a recursion that stands in no loop."""
+    return scope.parent < 0 and not isinstance(scope.node, Loop)
+
+
+def _limit(scope: LoopScope, limit: int | None) -> int:
+    """The last round that may change something. A recursion is settled by that of its limit."""
+    own = scope.node.most if isinstance(scope.node, Loop) else None
+    most = next(each for each in (own, limit, MOST_ROUNDS) if each is not None)
+    return most - _is_recursion(scope)
 
 
 def _memory(node: Fixpoint) -> int:

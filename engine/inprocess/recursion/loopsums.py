@@ -16,10 +16,10 @@ import numpy as np
 
 from ... import thresholds
 from ...circuit import Group
-from ...looptime import Lattice
 from ...schema import INLINE_LIMIT, Array, Kind, Schema
+from ...time import Lattice
 from ..groups.accumulators import integer_sums
-from ..kernels import looptimes as kernels
+from ..kernels import producttime as kernels
 from ..storage.arrays import grow
 from ..storage.batch import Batch, no_rows
 from ..storage.interner import Values

@@ -1,4 +1,4 @@
-"""What the operators of a loop remember in product time: timelines, sums and gates. See `engine.looptime`."""
+"""What the operators of a loop remember in product time: timelines, sums and gates. See `engine.time`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...circuit import DeltaGroup, Distinct, Group, Join, NodeId
-from ...loopparts import Gate, LoopParts, is_set, looked_up
+from ...circuit import Distinct, Group, Join, NodeId
+from ...loopparts import Gate, LoopParts, delays, is_set, looked_up
 from ...schema import Array
 from ..arrangements.timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
 from ..arrangements.views import View
@@ -22,7 +22,7 @@ from ..storage.table import RowTable
 from .loopgates import GateState
 from .looprecording import LoopRecording
 from .loopsums import LoopSums, adds_up
-from .looptimeline import LoopGroup, LoopTimeline, Missing, missing_presence, missing_rows
+from .missing import Missing, TimelineGroup, missing_presence, missing_rows
 
 
 class Told(NamedTuple):
@@ -45,12 +45,15 @@ class LoopTimelines:
     ) -> None:
         """`kept` says for each part whether it has timelines here."""
         self.parts, self._components = parts, components
-        self._timelines: dict[int, LoopTimeline] = {}  # of parts that are looked up
-        self._sums: dict[int, LoopTimeline] = {}  # of the sources of distincts, by distinct
-        self._told: dict[int, LoopTimeline] = {}  # of what distincts and groups tell
-        self._members: dict[int, LoopGroup] = {}
+        self._timelines: dict[int, Timeline] = {}  # of parts that are looked up
+        self._sums: dict[int, Timeline] = {}  # of the sources of distincts, by distinct
+        self._told: dict[int, Timeline] = {}  # of what distincts and groups tell
+        self._members: dict[int, TimelineGroup] = {}
         self._added: dict[int, LoopSums] = {}  # of groups that add up
         self._keys: dict[int, RowTable] = {}  # of the other groups, of one epoch
+        self._shared: set[int] = set()  # delays
+        self._late: set[int] = set()  # parts whose told timelines are those of their delays, a round later
+        self._ahead: list[tuple[Timeline, Array, Array, int]] = []  # what they told in this round
         self._scratch: Array = np.zeros(0, np.int8)
         self.gates: dict[int, GateState] = {}
         self.joiners: dict[NodeId, Joiner] = {}
@@ -61,6 +64,8 @@ class LoopTimelines:
         every = parts.parts
         added = {at for at, each in enumerate(every) if isinstance(each.node, Group) and self._adds_up(at)}
         asked = looked_up(parts, added)
+        shared = {at: source for at, source in self._shareable(asked).items() if kept[at] and kept[source]}
+        self._shared, self._late = {*shared}, {*shared.values()}
         for at, part in enumerate(every):
             node = part.node
             if isinstance(node, Gate):
@@ -71,21 +76,35 @@ class LoopTimelines:
             if not kept[at]:
                 continue
             if isinstance(node, Distinct) and not is_set(parts, part.sources[0]):
-                self._sums[at] = LoopTimeline(node.schema, lattice)
-                self._told[at] = LoopTimeline(node.schema, lattice, self._sums[at].table)
+                self._sums[at] = Timeline(node.schema, lattice)
+                self._told[at] = Timeline(node.schema, lattice, self._sums[at].table)
             elif isinstance(node, Group):
-                self._told[at] = LoopTimeline(node.schema, lattice)
-            if at in asked:
-                self._timelines[at] = self._told.get(at) or LoopTimeline(node.schema, lattice)
+                self._told[at] = Timeline(node.schema, lattice)
+            if at in asked and at not in shared:
+                self._timelines[at] = self._told.get(at) or Timeline(node.schema, lattice)
+        self._timelines |= {at: self._told[source] for at, source in shared.items()}
         for at, told in self._told.items():
             node, source = every[at].node, every[at].sources[0]
             if at in added and isinstance(node, Group):
                 self._added[at] = LoopSums(node, every[source].node.schema, lattice, evaluator.values)
             elif isinstance(node, Group):
-                group = DeltaGroup(
-                    node.source, node.source, node.keys, node.aggregates, node.schema, node.text
-                )
-                self._members[at] = LoopGroup(group, self._timelines[source], told, evaluator.values)
+                self._members[at] = TimelineGroup(node, self._timelines[source], told, evaluator.values)
+
+    def _shareable(self, asked: set[int]) -> dict[int, int]:
+        """The delays whose timelines are those of what distincts or groups tell, a round later. In inner
+        rounds a part may be visited again before its delay is."""
+        if self.parts.lattice.depth > 1 or self.parts.scopes[0].last is not None:
+            return {}
+        return {
+            at: source
+            for at, source in delays(self.parts).items()
+            if self.parts.lag(at) == 1 and at in asked and source not in asked and self._tells(source)
+        }
+
+    def _tells(self, at: int) -> bool:
+        part = self.parts.parts[at]
+        is_counted = isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
+        return is_counted or isinstance(part.node, Group)
 
     def _adds_up(self, at: int) -> bool:
         part = self.parts.parts[at]
@@ -95,11 +114,13 @@ class LoopTimelines:
 
     def load(self, recording: LoopRecording) -> None:
         """Adds what an evaluation told, which stays."""
-        for at, changes in recording.told.items():
+        told = recording.told
+        delayed = {at: self.parts.delayed(at, told.get(of, ())) for at, of in delays(self.parts).items()}
+        for at, changes in (told | delayed).items():
             added = [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]
             timeline = self._told.get(at) or self._timelines.get(at)
-            if timeline is not None:
-                timeline.load(changes)
+            if timeline is not None and at not in self._shared:
+                timeline.load(changes, self._shift(at))
             for time, batch in changes:
                 for sums in added:
                     sums.add(batch, time)
@@ -117,7 +138,7 @@ class LoopTimelines:
 
     def keep(self, at: int, time: int, change: Batch) -> None:
         """Keeps what a part emits at a time."""
-        if at in self._timelines and at not in self._told:
+        if at in self._timelines and at not in self._told and at not in self._shared:
             self._timelines[at].add(change, time & self._components)
 
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
@@ -129,7 +150,7 @@ class LoopTimelines:
         if not visits:
             return NOTHING
         rows = self._once(visits, sums.table.size)
-        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time))
+        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self._shift(at)))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
         """What a group emits: `visits` are the keys that wait for this time."""
@@ -145,11 +166,17 @@ class LoopTimelines:
             return NOTHING
         groups = self._once(visits, keys.size)
         if added is None:
-            return self._tell(at, time, self._members[at].missing(keys, groups, time))
+            return self._tell(at, time, self._members[at].missing(keys, groups, time, self._shift(at)))
         new = added.results(groups, time)
         left, times = added.later(groups, time)
         columns = keys.columns_at(groups)
-        return self._tell(at, time, missing_rows(self._told[at], new, columns, time, groups[left], times))
+        told = self._told[at]
+        missing = missing_rows(told, new, columns, time + self._shift(at), groups[left], times)
+        return self._tell(at, time, missing)
+
+    def _shift(self, at: int) -> int:
+        """The rounds by which the timeline of what a part tells is late."""
+        return int(at in self._late)
 
     def _once(self, visits: Sequence[Array], size: int) -> Array:
         """Each number below a size once."""
@@ -163,13 +190,16 @@ class LoopTimelines:
         if not len(missing.rows):
             return Told(None, missing.again, missing.times)
         told = self._told[at]
-        told.add_rows(missing.rows, missing.change, time & self._components)
+        if at in self._late:
+            self._ahead.append((told, missing.rows, missing.change, time + 1))
+        else:
+            told.add_rows(missing.rows, missing.change, time & self._components)
         columns = told.table.columns_at(missing.rows)
         return Told(Batch(columns, len(missing.rows), missing.change), missing.again, missing.times)
 
     # ------------------------------------------------------------- epochs
 
-    def all_timelines(self) -> list[LoopTimeline]:
+    def all_timelines(self) -> list[Timeline]:
         """The timelines, each once."""
         every = (*self._timelines.values(), *self._told.values(), *self._sums.values())
         return list({id(timeline): timeline for timeline in every}.values())
@@ -190,10 +220,14 @@ class LoopTimelines:
         return False
 
     def end_round(self) -> None:
-        """A round of the outermost loop is over: nothing to do."""
+        """A round of the outermost loop is over."""
+        for timeline, rows, change, time in self._ahead:
+            timeline.add_rows(rows, change, time)
+        self._ahead.clear()
 
     def settle(self) -> None:
         """The changes so far stay. No visit may wait."""
+        self.end_round()
         self._keys.clear()
         for timeline in self.all_timelines():
             timeline.commit()
@@ -211,6 +245,7 @@ class LoopTimelines:
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
         self._keys.clear()
+        self._ahead.clear()
         self._scratch = np.zeros(0, np.int8)
         for timeline in self.all_timelines():
             timeline.rollback()

@@ -11,7 +11,7 @@ The epoch would be one component more. Epochs are visited in order and none is v
 of all epochs at one vector are summed up, and an epoch adds its own to them.
 
 Vectors are visited lexicographically, which no order of components contradicts. What an operator Q is to emit
-at t is what is missing there (compare `engine.nestedtime`):
+at t is what is missing there:
 
     missing(t)  =  Q(input up to t)  -  output up to t                                              (the law)
 
@@ -22,6 +22,20 @@ input or its output has a change.
 A join of two collections is bilinear (Proposition 2 of the paper): changes at t and u make one at t ∨ u. A
 loop adds 1 to its own component on the way back, the value that leaves it is the sum over that component, and
 what enters it is there from its round 0 on.
+
+With one component a vector is the number of a round. For a *distinct*, of one row:
+
+    round                      0    1    2    3    4
+    input before               .   +1    .   -1   +1          there in the rounds 1, 2 and from 4 on
+    this epoch                +1    .    .   +1   -1
+    input now                 +1   +1    .    .    .          there from 0 on
+    output before              .   +1    .   -1   +1
+    output now                +1    .    .    .    .
+    emitted                   +1   -1    .   +1   -1          in the rounds in which the input has changes
+
+A group whose aggregates are sums over its members needs no look at them: what its changes add up to has a
+timeline. A negated term is 1 minus the presence of its row, a timeline, too. Kernels of timelines
+(`inprocess/kernels/producttime.py`) must agree with the functions here.
 
 Vectors are packed: one int64, the outermost component in the highest bits, and a guard bit above each.
 """

@@ -1,22 +1,26 @@
-"""One epoch of a loop: maintained in product time, or evaluated from empty relations."""
+"""One epoch of a loop: over paths, maintained in product time, or evaluated from empty relations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...clock import work
-from ...epoch import Epoch
-from ...maintaining import Choice, Estimate, Import, Profile, Situation, Watch
-from ...settling import Changing, Unsettled
-from ..storage.batch import Batch, no_rows
-from .account import Account
-from .loopcontents import LoopContents
-from .loopepoch import LoopEpoch
-from .looprecording import LoopRecording
-from .loops import LoopRecursion
-from .loopsettling import no_reach
-from .looptimelines import LoopTimelines
-from .memories import Imported
+from ..clock import work
+from ..epoch import Epoch
+from ..maintaining import Choice, Estimate, Import, Profile, Situation, Watch
+from ..schema import RowFault
+from ..settling import Changing, Unsettled
+from .arrangements.store import Store
+from .pathsteps import changed_steps
+from .recursion.account import Account
+from .recursion.loopcontents import LoopContents
+from .recursion.loopepoch import LoopEpoch
+from .recursion.looprecording import LoopRecording
+from .recursion.loops import LoopRecursion
+from .recursion.loopsettling import no_reach
+from .recursion.looptimelines import LoopTimelines
+from .recursion.memories import Imported
+from .recursion.paths import Found, Unsuitable
+from .storage.batch import Batch, no_rows
 
 _UNSETTLED = "how it ends was to be looked into"
 _TRIAL = "what it changes was to be seen"
@@ -35,14 +39,38 @@ class RunningLoop:
         self._timelines: LoopTimelines | None = None  # that were changed
         self._contents: LoopContents | None = None
         self._events: LoopEpoch | None = None
+        self._paths: Found | None = None
         relations = recursion.relations
         self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
 
     def seed(self, first: bool) -> None:
         """All rounds."""
         changed = self._account.situation.changed
+        if (first or changed) and self._followed():
+            return
         if first or (changed and not self._maintained()):
             self._evaluate()
+
+    def _followed(self) -> bool:
+        """Whether the epoch is done over paths, from their beginning or on. A limit of rounds asks for
+        rounds."""
+        recursion = self._recursion
+        if recursion.paths is None or self._epoch.limit is not None:
+            recursion.forget_paths()
+            return False
+        recursion.forget()
+        recursion.paths.forget_ghosts()
+        if recursion.paths.begun and not self._account.choose().maintain:
+            recursion.paths.forget()
+        if not recursion.paths.begun:
+            self._account.begin_anew()
+        try:
+            steps = changed_steps(recursion.paths, self._imports, recursion.evaluator)
+            self._paths = recursion.paths.run(steps, self._epoch.static)
+        except (Unsuitable, RowFault) as error:
+            recursion.forget_paths(isinstance(error, Unsuitable))
+            return False
+        return True
 
     def _choice(self) -> Choice:
         if self._recursion.has_effects:
@@ -125,11 +153,22 @@ class RunningLoop:
     def rows(self) -> int:
         return 0
 
+    @property
+    def anew(self) -> Mapping[str, Store]:
+        """The relations as they are being evaluated from empty ones, as far as they are at hand."""
+        return {} if self._contents is None else self._contents.relations()
+
     def finish(self) -> dict[str, Batch | None]:
         recursion, events = self._recursion, self._events
         recursion.evaluator.iteration = 0
         changes: dict[str, Batch | None] = {}
-        if events is not None and self._contents is not None:
+        if self._paths is not None:
+            changes |= recursion.take(self._paths)
+            if self._paths.whole:
+                self._account.evaluated(sum(each.present for each in recursion.relations.values()), ())
+            else:
+                self._account.maintained()
+        elif events is not None and self._contents is not None:
             found = {name: self._evaluated(name, events, self._contents) for name in recursion.relations}
             rows = sum(batch.length for batch in found.values())
             self._account.evaluated(rows, events.depths)
@@ -167,5 +206,6 @@ class RunningLoop:
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""
         self._recursion.rollback()
+        self._recursion.forget_paths()
         if self._timelines is not None:
             self._timelines.rollback()
