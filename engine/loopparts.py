@@ -34,6 +34,7 @@ from .circuit import (
     Variable,
 )
 from .node import Unary
+from .operators.join import keeps_valuations
 from .schema import Schema
 from .time import Lattice
 
@@ -199,9 +200,14 @@ class LoopParts:
 
 def is_set(parts: LoopParts, at: int) -> bool:
     """Whether the values of a part are sets at all times: a distinct of it does nothing."""
-    node = parts.parts[at].node
+    part = parts.parts[at]
+    node = part.node
+    if isinstance(node, Join) and len(part.sources) == 1:
+        term, source = node.terms[0], part.sources[0]
+        of = {term.source: parts.parts[source].node}
+        return not term.negated and keeps_valuations(node, of) and is_set(parts, source)
     if isinstance(node, Result | Earlier | Gate):
-        node = parts.parts[parts.parts[at].sources[0]].node
+        node = parts.parts[part.sources[0]].node
     return isinstance(node, Distinct | Group)
 
 

@@ -3,7 +3,7 @@ over the terms of one join each (Theorem 4.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, TypeAlias
@@ -314,7 +314,7 @@ def _shrinking(terms: Iterable[Term], of: Callable[[NodeId], Signs]) -> Signs:
     return frozenset[tuple[str, int]]().union(*signs)
 
 
-def keeps_valuations(join: Join | DeltaJoin, nodes: Sequence[Node]) -> bool:
+def keeps_valuations(join: Join | DeltaJoin, nodes: Sequence[Node] | Mapping[NodeId, Node]) -> bool:
     """Whether different valuations of the positive terms give different rows: every column of these terms (of
     a Group, every key) has a variable, and every such variable is in the output or is a function of the
     output."""
