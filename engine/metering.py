@@ -83,6 +83,8 @@ class Inside:
         self._runs, self._numbers = meter.runs, dict[tuple[str, str], int]()
         self._rules: dict[str, int] = {}
         self.derived: float = 0
+        self.of_rounds: tuple[float, float, float] = 0.0, 0.0, 0.0
+        """The seconds, derived rows and rows of the rounds noted so far."""
         self.level, self.noted = 0, 1
         self.weight, self.late = 1, 0.0
 
@@ -105,6 +107,8 @@ class Inside:
 
     def round(self, number: int, seconds: float, until: float, derived: float, rows: float) -> None:
         """Notes a round at a time, unless it is left out."""
+        before = self.of_rounds
+        self.of_rounds = before[0] + seconds, before[1] + derived, before[2] + rows
         weight = 1 if until > self.late else self.weight
         if weight and self.level == self.noted:
             number = number if number < MOST_ROUNDS else MOST_ROUNDS

@@ -312,9 +312,11 @@ class _Walk(Generic[B]):
         known that came in all."""
         clock, since, start = metering.clock, metering.clock(), inside.derived
         inside.level += 1
+        noted = inside.of_rounds
         nested = self.operators.recursion(at, node, imports)
         now, derived = clock(), inside.derived
-        seconds, of_start, since = now - since, derived - start, now
+        inner = [after - before for before, after in zip(noted, inside.of_rounds, strict=True)]
+        seconds, of_start, since = now - since - inner[0], derived - start - inner[1], now
         first = before = -1
         for time in self._times(node, nested):
             if first < 0:
@@ -324,7 +326,7 @@ class _Walk(Generic[B]):
             inside.round(time + 1, now - since, now, inside.derived - derived, rows - before)
             before, since, derived = rows, now, inside.derived
         found = nested.finish()
-        came = sum(self.operators.lengths(found.values())) - (before - first)
+        came = sum(self.operators.lengths(found.values())) - (before - first) - inner[2]
         inside.round(0, seconds, clock(), of_start, came if came >= 0 else metering.UNKNOWN)
         inside.level -= 1
         return found

@@ -39,6 +39,22 @@ from .looptimelines import Told
 from .memories import Imported
 
 
+class _Rounds:
+    """Notes the rounds of an evaluation from empty relations as they end, but for round 0, which is what the
+    walk of the circuit has left."""
+
+    def __init__(self, inside: metering.Inside) -> None:
+        self._inside = inside
+        self._since, self._derived, self._rows = metering.clock(), inside.derived, 0
+
+    def end(self, number: int, rows: int) -> None:
+        """Notes a round; `rows` have come by its end."""
+        now, derived = metering.clock(), self._inside.derived
+        if number:
+            self._inside.round(number, now - self._since, now, derived - self._derived, rows - self._rows)
+        self._since, self._derived, self._rows = now, derived, rows
+
+
 class Remembered(Protocol):
     """What the operators of a loop remember: its timelines, or its contents while it is evaluated."""
 
@@ -126,6 +142,7 @@ class LoopEpoch:
         evaluator, lattice = self._recursion.evaluator, self._lattice
         heap, events, parts = self._heap, self._events, self._parts.parts
         measured = metering.inside()
+        rounds = _Rounds(measured) if first and measured is not None else None
         outermost, told, seen = 0, 0, 0
         while heap:
             _, time, at = heappop(heap)
@@ -133,6 +150,8 @@ class LoopEpoch:
             number = int(lattice.round(time, 0))
             if number != outermost:
                 self.depths.append((outermost, told))
+                if rounds is not None:
+                    rounds.end(outermost, self._rows())
                 self._memory.end_round()
                 if not outermost:
                     watch.seeded()
@@ -154,6 +173,8 @@ class LoopEpoch:
                 told += out.length
                 self._emit(at, time, out)
         self.depths.append((outermost, told))
+        if rounds is not None:
+            rounds.end(outermost, self._rows())
         self.settling.end()
 
     def changes(self, relation: str) -> Batch | None:
