@@ -76,7 +76,7 @@ def test_circuits_say_what_is_sql(capfd: pytest.CaptureFixture[str], tmp_path: P
     (tmp_path / "p.dl").write_text(LEAST)
     code, out, _ = run(capfd, "circuit", f"{tmp_path}/p.dl", "--engine", "spark")
     lines = [line.strip() for line in out.splitlines()]
-    assert "rounds" in lines[lines.index("on the driver, whatever its size") - 1], out
+    assert "fixpoint Least" in lines[lines.index("on the driver, whatever its size") - 1], out
 
 
 def test_circuits_say_where_a_run_was(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:

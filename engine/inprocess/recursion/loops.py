@@ -103,7 +103,8 @@ class LoopRecursion:
                 if made == at:
                     return relation
         if isinstance(part.node, Earlier):
-            return f"{part.node.relation}-{part.node.rounds}"
+            is_loop = isinstance(self.parts.scopes[part.scope].node, Loop)
+            return f"{part.node.relation}-{part.node.rounds}" if is_loop else part.node.relation
         return (
             self.part_name(part.sources[0], names) if isinstance(part.node, Gate | Result) else "(internal)"
         )
