@@ -1,7 +1,8 @@
 """How much the tests try: a part of it by default, and all with `pytest --long`.
 
-A property takes its settings from `trying(n)`: n examples, and 20 times as many in the long form. A test that
-only the long form runs has the mark `long`. Other tests of two sizes ask `longer(short, long)` for theirs."""
+A property takes its settings from `trying(n)`: n examples, and in the long form 20 times as many, or
+`long` of them. A test that only the long form runs has the mark `long`. Other tests of two sizes ask
+`longer(short, long)` for theirs."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def longer(short: _Size, long: _Size) -> _Size:
     return long if is_long else short
 
 
-def trying(examples: int, **more: Any) -> settings:
+def trying(examples: int, *, long: int | None = None, **more: Any) -> settings:
     """The settings of a property with so many examples, which may take their time."""
     given = {"deadline": None, "suppress_health_check": list(HealthCheck)} | more
-    return settings(max_examples=longer(examples, LONG_FACTOR * examples), **given)
+    return settings(max_examples=longer(examples, long or LONG_FACTOR * examples), **given)

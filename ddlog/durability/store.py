@@ -175,7 +175,7 @@ class Store(Readable):
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """What is written inside goes to disk together, or not at all. Raises OSError and sqlite3.Error."""
+        """Writes inside the block go to disk together, or not at all. Raises OSError and sqlite3.Error."""
         self.hold_back()
         try:
             yield

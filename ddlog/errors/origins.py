@@ -1,4 +1,4 @@
-"""What the rules that a module of SQL becomes say in SQL."""
+"""The places in a module of SQL of the rules that the module becomes, and their words there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Derived(Span):
     members: tuple[str, ...] = ()
 
     def within(self, other: Span) -> bool:
-        """Whether it is the place of the same clause."""
+        """Whether the other place is of the same clause."""
         return self == other
 
 

@@ -57,7 +57,7 @@ class Dot:
 
 
 def _key(node: Node) -> object:
-    """What a node stands for: a row of a proof, or itself."""
+    """The key of a node in the drawing: nodes of one row of a proof are drawn once."""
     if node.is_row or node.kind == "above":
         return node.relation, node.row, node.rounds, node.came, node.kind == "cut"
     return node

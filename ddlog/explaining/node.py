@@ -72,12 +72,12 @@ class Node:
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row of a proof."""
+        """Whether the node is a row of a proof."""
         return self.kind in ROWS
 
     @property
     def is_sequence(self) -> bool:
-        """Whether it is an answer of several nodes that follow one another."""
+        """Whether the node is an answer whose children follow one another."""
         return self.kind in ("absence", "change", "ends")
 
     @property

@@ -48,7 +48,7 @@ class Place:
         )
 
     def is_leaf(self, relation: str) -> bool:
-        """Whether the rows that a rule reads come from facts alone, or from before the first round."""
+        """Whether a rule reads only facts of the relation, or its rows of before the first round."""
         name, _, place = self.seen(relation)
         return place is None or place.derivations.is_leaf(name)
 

@@ -21,7 +21,7 @@ from ..trying import longer, trying
 from .taken_back import Pair, Step, faulty, follow, scripts
 
 PHASES = [Phase.explicit, Phase.generate] + [Phase.shrink] * longer(0, 1)
-some = trying(20, phases=PHASES, database=None)
+some = trying(20, long=1000, phases=PHASES, database=None)
 
 
 def checked(text: str, script: Sequence[Step], maintain: Mode | Coin = "auto", few: int = 0) -> None:

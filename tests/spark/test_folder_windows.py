@@ -36,7 +36,7 @@ SOME: list[Any] = [
 ]
 
 
-@trying(1)
+@trying(1, long=100)
 @given(
     st.sampled_from(("relation", "multiset", "stream")),
     EPOCHS,

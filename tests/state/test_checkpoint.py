@@ -29,7 +29,7 @@ from .damage import Damage
 from .script import PLAIN, script
 from .test_same import Change, Stream, held
 
-thorough = trying(4)
+thorough = trying(4, long=1000)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -20,7 +20,7 @@ from ..trying import trying
 Change = tuple[str, tuple[Any, ...], int]
 Stream = list[list[Change]]
 
-thorough = trying(3)
+thorough = trying(3, long=5000)
 
 
 def apply(session: Session, transaction: Sequence[Change]) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def held(session: Session) -> dict[str, list]:
     return {n: sorted(map(repr, session[n].weighted())) for n in names if relations[n].kind != "stream"}
 
 
-@trying(3)
+@trying(3, long=1000)
 @given(st.sampled_from(("relation", "multiset", "stream")), EPOCHS, st.booleans())
 def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: bool) -> None:
     """`small`: derived state is in a checkpoint, spans are folded, and rows that are gone leave tables."""

@@ -58,9 +58,8 @@ class InProcessHost:
         here = cast("InProcess", runtime)  # a runtime of tests may stand for it
         self.offer = Offer(HostKind.IN_PROCESS, shown=shown, is_followed=True, here=here)
         self._program, self._typedefs = program, program.checked.typedefs
-        self._lowered: dict[
-            int, tuple[CheckedQuery, Circuit]
-        ] = {}  # by identity, those asked last at the end
+        # By identity, those asked last at the end.
+        self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}
 
     def pending(self, declared: Relation) -> PendingChanges:
         key = primary_key(self._program, declared)
