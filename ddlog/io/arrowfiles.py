@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -28,28 +28,44 @@ def read_arrow(path: Path, relation: Relation, typedefs: TypeDefs) -> Columns:
 
 def open_table(path: str, kind: str) -> pa.Table:
     """The table in a Parquet or an Arrow file. Raises CellFault, OSError."""
-    import pyarrow as pa
-
     try:
-        if kind == "parquet":
-            from pyarrow import parquet
-
-            return parquet.read_table(path)
-        return _read_ipc(path)
-    except pa.ArrowInvalid as error:
+        return checked(lambda: _read_parquet(path) if kind == "parquet" else _read_ipc(path))
+    except ValueError as error:
         raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
 
 
+def checked(read: Callable[[], pa.Table]) -> pa.Table:
+    """The table that `read` returns, all of whose values are what its types say: numbers of bytes, orders of
+    offsets, and UTF-8. Arrow would read beyond its memory for another. Raises ValueError, OSError."""
+    import pyarrow as pa
+
+    try:
+        table = read()
+        table.validate(full=True)
+        str(table.schema)  # its names are decoded only here
+    except (pa.ArrowException, EOFError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+    return table
+
+
+def _read_parquet(path: str) -> pa.Table:
+    from pyarrow import parquet
+
+    return parquet.read_table(path)
+
+
 def _read_ipc(path: str) -> pa.Table:
+    """The table in an Arrow file or stream, in memory: a file that another process writes meanwhile would
+    change what has been checked, or end this process."""
     import pyarrow as pa
     from pyarrow import ipc
 
-    with pa.memory_map(path) as stored:
-        try:
-            return ipc.open_file(stored).read_all()
-        except pa.ArrowInvalid:
-            stored.seek(0)
-            return ipc.open_stream(stored).read_all()
+    with pa.OSFile(path) as stored:
+        data = stored.read_buffer()
+    try:
+        return ipc.open_file(data).read_all()
+    except pa.ArrowInvalid:
+        return ipc.open_stream(data).read_all()
 
 
 def write_parquet(

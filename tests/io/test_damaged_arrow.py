@@ -1,0 +1,82 @@
+"""Arrow and Parquet files that were damaged, or made to do harm: one message, and never a signal."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+import ddlog
+from ddlog.errors.diagnostics import DDlogError
+
+PROGRAM = ddlog.compile("input relation Word(text: string, n: s32)")
+
+
+GOOD = pa.table({"text": ["a", "bb", "ccc"], "n": pa.array([0, 1, 2], pa.int32())})
+
+
+def offsets(*of: int) -> bytes:
+    """Where each text of a column begins, and the end of the last, as Arrow stores them."""
+    return struct.pack(f"<{len(of)}i", *of)
+
+
+def as_file(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression=None)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def replaced(data: bytes, old: bytes, new: bytes) -> bytes:
+    assert old in data
+    return data.replace(old, new)
+
+
+HARMFUL: dict[str, tuple[str, bytes]] = {
+    "letters outside of the file": (
+        "arrow",
+        replaced(as_file(GOOD), offsets(0, 1, 3, 6), offsets(0, 1, 1 << 30, 6)),
+    ),
+    "a text of negative length": (
+        "arrow",
+        replaced(as_file(GOOD), offsets(0, 1, 3, 6), offsets(0, 5, 3, 6)),
+    ),
+    "text that is not UTF-8": ("arrow", replaced(as_file(GOOD), b"abbccc", b"a\xff\xffccc")),
+    "Parquet with text that is not UTF-8": (
+        "parquet",
+        replaced(as_parquet(GOOD), b"\x02\0\0\0bb", b"\x02\0\0\0\xff\xff"),
+    ),
+    "a name that is not UTF-8": ("arrow", replaced(as_file(GOOD), b"text", b"t\xffxt")),
+    "integers of 24 bits": ("arrow", replaced(as_file(GOOD), offsets(32), offsets(24))),
+    "cut short": ("arrow", as_file(GOOD)[:-30]),
+}
+
+
+@pytest.mark.parametrize("case", HARMFUL)
+def test_a_harmful_table_is_refused_with_a_message(case: str, tmp_path: Path) -> None:
+    form, data = HARMFUL[case]
+    path = tmp_path / f"Word.{form}"
+    path.write_bytes(data)
+    with PROGRAM.session() as session, pytest.raises(DDlogError, match=f"this is no {form} file"):
+        session.load(path.parent)
+
+
+def test_an_arrow_file_that_shrinks_after_it_was_read_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "Word.arrow"
+    path.write_bytes(as_file(GOOD))
+    with PROGRAM.session() as session:
+        session.load(tmp_path)
+        path.write_bytes(b"")
+        session.commit()
+        assert sorted(session["Word"].tuples()) == [("a", 0), ("bb", 1), ("ccc", 2)]
