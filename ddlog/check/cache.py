@@ -2,7 +2,7 @@
 
 The key of an entry is the content of a program: its text and the name of its file, the places where imports
 are looked for, and the files of ddlog itself. It lists the files in which imports were looked for, with their
-digests, and is good only while each of them is as it was. Python files of extern functions are loaded anew;
+digests, and is good only while each of them is as it was. Python files of extern functions are read anew;
 the first query parses the program again.
 """
 
@@ -15,11 +15,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import core
-from ..codegen.programexterns import load_externs, problem
+from ..codegen.programexterns import static_problem
+from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
@@ -106,7 +106,7 @@ def _store(path: Path, program: Elaborated, diagnostics: list[Diagnostic]) -> No
     tables = {name: getattr(program, name) for name in _TABLES}
     plain = {name: dict(each) if isinstance(each, Mapping) else each for name, each in tables.items()}
     files = {file: None if content is None else _digest(content) for file, content in program.files.items()}
-    externs = {name: str(module.__file__) for name, module in program.externs.items()}
+    externs = {name: file.path for name, file in program.externs.items()}
     try:
         with deep_recursion():
             content = pickle.dumps((plain, diagnostics, files, externs), pickle.HIGHEST_PROTOCOL)
@@ -126,7 +126,7 @@ def _load(
         with deep_recursion():
             tables, diagnostics, digests, extern_files = pickle.loads(stored)
         files = _unchanged(digests)
-        externs = {name: load_externs(Path(file)) for name, file in extern_files.items()}
+        externs = {name: PythonFile.beside(path) for name, path in extern_files.items()}
         os.utime(path)
     except Exception:  # a file or an extern function that is not as it was: the checker says so
         return None
@@ -148,10 +148,10 @@ def _unchanged(digests: Mapping[Path, bytes | None]) -> dict[Path, bytes | None]
     return files
 
 
-def _externs_fit(functions: Mapping[str, core.Function], externs: Mapping[str, ModuleType]) -> bool:
+def _externs_fit(functions: Mapping[str, core.Function], externs: Mapping[str, PythonFile]) -> bool:
     """Whether the Python files still define the extern functions."""
     return not any(
-        problem(externs[each.module], "", each.name, len(each.parameters), each.span)
+        static_problem(externs[each.module], each.name, len(each.parameters), each.span)
         for each in functions.values()
         if each.body is None and each.module in externs
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import errors, syntax
-from ..codegen.programexterns import load_externs, problem
+from ..codegen.programexterns import static_problem
+from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.duplicates import definitions
@@ -100,23 +101,12 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
 
 
 def _extern(environment: Environment, module: ModuleSyntax, signature: Signature) -> Iterator[Diagnostic]:
-    """Finds the Python function of an extern function."""
-    found = environment.externs.get(module.name)
-    file = "a Python file beside the program's"
-    reason = "the program is in no file"
-    if module.path is not None:
-        file = str(module.path.with_suffix(".py"))
-    if found is None and module.path is not None:
-        try:
-            found = environment.externs[module.name] = load_externs(module.path)
-        except FileNotFoundError:
-            reason = f"there is no {file}"
-        except Exception as error:
-            reason = f"{file} does not load: {type(error).__name__}: {error}"
-    if found is None:
-        yield errors.modules.NoExternFile(span=signature.span, name=signature.name, reason=reason, file=file)
-        return
-    wrong = problem(found, file, signature.name, len(signature.parameters), signature.span)
+    """Finds the Python function of an extern function, without executing its file."""
+    file = environment.externs.get(module.name)
+    if file is None:
+        file = environment.externs[module.name] = PythonFile.beside(module.path)
+    name, arity = signature.name, len(signature.parameters)
+    wrong = static_problem(file, name, arity, signature.span)
     if wrong is not None:
         yield wrong
 

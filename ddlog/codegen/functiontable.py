@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any
@@ -131,16 +131,24 @@ class Functions:
 
     def effects(self, expr: Expr) -> bool:
         """Whether an expression calls, perhaps through others, a function with side effects."""
-        waiting, seen = list(self._reached(expr)) if self._any_effects else [], set[str]()
+        return self._any_effects and any(each.effects for each in self._all_reached(expr))
+
+    def foreign(self, expr: Expr) -> bool:
+        """Whether an expression calls, perhaps through others, a function in Python beside the program."""
+        return bool(self.externs) and any(
+            each.body is None and each.module in self.externs for each in self._all_reached(expr)
+        )
+
+    def _all_reached(self, expr: Expr) -> Iterator[core.Function]:
+        """The functions that an expression may call, perhaps through others."""
+        waiting, seen = list(self._reached(expr)), set[str]()
         while waiting:
             key = waiting.pop()
             if key not in seen:
                 seen.add(key)
-                function = self.functions[key]
-                if function.effects:
-                    return True
-                waiting += called(function.body) if function.body is not None else ()
-        return False
+                yield self.functions[key]
+                body = self.functions[key].body
+                waiting += called(body) if body is not None else ()
 
     def _reached(self, expr: Expr) -> set[str]:
         """The keys of the functions that an expression may call: of any closure if one is in its inputs."""
@@ -269,7 +277,7 @@ class Functions:
     def _extern(self, key: str) -> Any:
         declared = self.functions[key]
         if declared.module in self.externs:
-            implementation = getattr(self.externs[declared.module], declared.name)
+            implementation = getattr(self.externs[declared.module].module, declared.name)
             return checked(implementation, declared, self.typedefs)
         found = stdlib.twin(declared.module, declared.name)
         return bound_extern(found, declared, self.typedefs)

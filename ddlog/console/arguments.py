@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     commands: _Commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _run(commands)
     _repl(commands)
-    _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
+    _check(commands)
     _circuit(commands)
     _explain(commands)
     _profile(commands)
@@ -136,6 +136,13 @@ def _repl(commands: _Commands) -> None:
                            "asks for")  # fmt: skip
     _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
                  "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
+
+
+def _check(commands: _Commands) -> None:
+    check = _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
+    check.add_argument("--externs", choices=("warn", "error"), default="warn",
+                       help="what an extern function without Python code is (default: warn); its Python file "
+                            "is read, and never executed")  # fmt: skip
 
 
 def _circuit(commands: _Commands) -> None:

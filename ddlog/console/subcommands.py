@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..sessions.engines import EngineOptions
-    from ..sessions.program import Program
+    from ..sessions.program import Externs, Program
     from .options import StateOptions
 
 
@@ -55,7 +55,7 @@ def repl(arguments: argparse.Namespace) -> int:
 
 def check(arguments: argparse.Namespace) -> int:
     """`ddlog check`. Raises DDlogError."""
-    _compile(arguments)
+    _compile(arguments, externs=arguments.externs)
     return 0
 
 
@@ -69,13 +69,13 @@ def circuit(arguments: argparse.Namespace) -> int:
     if arguments.plans or arguments.input:
         from .plans import show_plans
 
-        show_plans(lambda: _compile(arguments), arguments)
+        show_plans(lambda: _compile(arguments, externs="warn"), arguments)
         return 0
     if arguments.engine == "spark":
         return _circuit_on_spark(arguments)
     from .drawing import draw
 
-    draw(_compile(arguments).circuit(arguments.stage), arguments.output, arguments.profile)
+    draw(_compile(arguments, externs="warn").circuit(arguments.stage), arguments.output, arguments.profile)
     return 0
 
 
@@ -95,7 +95,7 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
         from .drawing import placed_by
 
         placed = placed_by(arguments.profile)
-    sys.stdout.write(explain(_compile(arguments), placed))
+    sys.stdout.write(explain(_compile(arguments, externs="warn"), placed))
     return 0
 
 
@@ -169,12 +169,14 @@ def _state(arguments: argparse.Namespace) -> StateOptions:
     )
 
 
-def _compile(arguments: argparse.Namespace, queries: Sequence[str] = ()) -> Program:
+def _compile(
+    arguments: argparse.Namespace, queries: Sequence[str] = (), externs: Externs = "error"
+) -> Program:
     """The program, with answers to queries; prints warnings unless --quiet is given. Raises DDlogError."""
     from ..errors.diagnostics import render
     from ..sessions.program import compile
 
-    program = compile(arguments.program, library_paths=arguments.library)
+    program = compile(arguments.program, library_paths=arguments.library, externs=externs)
     if getattr(arguments, "output_internal_relations", False):
         program = program.with_internal_outputs()
     if queries:

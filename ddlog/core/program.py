@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TypeVar
 
 from ..types import TypeDef
 from .functions import Function
 from .loops import Loop
+from .pythonfile import PythonFile
 from .relations import Index, Relation
 from .rules import Atom, Rule
 
@@ -32,7 +33,7 @@ class Stratum:
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
     """A program without errors. `strata` is in dependency order and holds every rule once. `externs` are the
-    Python modules that implement the extern functions of its modules, by their names. `array_keys` are the
+    Python files that implement the extern functions of its modules, by their names. `array_keys` are the
     functions of the keys of maps that JSON writes as arrays, by constructor and field."""
 
     typedefs: Mapping[str, TypeDef]
@@ -42,7 +43,7 @@ class CheckedProgram:
     strata: tuple[Stratum, ...]
     indexes: Mapping[str, Index] = field(default_factory=dict)
     array_keys: Mapping[tuple[str, str], str] = field(default_factory=dict, kw_only=True)
-    externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+    externs: Mapping[str, PythonFile] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     @property
     def loops(self) -> tuple[Loop, ...]:

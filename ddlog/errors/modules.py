@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .diagnostics import Diagnostic
 
 
@@ -63,9 +65,10 @@ class UnreadableModule(Diagnostic):
     reason: str
 
 
-class NoExternFile(Diagnostic):
-    """An extern function without a Python file, or with one that does not load."""
+class AbsentCode(Diagnostic):
+    """An extern function without Python code: a program can be checked without it, but does not run."""
 
+    severity = "warning"
     title = "extern function `{name}` has no Python code: {reason}"
     suggestion = "write `def {name}(...)` in {file}"
     name: str
@@ -73,13 +76,10 @@ class NoExternFile(Diagnostic):
     file: str
 
 
-class NoExtern(Diagnostic):
-    """An extern function that its Python file does not define."""
+class MissingCode(AbsentCode):
+    """An extern function whose Python code does not load, or is needed and absent."""
 
-    title = "{file} has no function `{name}`"
-    suggestion = "write `def {name}(...)` there"
-    name: str
-    file: str
+    severity = "error"
 
 
 class ExternArity(Diagnostic):
@@ -98,3 +98,13 @@ class ExternOverloaded(Diagnostic):
         "Extern function '{name}' clashes with another function. Only non-extern functions can be overloaded"
     )
     name: str
+
+
+def required(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics, with errors in place of the warnings that Python code is absent."""
+    return [
+        MissingCode(span=each.span, name=each.name, reason=each.reason, file=each.file)
+        if isinstance(each, AbsentCode)
+        else each
+        for each in diagnostics
+    ]

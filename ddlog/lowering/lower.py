@@ -259,8 +259,10 @@ class _Strata(Builder):
         return self.add(admit, (source,))
 
     def fact(self, head: core.Head) -> Row | None:
-        """The row of a fact. None when its evaluation fails: then the fact is a rule, which fails on a
-        commit."""
+        """The row of a fact. None when its evaluation fails, or calls Python code of the program, which runs
+        in sessions only: then the fact is a rule, and fails on a commit."""
+        if any(map(self.functions.foreign, head.args)):
+            return None
         try:
             return tuple(
                 arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()

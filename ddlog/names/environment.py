@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 from .. import core, errors, stdlib, syntax
+from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..types import (
@@ -65,7 +65,7 @@ class Environment(Names):
         self.diagnostics: list[Diagnostic] = []
         self.made: dict[str, core.Relation] = {}  # by the checker, under names that no source has
         self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
-        self.externs: dict[str, ModuleType] = {}
+        self.externs: dict[str, PythonFile] = {}
         self.loops: list[core.Loop] = []
         self.erases = False  # whether some type is only in the types: see check/erase.py
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}

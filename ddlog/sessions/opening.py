@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors.diagnostics import DDlogError
 from .collector import paused
 from .engines import EngineChoice
 from .hosts.host import Host, here_of
@@ -31,6 +32,7 @@ _MANY = 1 << 60
 def open_session(program: Program, options: SessionOptions) -> Session:
     """A session of a program in its initial state, with the program's own facts. Raises DDlogError."""
     options.check()
+    check_externs(program)
     choice, place = options.choice, options.place
     wanted = program.kept_names(options.relations)
     if place is not None:
@@ -49,6 +51,16 @@ def open_session(program: Program, options: SessionOptions) -> Session:
             program, kept, host, place, options.durability, options.read_only, options.fill, limited
         )
     return session
+
+
+def check_externs(program: Program) -> None:
+    """Loads the Python files of a program's extern functions. Raises DDlogError."""
+    if program.checked.externs:
+        from ..codegen.programexterns import loading_problems
+
+        problems = loading_problems(program.checked)
+        if problems:
+            raise DDlogError(problems)
 
 
 def open_host(

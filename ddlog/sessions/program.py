@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..core import CheckedProgram, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
+from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue
@@ -31,23 +32,31 @@ if TYPE_CHECKING:
     from .session import Session
 
 OPTION = "ddlog_std::Option"
+Externs: TypeAlias = Literal["error", "warn"]
 
 
-def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
+def compile(
+    program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = (), externs: Externs = "error"
+) -> Program:
     """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
 
     Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
     with all errors; the program has the warnings.
+
+    An extern function without Python code is an error, or with `externs="warn"` a warning, and then an error
+    of each session. No Python code of the program runs before a session is opened.
     """
+    if externs not in ("error", "warn"):
+        raise DDlogError([BadOptionValue("externs", repr(externs), "error or warn")])
     paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
     folders = tuple(map(Path, paths))
     missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
     if missing:
         raise DDlogError(missing)
-    return compile_source(read_source(program), folders)
+    return compile_source(read_source(program), folders, externs)
 
 
-def compile_source(source: Source, folders: Sequence[Path] = ()) -> Program:
+def compile_source(source: Source, folders: Sequence[Path] = (), externs: Externs = "error") -> Program:
     """The program of a text. The folder of its name is the first in which modules are looked for. Raises
     DDlogError."""
     from ..check.cache import check_cached
@@ -56,7 +65,9 @@ def compile_source(source: Source, folders: Sequence[Path] = ()) -> Program:
         return _compile_sql(source, folders)
     with paused():
         checked, diagnostics = check_cached(source, folders)
-    if checked is None:
+    if externs == "error":
+        diagnostics = required(diagnostics)
+    if checked is None or any(each.is_error for each in diagnostics):
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
 

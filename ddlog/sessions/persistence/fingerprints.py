@@ -14,11 +14,11 @@ from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ...codegen.scalar import Structure
 from ...core import CheckedProgram, Function
+from ...core.pythonfile import PythonFile
 from ...engine.circuit import Circuit
 from ...engine.fingerprints import digest, fingerprints, plain_digest
 from ...types import TypeDef
@@ -32,7 +32,7 @@ class Definitions:
     def __init__(self, program: CheckedProgram) -> None:
         self._functions: Mapping[str, Function] = program.functions
         self._typedefs: Mapping[str, TypeDef] = program.typedefs
-        self._externs: Mapping[str, ModuleType] = program.externs
+        self._externs: Mapping[str, PythonFile] = program.externs
         self._own: dict[str, tuple[bytes, set[str]] | None] = {}
         self._reached: dict[str, Mapping[str, bytes] | None] = {}
 
@@ -82,7 +82,7 @@ class Definitions:
     def _code(self, part: Function | TypeDef) -> bytes:
         """The contents of the file of an extern function."""
         if isinstance(part, Function) and part.body is None and part.module in self._externs:
-            return Path(str(self._externs[part.module].__file__)).read_bytes()
+            return self._externs[part.module].content or b""
         return b""
 
 

@@ -1,0 +1,45 @@
+"""The Python file beside a module: its text, and the module that it makes when a program runs."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class PythonFile:
+    """A Python file as it was read. `path` is None for a program in no file, `content` for one that cannot
+    be read. Nothing of it is executed before `module` is asked for."""
+
+    path: Path | None
+    content: bytes | None
+
+    @classmethod
+    def beside(cls, path: Path | None) -> PythonFile:
+        """The Python file beside a `.dl` file."""
+        if path is None:
+            return cls(None, None)
+        file = path.with_suffix(".py")
+        try:
+            return cls(file, file.read_bytes())
+        except OSError:
+            return cls(file, None)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree. Raises SyntaxError or ValueError."""
+        return ast.parse(self.content or b"", str(self.path))
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The module, executed once. Raises any error of it."""
+        assert self.path is not None and self.content is not None
+        module = ModuleType(f"ddlog_externs_{self.path.stem}")
+        module.__file__ = str(self.path)
+        linecache.checkcache(str(self.path))
+        exec(compile(self.content, str(self.path), "exec", dont_inherit=True), module.__dict__)
+        return module

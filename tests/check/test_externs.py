@@ -1,0 +1,151 @@
+"""Python code beside a program: read by `check` and `circuit`, executed by what runs the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.errors.diagnostics import DDlogError
+
+PROGRAM = """
+extern function f(x: u32): u32
+extern function key_of(x: string): string
+extern function size(g: Group<u32, u32>): u32
+extern transformer T(R: relation[A]) -> (Out: relation[A])
+typedef A = A{x: u32}
+input relation I(s: string, v: u32) primary key (r) key_of(r.s)
+input relation E(x: u32, y: u32)
+relation RA[A]
+RA[A{x}] :- E(x, _).
+output relation TA[A]
+apply T(RA) -> (TA)
+output relation C(x: u32)
+C(f(1)).
+C(f(x) + 1) :- I(_, x), E(x, y), f(y) == 2, var z = f(3), z > 2.
+output relation G(x: u32, c: u32)
+G(x, c) :- E(x, y), var c = y.group_by(x).size().
+relation P(x: u32, y: u32)
+P(x, f(y)) :- E(x, y).
+P(x, f(z)) :- P(x, y), E(y, z).
+output relation Q(x: u32)
+Q(x) :- P(x, y), not C(f(y)).
+index Starts(x: u32) on P(x, _)
+"""
+CODE = """
+open({mark!r}, "w").close()
+def f(x): return x
+def key_of(x): return x
+size = len
+if True:
+    def T(rows): return rows
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program whose Python file leaves a mark when it is executed."""
+    path = tmp_path / "marked.dl"
+    path.write_text(PROGRAM)
+    path.with_suffix(".py").write_text(CODE.format(mark=str(tmp_path / "executed")))
+    return path
+
+
+READING = [
+    ["check"],
+    ["check", "--externs", "error"],
+    ["circuit"],
+    ["circuit", "--stage", "relational"],
+    ["circuit", "--plans"],
+    ["circuit", "--engine", "spark"],
+]
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+@pytest.mark.parametrize("cache", ["on", "off"])
+def test_python_beside_a_program_is_not_executed(
+    program: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], cache: str
+) -> None:
+    monkeypatch.setenv("DDLOG_CACHE", cache)
+    for _ in range(2):  # the second time from the cache
+        assert main([command[0], str(program), *command[1:]]) == 0
+    assert not (program.parent / "executed").exists()
+
+
+def test_it_is_executed_where_the_program_runs(program: Path) -> None:
+    assert main(["run", str(program)]) == 0
+    assert (program.parent / "executed").exists()
+
+
+def test_absent_functions_are_warnings_of_check(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program.with_suffix(".py").unlink()
+    for command in READING:
+        assert main([command[0], str(program), *command[1:]]) == ("--externs" in command)
+        severity = "error" if "--externs" in command else "warning"
+        told = [line for line in capsys.readouterr().err.splitlines() if line.startswith(severity)]
+        names = [line.partition("`")[2].partition("`")[0] for line in told]
+        assert names == ["f", "key_of", "size", "T"]
+
+
+def test_absent_functions_are_errors_where_the_program_runs(program: Path) -> None:
+    program.with_suffix(".py").write_text("def f(x): ...\nkey_of = T = f\n")
+    with pytest.raises(DDlogError, match=r"extern function `size` has no Python code: .* does not define it"):
+        ddlog.compile(program)
+    checked = ddlog.compile(program, externs="warn")
+    assert "extern function `size` has no Python code" in checked.warnings[0].message
+    with pytest.raises(DDlogError, match=r"error: .* extern function `size` has no Python code"):
+        checked.session()
+    with pytest.raises(DDlogError, match="externs 'no': expected error or warn"):
+        ddlog.compile(program, externs="no")  # type: ignore[arg-type]
+
+
+FITTING = ["def f(x): ...", "def f(x, /, y=1): ...", "def f(*x): ...", "from math import *",
+           "from m import f", "import m as f", "f = max", "f, g = 1, 2",
+           "try:\n import m as f\nexcept E:\n f = None",
+           "@cache\ndef f(): ...", "class f: ...", "def f(): ...\ndef f(x): ...", "(f := 1)"]  # fmt: skip
+WRONG = {
+    "": "does not define it",
+    "def g(f): f = 1": "does not define it",
+    "class A:\n def f(x): ...": "does not define it",
+    "print(f)": "does not define it",
+    "def f(): ...": "cannot be called with 1 arguments",
+    "def f(x, y): ...": "cannot be called with 1 arguments",
+    "def f(x, *, y): ...": "cannot be called with 1 arguments",
+    "def f(x:": "does not load: SyntaxError",
+    "\0": "does not load: ",
+}
+
+
+def only_function(folder: Path, code: str) -> ddlog.Program:
+    path = folder / "one.dl"
+    path.write_text("extern function f(x: u32): u32\noutput relation R(x: u32)\nR(f(1)).\n")
+    path.with_suffix(".py").write_text(code)
+    return ddlog.compile(path)
+
+
+@pytest.mark.parametrize("code", FITTING)
+def test_definitions_are_found_in_the_text(tmp_path: Path, code: str) -> None:
+    only_function(tmp_path, code)
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_what_the_text_shows_to_be_wrong(tmp_path: Path, code: str) -> None:
+    with pytest.raises(DDlogError, match=WRONG[code]):
+        only_function(tmp_path, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("raise OSError('no')\ndef f(x): ...", "does not load: OSError: no"),
+        ("exit(3)\ndef f(x): ...", "does not load: SystemExit: 3"),
+        ("f = lambda: 1", "cannot be called with 1 arguments"),
+        ("f = 7", "does not define it"),
+    ],
+)
+def test_what_shows_when_the_file_is_executed(tmp_path: Path, code: str, wrong: str) -> None:
+    program = only_function(tmp_path, code)
+    with pytest.raises(DDlogError, match=wrong):
+        program.session()
