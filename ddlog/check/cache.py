@@ -1,9 +1,9 @@
 """Checked programs that were checked before, by content. `DDLOG_CACHE=off` turns this off.
 
-The key of an entry is the content of a program: its text and the name of its file, the places where imports
-are looked for, and the files of ddlog itself. It lists the files in which imports were looked for, with their
-digests, and is good only while each of them is as it was. Python files of extern functions are read anew;
-the first query parses the program again.
+The key of an entry is the content of a program: its text and the name of its file, its syntax tree if that is
+given, the places where imports are looked for, and the files of ddlog itself. It lists the files in which
+imports were looked for, with their digests, and is good only while each of them is as it was. Python files of
+extern functions are read anew; the first query parses the program again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import core
+from .. import core, syntax
 from ..codegen.programexterns import static_problem
 from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic
@@ -48,28 +48,29 @@ _ROOMS = (
 
 
 def check_cached(
-    source: Source, library_paths: Sequence[Path]
+    source: Source, library_paths: Sequence[Path], tree: syntax.Module | None = None
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
     """As `check_program`, from the cache if the program was checked before."""
-    path = _entry_path(source, library_paths)
-    found = _load(path, source, library_paths)
+    path = _entry_path(source, library_paths, tree)
+    found = _load(path, source, library_paths, tree)
     if found is not None:
         return found
     from .program import check_program
 
-    program, diagnostics = check_program(source, library_paths)
+    program, diagnostics = check_program(source, library_paths, tree)
     if path is not None and isinstance(program, Elaborated):
         _store(path, program, diagnostics)
     return program, diagnostics
 
 
-def _entry_path(source: Source, library_paths: Sequence[Path]) -> Path | None:
+def _entry_path(source: Source, library_paths: Sequence[Path], tree: syntax.Module | None) -> Path | None:
     directory = cache_directory()
     if directory is None or os.environ.get("DDLOG_CACHE") == "off":
         return None
     asked = (
         source.name,
         source.text,
+        None if tree is None else _tree_digest(tree),
         os.path.abspath(source.name),
         os.path.isfile(source.name),
         [(str(each), os.path.abspath(each)) for each in library_paths],
@@ -102,6 +103,11 @@ def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=20).digest()
 
 
+def _tree_digest(tree: syntax.Module) -> bytes:
+    with deep_recursion():
+        return _digest(pickle.dumps(tree, pickle.HIGHEST_PROTOCOL))
+
+
 def _store(path: Path, program: Elaborated, diagnostics: list[Diagnostic]) -> None:
     tables = {name: getattr(program, name) for name in _TABLES}
     plain = {name: dict(each) if isinstance(each, Mapping) else each for name, each in tables.items()}
@@ -117,7 +123,7 @@ def _store(path: Path, program: Elaborated, diagnostics: list[Diagnostic]) -> No
 
 
 def _load(
-    path: Path | None, source: Source, library_paths: Sequence[Path]
+    path: Path | None, source: Source, library_paths: Sequence[Path], tree: syntax.Module | None
 ) -> tuple[core.CheckedProgram, list[Diagnostic]] | None:
     stored = read_cached(path)
     if path is None or stored is None:
@@ -132,7 +138,7 @@ def _load(
         return None
     if files is None or not _externs_fit(tables["functions"], externs):
         return None
-    environment = cache(partial(_environment, source, library_paths, files))
+    environment = cache(partial(_environment, source, library_paths, files, tree))
     program = Elaborated(**tables, externs=externs, declarations=environment, files=files)
     return program, diagnostics
 
@@ -158,11 +164,14 @@ def _externs_fit(functions: Mapping[str, core.Function], externs: Mapping[str, P
 
 
 def _environment(
-    source: Source, library_paths: Sequence[Path], files: Mapping[Path, bytes | None]
+    source: Source,
+    library_paths: Sequence[Path],
+    files: Mapping[Path, bytes | None],
+    tree: syntax.Module | None,
 ) -> Environment:
     from ..names.environment import Environment
     from ..names.imports import load_program
     from ..names.modules import library
 
-    modules, _ = load_program(source, library_paths, files)
+    modules, _ = load_program(source, library_paths, files, tree)
     return Environment(modules.all, tuple(library()))

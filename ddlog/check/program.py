@@ -35,13 +35,14 @@ from .windows import check_times
 
 
 def check_program(
-    source: Source, library_paths: Iterable[Path | str] = ()
+    source: Source, library_paths: Iterable[Path | str] = (), tree: syntax.Module | None = None
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
     """The program, None if it has errors; and all errors and warnings, sorted by place. Modules that it
-    imports are looked for in the folder of the source's file, then in the library paths.
+    imports are looked for in the folder of the source's file, then in the library paths. `tree` is the
+    program if its text is of another language.
     """
     with deep_recursion():
-        modules, diagnostics = load_program(source, [Path(each) for each in library_paths])
+        modules, diagnostics = load_program(source, [Path(each) for each in library_paths], tree=tree)
         program = _check_modules(modules, diagnostics)
     ordered = told_once(diagnostics)
     if any(each.is_error for each in ordered):

@@ -9,7 +9,6 @@ from pathlib import Path
 from ..check.nesting import deep_recursion
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
-from ..errors.source import Source
 from ..sessions.program import compile_source, read_source
 from ..souffle.preprocess import Settings
 from ..souffle.translate import translate
@@ -38,7 +37,9 @@ def import_souffle(options: SouffleOptions) -> None:
     """Translates a program to a file or standard output, or runs it. Raises DDlogError."""
     _check(options)
     note = noting(options.no_warn)
-    translation = translate(read_source(options.program), options.word, options.preprocessor)
+    source = read_source(options.program)
+    with deep_recursion():
+        translation = translate(source, options.word, options.preprocessor)
     for remark in translation.caveats if options.run else translation.remarks:
         note(remark)
     if options.output is not None:
@@ -47,7 +48,7 @@ def import_souffle(options: SouffleOptions) -> None:
         sys.stdout.write(translation.text)
     if not options.run:
         return
-    program = compile_source(_source(options.program, translation.text))
+    program = compile_source(source, tree=translation.module)
     files = SouffleFiles(program, translation, options.fact_dir or ".", options.output_dir or ".", note)
     sources = files.sources(may_be_absent=options.no_warn)
     files.check_targets()
@@ -62,13 +63,6 @@ def import_souffle(options: SouffleOptions) -> None:
     ):  # fmt: skip
         session.load_columns(files.facts(sources))
         files.write(session)
-
-
-def _source(program: Path, translation: str) -> Source:
-    """The translation as a source. Functors are in the Python module beside the program, which the checker
-    finds by the program's name; otherwise the name says that the lines are those of the translation."""
-    has_functors = "\nextern function " in translation
-    return Source(str(program if has_functors else program.with_suffix(".translated")), translation)
 
 
 def _check(options: SouffleOptions) -> None:

@@ -34,15 +34,20 @@ class Modules:
 
 
 def load_program(
-    source: Source, library_paths: Sequence[Path], known: Mapping[Path, bytes | None] | None = None
+    source: Source,
+    library_paths: Sequence[Path],
+    known: Mapping[Path, bytes | None] | None = None,
+    tree: syntax.Module | None = None,
 ) -> tuple[Modules, list[Diagnostic]]:
     """The main module with all that it imports, and the errors in their texts. The files of `known` are not
-    read again."""
+    read again. `tree` is the main module if its text is of another language; it imports nothing from the
+    folder of that text."""
     contents = dict(known or {})
-    folders = _folders(source, library_paths)
-    parsed, found = _parsed(source)
+    folders = _folders(source if tree is None else None, library_paths)
+    parsed, found = _parsed(source) if tree is None else (tree, [])
     path = Path(source.name)
-    main = index("", source, parsed, path if path.suffix == ".dl" and path.is_file() else None)
+    has_externs = (tree is not None or path.suffix == ".dl") and path.is_file()
+    main = index("", source, parsed, path if has_externs else None)
     modules: dict[str, ModuleSyntax] = {"": main, **library()}
     own, waiting = [main], [(main, each) for each in main.imports()]
     whole = True
@@ -77,10 +82,10 @@ def load_program(
     return Modules(modules, tuple(own), whole, contents), found
 
 
-def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
+def _folders(source: Source | None, library_paths: Sequence[Path]) -> list[Path]:
     """The folders to search, each once."""
-    main = Path(source.name)
-    folders = [main.parent] if main.is_file() else []
+    main = None if source is None else Path(source.name)
+    folders = [main.parent] if main is not None and main.is_file() else []
     folders += library_paths
     home = os.environ.get("DDLOG_HOME")
     if home:

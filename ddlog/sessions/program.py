@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from .. import syntax
 from ..core import CheckedProgram, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
@@ -56,15 +57,20 @@ def compile(
     return compile_source(read_source(program), folders, externs)
 
 
-def compile_source(source: Source, folders: Sequence[Path] = (), externs: Externs = "error") -> Program:
-    """The program of a text. The folder of its name is the first in which modules are looked for. Raises
-    DDlogError."""
+def compile_source(
+    source: Source,
+    folders: Sequence[Path] = (),
+    externs: Externs = "error",
+    tree: syntax.Module | None = None,
+) -> Program:
+    """The program of a text. The folder of its name is the first in which modules are looked for. `tree` is
+    the program if its text is of another language. Raises DDlogError."""
     from ..check.cache import check_cached
 
     if source.name.endswith(".sql"):
         return _compile_sql(source, folders)
     with paused():
-        checked, diagnostics = check_cached(source, folders)
+        checked, diagnostics = check_cached(source, folders, tree)
     if externs == "error":
         diagnostics = required(diagnostics)
     if checked is None or any(each.is_error for each in diagnostics):

@@ -15,12 +15,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .. import syntax
 from ..errors import souffle as errors
+from ..errors.source import Span
+from ..syntax.templates import arguments, atom, integer, items, let, name, tree, tuple_type
 from . import syntax as ast
 from .clauses import Literal, Summary, names_of, variables
 from .expressions import Naming
 from .inline import bound_in
-from .rules import BodyWriter, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
+from .rules import BodyWriter, Supply, bodies, occurrences
 
 _NUMBER = re.compile(r"#(?:in|w)?[0-9]+")
 
@@ -33,17 +36,17 @@ def relation_of(summary: Summary, rule: BodyWriter) -> str:
     known = output.summaries.get(id(summary)) or output.shared.get(identity)
     if known is not None:
         return known
-    name = output.fresh(rule.title + summary.function.capitalize())
-    _declare(name, (*summary.outer, summary.var), rule)
+    made = output.fresh(rule.title + summary.function.capitalize())
+    _declare(made, (*summary.outer, summary.var), rule, summary.span)
     domains = len(output.domains)
     if rule.in_recursion and _lacks_domain(summary) and summary.function in ("count", "sum"):
-        _complete(name, summary, rule)
+        _complete(made, summary, rule)
     else:
-        _define(name, summary, rule)
-    output.summaries[id(summary)] = name
+        _define(made, summary, rule)
+    output.summaries[id(summary)] = made
     if len(output.domains) == domains:
-        output.shared[identity] = name
-    return name
+        output.shared[identity] = made
+    return made
 
 
 def _identity(summary: Summary, rule: BodyWriter) -> str:
@@ -54,21 +57,21 @@ def _identity(summary: Summary, rule: BodyWriter) -> str:
     return _NUMBER.sub(lambda found: numbers.setdefault(found.group(), f"#{len(numbers)}"), text)
 
 
-def _declare(name: str, columns_of: Sequence[str], rule: BodyWriter) -> None:
+def _declare(relation: str, columns_of: Sequence[str], rule: BodyWriter, at: Span) -> None:
     """Declares a relation with a column for each of some variables."""
     naming, types = Naming(), rule.output.types
-    columns = [(naming.name(each), types.kind_text(rule.kinds.of_variable(each))) for each in columns_of]
-    rule.output.relations.append(OutRelation("", name, tuple(columns)))
+    columns = [(naming.name(each), types.kind_type(rule.kinds.of_variable(each))) for each in columns_of]
+    rule.output.declare(relation, columns, at)
 
 
-def _define(name: str, summary: Summary, rule: BodyWriter) -> None:
+def _define(relation: str, summary: Summary, rule: BodyWriter) -> None:
     local = _local_variables(summary)
     if len(summary.bodies) == 1 and not any(map(_may_be_nothing, summary.bodies[0])):
-        _group(name, summary, summary.bodies[0], local, rule)
+        _group(relation, summary, summary.bodies[0], local, rule)
         return
-    united = _united(name, summary, local, rule)
+    united = _united(relation, summary, local, rule)
     columns = tuple(ast.Var(summary.span, each) for each in (*summary.outer, *local))
-    _group(name, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
+    _group(relation, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
 
 
 def _may_be_nothing(literal: Literal) -> bool:
@@ -86,12 +89,12 @@ def _local_variables(summary: Summary) -> list[str]:
     return [name for name in names if name not in summary.outer]
 
 
-def _united(name: str, summary: Summary, local: Sequence[str], rule: BodyWriter) -> str:
+def _united(relation: str, summary: Summary, local: Sequence[str], rule: BodyWriter) -> str:
     """A relation of all rows of a body that takes several rules."""
     output = rule.output
-    united = output.fresh(name + "Rows")
+    united = output.fresh(relation + "Rows")
     columns = (*summary.outer, *local)
-    _declare(united, columns, rule)
+    _declare(united, columns, rule, summary.span)
     for alternative in summary.bodies:
         for each in local:
             if each not in names_of(alternative):
@@ -102,9 +105,9 @@ def _united(name: str, summary: Summary, local: Sequence[str], rule: BodyWriter)
                 return united
         body = _body(united, summary, alternative, columns, rule)
         if body is not None:
-            head = f"{united}({', '.join(map(body.writer.naming.name, columns))})"
-            for texts in bodies(body.parts):
-                output.rules.append(OutRule((united,), (head,), texts, tuple(body.reads)))
+            head = atom(united, arguments(body.variables(columns)), summary.span)
+            for clauses in bodies(body.parts):
+                output.rule(head, clauses, summary.span)
     return united
 
 
@@ -114,14 +117,14 @@ def _body(
     """The body of a rule that binds all of the variables `needed`."""
     uses = occurrences(tuple(literals))
     uses.update(needed)
-    body = BodyWriter(rule.output, rule.kinds, title, uses, "aggregate")
-    if not body.arrange(literals, summary.outer, _supply(title, rule, body, summary)):
+    body = BodyWriter(rule.output, rule.kinds, title, uses, summary.span, "aggregate")
+    if not body.arrange(literals, summary.outer, _supply(title, rule, summary.span)):
         return None
     missing = [ast.Var(summary.span, name) for name in needed if name not in body.bound]
     return body if body.check_bound(tuple(missing)) else None
 
 
-def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) -> Supply:
+def _supply(title: str, rule: BodyWriter, at: Span) -> Supply:
     """Makes a relation of the values that the rule around the aggregate binds to variables."""
     literals = tuple(rule.done[:-1])  # the last one is the aggregate itself
 
@@ -129,18 +132,17 @@ def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) ->
         output = rule.output
         domain = output.fresh(title + "Domain")
         output.domains.append(domain)
-        _declare(domain, names, rule)
+        _declare(domain, names, rule, at)
         uses = occurrences(literals)
         uses.update(names)
-        outer = BodyWriter(output, rule.kinds, title, uses, rule.where)
+        outer = BodyWriter(output, rule.kinds, title, uses, at, rule.where)
         known = [name for literal in literals for name in names_of(literal)]
         lacking = [name for name in names if name not in known]
         lacking += [name for name in rule.supplied if name in known]
         outer.arrange(literals, lacking, rule.supply)
-        head = f"{domain}({', '.join(map(outer.writer.naming.name, names))})"
-        for texts in bodies(outer.parts):
-            output.rules.append(OutRule((domain,), (head,), texts, tuple(outer.reads)))
-        body.reads.append(Dependency(domain, "positive", summary.span))
+        head = atom(domain, arguments(outer.variables(names)), at)
+        for clauses in bodies(outer.parts):
+            output.rule(head, clauses, at)
         return domain
 
     return supply
@@ -154,93 +156,85 @@ def _lacks_domain(summary: Summary) -> bool:
     return any(not bound_in(body, ()) >= set(summary.outer) for body in summary.bodies)
 
 
-def _complete(name: str, summary: Summary, rule: BodyWriter) -> None:
+def _complete(relation: str, summary: Summary, rule: BodyWriter) -> None:
     """The relation of a count or a sum with a row also where there is nothing to count, for a recursion that
     gives the variables their values: a negation of the relation could not stand there. Each group has one row
     more, without witnesses."""
-    output, span = rule.output, summary.span
+    output, at = rule.output, summary.span
     local = _local_variables(summary)
     types, kinds = output.types, rule.kinds
-    rows = output.fresh(name + "Rows")
-    witness = _tuple([types.kind_text(kinds.of_variable(each)) for each in local])
-    value = types.kind_text(kinds.of_variable(summary.var))
+    rows = output.fresh(relation + "Rows")
     is_sum = summary.function == "sum"
     naming = Naming()
-    keys = [naming.name(each) for each in summary.outer]
-    row, number = naming.name("%row#0"), naming.name(summary.var)
-    outer = [types.kind_text(kinds.of_variable(each)) for each in summary.outer]
-    columns = [*zip(keys, outer, strict=True), (row, f"Option<{witness}>")]
-    output.relations.append(OutRelation("", rows, (*columns, (number, value)) if is_sum else tuple(columns)))
-    holder = BodyWriter(output, kinds, name, occurrences(summary.bodies), "aggregate")
-    domain = _supply(name, rule, holder, summary)(summary.outer)
-    given = ast.Atom(span, f"%{domain}", tuple(ast.Var(span, each) for each in summary.outer))
-    nothing = [*keys, "None", *(["0"] if is_sum else [])]
-    read = Dependency(domain, "positive", span)
-    output.rules.append(
-        OutRule((rows,), (f"{rows}({', '.join(nothing)})",), (f"{domain}({', '.join(keys)})",), (read,))
-    )
+    key_names = [naming.name(each) for each in summary.outer]
+    row_name, value_name = naming.name("%row#0"), naming.name(summary.var)
+    key_types = [types.kind_type(kinds.of_variable(each)) for each in summary.outer]
+    witness = tuple_type([types.kind_type(kinds.of_variable(each)) for each in local])
+    columns = [
+        *zip(key_names, key_types, strict=True),
+        (row_name, syntax.NamedType("Option", (witness,), at)),
+    ]
+    value_column = [(value_name, types.kind_type(kinds.of_variable(summary.var)))] if is_sum else []
+    output.declare(rows, [*columns, *value_column], at)
+    domain = _supply(relation, rule, at)(summary.outer)
+    given = ast.Atom(at, f"%{domain}", tuple(ast.Var(at, each) for each in summary.outer))
+    keys = [name(each, at) for each in key_names]
+    nothing = [*keys, tree("None", at=at), *([integer(0, at)] if is_sum else [])]
+    output.rule(atom(rows, arguments(nothing), at), [atom(domain, arguments(keys), at)], at)
     target = () if summary.target is None else tuple(sorted(names_of(summary.target)))
     for alternative in summary.bodies:
         body = _body(rows, summary, (given, *alternative), (*summary.outer, *target, *local), rule)
         if body is None:
             return
-        named = body.writer.naming.name
-        shown = [*map(named, summary.outer), f"Some{{{_tuple(list(map(named, local)))}}}"]
+        shown = body.variables(summary.outer)
+        shown.append(tree("Some{$}", items(*body.variables(local), at=at), at=at))
         if summary.target is not None:
             shown.append(body.writer.value(summary.target))
-        for texts in bodies(body.parts):
-            output.rules.append(OutRule((rows,), (f"{rows}({', '.join(shown)})",), texts, tuple(body.reads)))
-    key, result = _tuple(keys), naming.name("%all#0")
+        for clauses in bodies(body.parts):
+            output.rule(atom(rows, arguments(shown), at), clauses, at)
+    row, value, result = name(row_name, at), name(value_name, at), naming.name("%all#0")
+    key, total = items(*keys, at=at), name(result, at)
     if is_sum:
-        grouped, shown_result = f"({row}, {number}).group_by({key}).sum_second()", result
-        term = f"{rows}({', '.join([*keys, row, number])})"
+        grouped = tree("($, $).group_by($).sum_second()", row, value, key, at=at)
     else:
-        grouped, shown_result = f"{row}.group_by({key}).count(){_casts(summary, rule)}", f"{result} - 1"
-        term = f"{rows}({', '.join([*keys, row])})"
-    head = f"{name}({', '.join([*keys, shown_result])})"
-    read = Dependency(rows, "grouped", span)
-    output.rules.append(OutRule((name,), (head,), (term, f"var {result} = {grouped}"), (read,)))
-    output.complete.add(name)
-
-
-def _tuple(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        grouped = _cast(tree("$.group_by($).count()", row, key, at=at), summary, rule)
+        total = tree("$ - 1", total, at=at)
+    term = atom(rows, arguments([*keys, row, *([value] if is_sum else [])]), at)
+    clause = syntax.Condition(let(result, grouped, at), at)
+    output.rule(atom(relation, arguments([*keys, total]), at), [term, clause], at)
+    output.complete.add(relation)
 
 
 # ---------------------------------------------------------------------- groups
 
 
 def _group(
-    name: str, summary: Summary, literals: Sequence[Literal], local: Sequence[str], rule: BodyWriter
+    relation: str, summary: Summary, literals: Sequence[Literal], local: Sequence[str], rule: BodyWriter
 ) -> None:
     target = () if summary.target is None else tuple(sorted(names_of(summary.target)))
     witnesses = () if summary.function in ("min", "max") else tuple(local)
-    body = _body(name, summary, literals, (*summary.outer, *target, *witnesses), rule)
+    body = _body(relation, summary, literals, (*summary.outer, *target, *witnesses), rule)
     if body is None:
         return
-    named = body.writer.naming.name
-    keys = tuple(map(named, summary.outer))
-    key = keys[0] if len(keys) == 1 else f"({', '.join(keys)})"
-    grouped = f"{_grouped(summary, witnesses, body)}.group_by({key}).{_function(summary, local)}"
-    result = named(summary.var)
-    head = f"{name}({', '.join((*keys, result))})"
-    clause = f"var {result} = {grouped}{_casts(summary, rule)}"
-    reads = tuple(Dependency(each.relation, "grouped", summary.span) for each in body.reads)
-    for texts in bodies(body.parts):
-        rule.output.rules.append(OutRule((name,), (head,), (*texts, clause), reads))
+    at = summary.span
+    keys, taken = body.variables(summary.outer), _taken(summary, witnesses, body)
+    grouped = tree(f"$.group_by($).{_function(summary, local)}()", taken, items(*keys, at=at), at=at)
+    result = body.writer.naming.name(summary.var)
+    head = atom(relation, arguments([*keys, name(result, at)]), at)
+    clause = syntax.Condition(let(result, _cast(grouped, summary, rule), at), at)
+    for clauses in bodies(body.parts):
+        rule.output.rule(head, [*clauses, clause], at)
 
 
-def _grouped(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> str:
-    """The text of the value that the aggregate takes from each row."""
-    shown = [body.writer.naming.name(each) for each in witnesses]
-    rows = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+def _taken(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> syntax.Expr:
+    """The value that the aggregate takes from each row."""
+    rows = items(*body.variables(witnesses), at=summary.span)
     if summary.target is None:
         return rows
     value = body.writer.typed(summary.target)
     if _is_only_witness(summary, witnesses) or not witnesses:
-        plain = isinstance(summary.target, ast.Var) or value.startswith("(")
-        return value if plain else f"({value})"
-    return f"({rows}, {value})"
+        return value
+    return items(rows, value, at=summary.span)
 
 
 def _is_only_witness(summary: Summary, witnesses: Sequence[str]) -> bool:
@@ -252,22 +246,18 @@ def _function(summary: Summary, local: Sequence[str]) -> str:
     single = not local or _is_only_witness(summary, local)
     match summary.function:
         case "sum":
-            return "sum()" if single else "sum_second()"
+            return "sum" if single else "sum_second"
         case "mean":
-            return "avg()" if single else "avg_second()"
-    return f"{summary.function}()"
+            return "avg" if single else "avg_second"
+    return summary.function
 
 
-def _casts(summary: Summary, rule: BodyWriter) -> str:
-    """The cast from the result of the function here to the type of the aggregate."""
-    types = rule.output.types
+def _cast(result: syntax.Expr, summary: Summary, rule: BodyWriter) -> syntax.Expr:
+    """The result of the function here as a value of the type of the aggregate."""
+    types, at = rule.output.types, summary.span
     kind = rule.kinds.of_variable(summary.var)
-    match summary.function, kind:
-        case "count", "number":
-            narrow = "" if types.word == 64 else f" as bit<{types.word}>"
-            return f"{narrow} as {types.kind_text(kind)}"
-        case "count", _:
-            return "" if types.kind_text(kind) == "bit<64>" else f" as {types.kind_text(kind)}"
-        case "mean", _:
-            return "" if types.word == 64 else " as float"
-    return ""
+    if summary.function not in ("count", "mean") or (types.word == 64 and kind != "number"):
+        return result
+    if summary.function == "count" and kind == "number" and types.word < 64:
+        result = tree(f"$ as bit<{types.word}>", result, at=at)
+    return syntax.Cast(result, types.kind_type(kind), at)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import syntax
 from ..errors import souffle as errors
+from ..syntax.templates import integer, items, let, name, tree
 from .clauses import HornClause, Numbered
-from .rules import BodyWriter, OutRelation, OutRule, Share, bodies
+from .rules import BodyWriter, Share, bodies, row
 
 _NOTE = "the numbers of counters are arbitrary: rows are numbered in their order"
 _NOTE_HASHED = "the number of a counter in a recursion is a hash, and rarely that of another row, too"
@@ -39,44 +41,45 @@ def write_number(literal: Numbered, body: BodyWriter) -> None:
     if kind not in ("number", "unsigned"):
         output.found.append(errors.TypeClash(found="number", wanted=kind, span=literal.span))
         return
-    share, known = output.shares[id(literal)], sorted(body.bound)
-    name = body.writer.naming.name(literal.var)
+    share, known, at = output.shares[id(literal)], sorted(body.bound), literal.span
+    number = body.writer.naming.name(literal.var)
     body.bound.add(literal.var)
-    type = types.kind_text(kind)
+    type = types.kind_type(kind)
     if not known:
-        body.writer.note(_NOTE, literal.span)
-        body.parts.append(f"var {name}: {type} = {share.first}")
+        body.writer.note(_NOTE, at)
+        body.say(let(number, integer(share.first, at), at, type))
         return
     columns = [body.writer.naming.name(each) for each in known]
+    variables = [name(each, at) for each in columns]
     if share.is_hashed:
-        body.writer.note(_NOTE_HASHED, literal.span)
+        body.writer.note(_NOTE_HASHED, at)
         output.functions["row_number"] = None
-        cast = "" if kind == "number" else f" as {type}"
-        body.parts.append(f"var {name} = row_number(({', '.join([*columns, str(share.first)])})){cast}")
+        hashed = tree("row_number($)", items(*variables, integer(share.first, at), at=at), at=at)
+        body.say(let(number, hashed if kind == "number" else syntax.Cast(hashed, type, at), at))
         return
-    body.writer.note(_NOTE, literal.span)
+    body.writer.note(_NOTE, at)
     output.functions["numbered"] = None
     rows = output.fresh(body.title + "Rows")
-    kinds = [types.kind_text(body.kinds.of_variable(each)) for each in known]
-    output.relations.append(OutRelation("", rows, tuple(zip(columns, kinds, strict=True))))
-    head = f"{rows}({', '.join(columns)})"
-    for texts in bodies(body.parts):
-        output.rules.append(OutRule((rows,), (head,), texts, tuple(body.reads)))
-    body.follow(rows, literal.span)
+    kinds = [types.kind_type(body.kinds.of_variable(each)) for each in known]
+    output.declare(rows, zip(columns, kinds, strict=True), at)
+    head = row(rows, columns, at)
+    for clauses in bodies(body.parts):
+        output.rule(head, clauses, at)
     # The number tells the rows apart from here on.
     body.bound &= {*body.needed, literal.var}
-    group, row = body.writer.naming.name("%rows#0"), body.writer.naming.name("%row#0")
-    whole = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
-    parts = [f"{row}.1"] if len(columns) == 1 else [f"{row}.1.{i}" for i in range(len(columns))]
-    number = f"{row}.0" if kind == "number" else f"{row}.0 as {type}"
+    group, numbered = body.writer.naming.name("%rows#0"), body.writer.naming.name("%row#0")
+    value = tree("$.0", name(numbered, at), at=at)
+    if kind != "number":
+        value = syntax.Cast(value, type, at)
     if share.step != 1:
-        number = f"({number}) * {share.step}" if " as " in number else f"{number} * {share.step}"
+        value = tree("$ * $", value, share.step, at=at)
     if share.first:
-        number = f"{number} + {share.first}"
-    body.parts += [
-        head,
-        f"var {group} = {whole}.group_by(())",
-        f"var {row} = FlatMap(numbered({group}))",
-        f"var {name} = {number}",
-        *(f"var {columns[i]} = {parts[i]}" for i, each in enumerate(known) if each in body.needed),
-    ]
+        value = tree("$ + $", value, share.first, at=at)
+    body.parts[:] = [head]
+    body.say(let(group, tree("$.group_by(())", items(*variables, at=at), at=at), at))
+    body.say(let(numbered, tree("FlatMap(numbered($))", name(group, at), at=at), at))
+    body.say(let(number, value, at))
+    for i, each in enumerate(known):
+        if each in body.needed:
+            part = tree("$.1", name(numbered, at), at=at)
+            body.say(let(columns[i], part if len(columns) == 1 else syntax.GetItem(part, i, at), at))

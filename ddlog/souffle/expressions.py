@@ -1,13 +1,16 @@
-"""Expressions as text of this language, with parentheses only where they are needed."""
+"""Expressions as syntax trees of this language, each at the place of the expression that it was."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.templates import arguments, integer, name, string, tree
 from . import syntax as ast
 from .clauses import names_of
 from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, REAL, SHIFTS, words
@@ -15,10 +18,6 @@ from .infer import NUMERIC, Kinds
 from .names import Names, small
 from .remarks import Remark
 from .types import Types
-
-# How tightly the operators here bind.
-POSTFIX, PREFIX, PRODUCT, SUM, SHIFT, CONCAT, COMPARISON = 100, 90, 80, 70, 60, 50, 40
-_LEVELS = {"*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "+": SUM, "-": SUM, "&": 38, "^": 36, "|": 34}
 
 _ORDINAL = "the number of a text is arbitrary, and rarely that of another one, too"
 
@@ -48,53 +47,59 @@ class Writer:
     found: list[Diagnostic]
     remarks: dict[str, Remark]
 
-    def value(self, expr: ast.Expr, level: int = 0) -> str:
-        """The text of a value, as an operand of an operator of precedence `level`."""
-        text, own = self._value(expr)
-        return f"({text})" if own < level else text
+    def variable(self, variable: str, at: Span) -> syntax.Expr:
+        """A variable."""
+        return name(self.naming.name(variable), at)
 
-    def typed(self, expr: ast.Expr) -> str:
-        """The text of a value where nothing else tells its type."""
+    def typed(self, expr: ast.Expr) -> syntax.Expr:
+        """A value where nothing else tells its type."""
         kind = self.kinds.of(expr)
         if names_of(expr) or kind not in NUMERIC:
             return self.value(expr)
-        return f"({self.value(expr)}: {self.types.kind_text(kind)})"
+        return syntax.Typed(self.value(expr), self.types.kind_type(kind), expr.span)
 
-    def values(self, exprs: Sequence[ast.Expr]) -> str:
-        return ", ".join(self.value(expr) for expr in exprs)
+    def values(self, exprs: Sequence[ast.Expr]) -> list[syntax.Expr]:
+        """Values, one after another."""
+        return [self.value(expr) for expr in exprs]
 
-    def _value(self, expr: ast.Expr) -> tuple[str, int]:
+    def value(self, expr: ast.Expr) -> syntax.Expr:
+        """A value."""
         match expr:
-            case ast.Var(_, name):
-                return self.naming.name(name), POSTFIX
+            case ast.Var(span, name):
+                return self.variable(name, span)
             case ast.Number():
                 return self._number(expr)
-            case ast.Float(_, text):
-                return text, POSTFIX
-            case ast.Text(_, value):
-                return quoted(value), POSTFIX
-            case ast.Nil():
-                return "None", POSTFIX
-            case ast.Record(_, items):
-                return self.made(self.kinds.of(expr), self.constructor(expr), self.values(items)), POSTFIX
-            case ast.Branch(_, _, items):
-                return self.made(self.kinds.of(expr), self.constructor(expr), self.values(items)), POSTFIX
+            case ast.Float(span, text):
+                return syntax.FloatLit(float(text), None, span)
+            case ast.Text(span, value):
+                return string(value, span)
+            case ast.Nil(span):
+                return syntax.Struct("None", None, span)
+            case ast.Record(span, items) | ast.Branch(span, _, items):
+                return self.made(self.kinds.of(expr), self.constructor(expr), self.values(items), span)
             case ast.Op(_, _, (operand,)):
                 return self._prefixed(expr, operand)
             case ast.Op(_, _, (left, right)):
                 return self._binary(expr, left, right)
             case ast.FunctorCall():
                 return self._call(expr)
-            case ast.UserCall(_, name, args):
+            case ast.UserCall(span, name, args):
                 self.functions[f"@{name}"] = None
-                return f"{self.types.functor_names[name]}({self.values(args)})", POSTFIX
+                return self._called(self.types.functor_names[name], args, span)
             case ast.Cast(_, value, _):
                 return self._cast(expr, value)
-        return self._untranslated(expr), POSTFIX
+        return self._untranslated(expr)
+
+    def _called(self, function: str, args: Sequence[ast.Expr], at: Span) -> syntax.Expr:
+        return syntax.Call(name(function, at), tuple(self.values(args)), at)
+
+    def _template(self, template: str, *given: syntax.Expr, at: Span) -> syntax.Expr:
+        """A template of a functor, with the types here."""
+        return tree(template.format_map(words(self.types.word)), *given, at=at)
 
     # ------------------------------------------------------------- constants
 
-    def _number(self, number: ast.Number) -> tuple[str, int]:
+    def _number(self, number: ast.Number) -> syntax.Expr:
         kind, word, value = self.kinds.of(number), self.types.word, number.value
         least, most = (-(1 << word - 1), (1 << word - 1) - 1) if kind == "number" else (0, (1 << word) - 1)
         if kind in ("number", "unsigned") and not least <= value <= most:
@@ -103,7 +108,7 @@ class Writer:
                     errors.ConstantTooLarge(value=value, kind=kind, word=word, span=number.span)
                 )
             value = (value - least) % (1 << word) + least
-        return str(value), POSTFIX if value >= 0 else PREFIX
+        return integer(value, number.span)
 
     # ---------------------------------------------------- records and branches
 
@@ -112,12 +117,12 @@ class Writer:
         key = f"${expr.name}" if isinstance(expr, ast.Branch) else self.kinds.of(expr)
         return self.types.constructors.get(key, "")
 
-    def made(self, kind: str, constructor: str, parts: str) -> str:
+    def made(self, kind: str, constructor: str, parts: Sequence[syntax.Expr], at: Span) -> syntax.Expr:
         """A value of a record or an algebraic type."""
-        text = f"{constructor}{{{parts}}}"
+        made: syntax.Expr = syntax.Struct(constructor, arguments(parts), at)
         if kind in self.types.recursive:
-            text = f"ref_new({text})"
-        return f"Some{{{text}}}" if kind in self.types.optional else text
+            made = tree("ref_new($)", made, at=at)
+        return tree("Some{$}", made, at=at) if kind in self.types.optional else made
 
     # ------------------------------------------------------------- operators
 
@@ -127,72 +132,72 @@ class Writer:
             self.found.append(errors.TypeClash(found=kind, wanted="number", span=expr.span))
         return kind
 
-    def _prefixed(self, expr: ast.Op, operand: ast.Expr) -> tuple[str, int]:
-        kind = self._numeric(expr)
+    def _prefixed(self, expr: ast.Op, operand: ast.Expr) -> syntax.Expr:
+        kind, at = self._numeric(expr), expr.span
         match expr.sign:
             case "-" if kind == "unsigned":
-                return f"0 - {self.value(operand, SUM + 1)}", SUM
+                return tree("0 - $", self.value(operand), at=at)
+            case "-" if isinstance(operand, ast.Float):
+                return syntax.FloatLit(-float(operand.text), None, at)
             case "-":
-                return f"-{self.value(operand, POSTFIX)}", PREFIX
+                return tree("-$", self.value(operand), at=at)
             case "bnot":
-                return f"~{self.value(operand, POSTFIX)}", PREFIX - 1
-        return self._logical(expr, kind), POSTFIX
+                return tree("~$", self.value(operand), at=at)
+        return self._logical(expr, kind)
 
-    def _binary(self, expr: ast.Op, left: ast.Expr, right: ast.Expr) -> tuple[str, int]:
+    def _binary(self, expr: ast.Op, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
         kind, sign = self._numeric(expr), expr.sign
         if kind == "float" and sign == "^":
             self.functions["import fp"] = None
-            suffix = words(self.types.word)["suffix"]
-            return f"powf_{suffix}({self.values((left, right))})", POSTFIX
+            return self._called(f"powf_{words(self.types.word)['suffix']}", (left, right), expr.span)
         if kind == "float" and sign not in ("+", "-", "*", "/"):
             what, why = f"`{sign}` of floating-point numbers", "the library has no such function"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
         if sign == "^":
             self._declare("power", kind)
-            return f"power({self.values((left, right))})", POSTFIX
+            return self._called("power", (left, right), expr.span)
         if sign in SHIFTS or sign == "bshru":
-            return self._shift(sign, kind, left, right)
+            return self._shift(expr, kind, left, right)
         if sign in LOGICAL:
-            return self._logical(expr, kind), POSTFIX
-        level = _LEVELS[OPERATORS[sign]]
-        return f"{self.value(left, level)} {OPERATORS[sign]} {self.value(right, level + 1)}", level
+            return self._logical(expr, kind)
+        return syntax.Binary(OPERATORS[sign], self.value(left), self.value(right), expr.span)
 
-    def _shift(self, sign: str, kind: str, left: ast.Expr, right: ast.Expr) -> tuple[str, int]:
-        known = words(self.types.word)
+    def _shift(self, expr: ast.Op, kind: str, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
+        at = expr.span
         if isinstance(right, ast.Number):
-            distance = str(right.value % self.types.word)
+            distance = integer(right.value % self.types.word, right.span)
         else:
-            casts = ([known["bits"]] if kind == "number" else []) + (
-                ["bit<32>"] if self.types.word == 64 else []
+            distance = self.typed(right)
+            casts = (["$ as {bits}"] if kind == "number" else []) + (
+                ["$ as bit<32>"] if self.types.word == 64 else []
             )
-            distance = " as ".join((self._operand(right), *casts))
-            distance = f"({distance})" if casts else distance
-        if sign == "bshru" and kind == "number":
-            shifted = f"{self._operand(left)} as {known['bits']}"
-            return f"(({shifted}) >> {distance}) as {known['number']}", POSTFIX - 1
-        return f"{self.value(left, SHIFT)} {SHIFTS.get(sign, '>>')} {distance}", SHIFT
+            for cast in casts:
+                distance = self._template(cast, distance, at=right.span)
+        if expr.sign == "bshru" and kind == "number":
+            return self._template("(($ as {bits}) >> $) as {number}", self.typed(left), distance, at=at)
+        return syntax.Binary(SHIFTS.get(expr.sign, ">>"), self.value(left), distance, at)
 
-    def _logical(self, expr: ast.Op, kind: str) -> str:
+    def _logical(self, expr: ast.Op, kind: str) -> syntax.Expr:
         self._declare(LOGICAL[expr.sign], kind)
-        return f"{LOGICAL[expr.sign]}({self.values(expr.args)})"
+        return self._called(LOGICAL[expr.sign], expr.args, expr.span)
 
     def _declare(self, function: str, kind: str) -> None:
         self.functions[function + ("" if kind == "number" else f" {kind}")] = None
 
-    def range_text(self, kind: str, args: Sequence[ast.Expr]) -> str:
+    def numbers_of(self, kind: str, args: Sequence[ast.Expr], at: Span) -> syntax.Expr:
         """The vector of the numbers of a range."""
-        texts = [self.value(arg) for arg in args]
+        first, *others = self.values(args)
         if not any(map(names_of, args)):
-            texts[0] = f"({texts[0]}: {self.types.kind_text(kind)})"
-        if len(texts) == 2 and kind == "unsigned":
-            self._declare("upward_or_down", kind)
-            return f"upward_or_down({', '.join(texts)})"
-        if len(texts) == 2:
-            texts.append(f"if ({texts[0]} <= {texts[1]}) 1 else -1")
-        elif not isinstance(args[2], ast.Number | ast.Float) or not float(texts[2]):
+            first = syntax.Typed(first, self.types.kind_type(kind), at)
+        if not others[1:]:
+            if kind == "unsigned":
+                self._declare("upward_or_down", kind)
+                return tree("upward_or_down($, $)", first, *others, at=at)
+            return tree("range_vec($0, $1, if ($0 <= $1) 1 else -1)", first, *others, at=at)
+        if not _is_nonzero(args[2]):
             self._declare("in_steps", kind)
-            return f"in_steps({', '.join(texts)})"
-        return f"range_vec({', '.join(texts)})"
+            return tree("in_steps($, $, $)", first, *others, at=at)
+        return tree("range_vec($, $, $)", first, *others, at=at)
 
     def note(self, text: str, span: Span) -> None:
         """Adds a remark, once for each text."""
@@ -200,68 +205,50 @@ class Writer:
 
     # -------------------------------------------------------------- functors
 
-    def _call(self, call: ast.FunctorCall) -> tuple[str, int]:
-        name, args = call.name, call.args
-        if name == "cat":
-            parts = [self.value(arg, CONCAT + (i > 0)) for i, arg in enumerate(args)]
-            return " ++ ".join(parts), CONCAT
-        if name in ("min", "max"):
-            text = self.value(args[0])
-            for arg in args[1:]:
-                text = f"{name}({text}, {self.value(arg)})"
-            return text, POSTFIX
+    def _call(self, call: ast.FunctorCall) -> syntax.Expr:
+        name, args, at = call.name, call.args, call.span
+        if name in ("cat", "min", "max"):
+            joined = "$ ++ $" if name == "cat" else f"{name}($, $)"
+            return reduce(lambda one, other: tree(joined, one, other, at=at), self.values(args))
         if name not in FUNCTORS:
             return self._conversion(call)
         if name == "substr":
             self.functions["substring"] = None
-        if name == "to_string":
-            return f"to_string({self.typed(args[0])})", POSTFIX
         if name in REAL:
             self.functions["import fp"] = None
         functor = FUNCTORS[name]
-        shown = (self._operand(arg) if functor.tight else self.value(arg) for arg in args)
-        level = POSTFIX - 1 if " as " in functor.text else POSTFIX
-        return functor.text.format(*shown, **words(self.types.word)), level
+        if name == "to_string" or functor.cast:
+            return self._template(functor.template, self.typed(args[0]), at=at)
+        return self._template(functor.template, *self.values(args), at=at)
 
-    def _conversion(self, call: ast.FunctorCall) -> tuple[str, int]:
+    def _conversion(self, call: ast.FunctorCall) -> syntax.Expr:
         kind = self.kinds.of(call.args[0]) if call.args else ""
-        text = CONVERSIONS.get((call.name, kind))
-        if text is None:
+        template = CONVERSIONS.get((call.name, kind))
+        if template is None:
             what, why = f"`{call.name}` of a {kind}", "there is no such conversion"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=call.span))
-            return "0", POSTFIX
-        if text.endswith("({0})"):
-            self.functions[text.partition("(")[0]] = None
-            if call.name == "to_float":
-                self.functions["import fp"] = None
-            elif call.name == "ord":
-                self.note(_ORDINAL, call.span)
-            return text.format(self.value(call.args[0])), POSTFIX
-        if "int_from" in text:
+            return integer(0, call.span)
+        if template.endswith("_of($)") or template == "ordinal($)":
+            self.functions[template.partition("(")[0]] = None
+        if call.name == "ord":
+            self.note(_ORDINAL, call.span)
+        if "int_from" in template or template == "float_of($)":
             self.functions["import fp"] = None
-            shown = text.format(self.value(call.args[0]), **words(self.types.word))
-            return shown, POSTFIX - 1
-        if text == "{0}":
-            return self._value(call.args[0])
-        shown = text.format(self._operand(call.args[0]), **words(self.types.word))
-        return shown, POSTFIX - 1
+        operand = self.typed if template.startswith("$ as") else self.value
+        return self._template(template, operand(call.args[0]), at=call.span)
 
-    def _cast(self, cast: ast.Cast, value: ast.Expr) -> tuple[str, int]:
+    def _cast(self, cast: ast.Cast, value: ast.Expr) -> syntax.Expr:
         found, wanted = self.kinds.of(value), self.kinds.of(cast)
         if found == wanted:
-            return self._value(value)
+            return self.value(value)
         if (found, wanted) == ("symbol", "number"):
             return self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
         if {found, wanted} != {"number", "unsigned"}:
             what = f"`as` from {found} to {wanted}"
             self.found.append(errors.CannotTranslate(what=what, span=cast.span))
-        return f"{self._operand(value)} as {self.types.kind_text(wanted)}", POSTFIX - 1
+        return syntax.Cast(self.typed(value), self.types.kind_type(wanted), cast.span)
 
-    def _operand(self, expr: ast.Expr) -> str:
-        """The operand of a cast, with its type where it has no variable that tells it."""
-        return self.value(expr, POSTFIX) if names_of(expr) else self.typed(expr)
-
-    def _untranslated(self, expr: ast.Expr) -> str:
+    def _untranslated(self, expr: ast.Expr) -> syntax.Expr:
         match expr:
             case ast.Wildcard():
                 self.found.append(errors.UnnamedValue(span=expr.span))
@@ -270,10 +257,13 @@ class Writer:
                 self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
             case _:
                 self.found.append(errors.CannotTranslate(what="an aggregate here", span=expr.span))
-        return "0"
+        return integer(0, expr.span)
 
 
-def quoted(text: str) -> str:
-    """A string literal."""
-    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return '"' + plain.replace("\r", "\\r").replace("\0", "\\0").replace("${", "\\${") + '"'
+def _is_nonzero(step: ast.Expr) -> bool:
+    match step:
+        case ast.Number(_, value):
+            return value != 0
+        case ast.Float(_, text):
+            return float(text) != 0
+    return False

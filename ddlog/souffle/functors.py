@@ -1,35 +1,43 @@
 """The functors of Soufflé: their types, and how each is written here.
 
-`{0}` stands for an argument, `{number}`, `{bits}` and `{float}` for types here. A functor that needs more
-than an expression uses a function, which the program then declares.
+A functor is a template (`ddlog/syntax/templates.py`): `$` stands for an argument, `{number}`, `{bits}` and
+`{float}` for types here. A functor that needs more than an expression uses a function, which the program then
+declares.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+
+from .. import syntax
+from ..errors.source import Source
+from ..syntax.parser import parse_program
+
+FUNCTIONS_NAME = "<functions of Soufflé>"  # of the source of each function that programs declare
 
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """The kinds of the arguments and of the result, and the text; `""` is any kind. `tight` says that the
-    arguments are operands of a postfix operator."""
+    """The kinds of the arguments and of the result, and the template; `""` is any kind. `cast` says that the
+    arguments are operands of a cast."""
 
     args: tuple[str, ...]
     result: str
-    text: str
-    tight: bool = False
+    template: str
+    cast: bool = False
 
 
 _NUMBER, _UNSIGNED, _FLOAT, _SYMBOL = ("number",), ("unsigned",), ("float",), ("symbol",)
 
 FUNCTORS = {
-    "strlen": Functor(_SYMBOL, "number", "len({0}) as bit<{word}> as {number}"),
-    "substr": Functor(("symbol", "number", "number"), "symbol", "substring({0}, {1}, {2})"),
-    "to_string": Functor(("",), "symbol", "to_string({0})"),
-    "itou": Functor(_NUMBER, "unsigned", "{0} as {bits}", True),
-    "utoi": Functor(_UNSIGNED, "number", "{0} as {number}", True),
-    "itof": Functor(_NUMBER, "float", "{0} as {float}", True),
-    "utof": Functor(_UNSIGNED, "float", "{0} as {float}", True),
+    "strlen": Functor(_SYMBOL, "number", "len($) as bit<{word}> as {number}"),
+    "substr": Functor(("symbol", "number", "number"), "symbol", "substring($, $, $)"),
+    "to_string": Functor(("",), "symbol", "to_string($)"),
+    "itou": Functor(_NUMBER, "unsigned", "$ as {bits}", True),
+    "utoi": Functor(_UNSIGNED, "number", "$ as {number}", True),
+    "itof": Functor(_NUMBER, "float", "$ as {float}", True),
+    "utof": Functor(_UNSIGNED, "float", "$ as {float}", True),
 }
 
 # The functions of real numbers, by the name that the library gives each.
@@ -40,23 +48,23 @@ REAL = {
         *("exp", "sqrt"),
     )
 } | {"log": "ln"}
-FUNCTORS |= {name: Functor(_FLOAT, "float", f"{short}_{{suffix}}({{0}})") for name, short in REAL.items()}
+FUNCTORS |= {name: Functor(_FLOAT, "float", f"{short}_{{suffix}}($)") for name, short in REAL.items()}
 
 # Conversions by the kind of their argument.
 CONVERSIONS = {
-    ("to_number", "number"): "{0}",
-    ("to_number", "unsigned"): "{0} as {number}",
-    ("to_number", "symbol"): "number_of({0})",
-    ("to_unsigned", "unsigned"): "{0}",
-    ("to_unsigned", "number"): "{0} as {bits}",
-    ("to_unsigned", "symbol"): "unsigned_of({0})",
-    ("to_number", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number}",
-    ("to_unsigned", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number} as {bits}",
-    ("to_float", "float"): "{0}",
-    ("to_float", "number"): "{0} as {float}",
-    ("to_float", "unsigned"): "{0} as {float}",
-    ("to_float", "symbol"): "float_of({0})",
-    ("ord", "symbol"): "ordinal({0})",
+    ("to_number", "number"): "$",
+    ("to_number", "unsigned"): "$ as {number}",
+    ("to_number", "symbol"): "number_of($)",
+    ("to_unsigned", "unsigned"): "$",
+    ("to_unsigned", "number"): "$ as {bits}",
+    ("to_unsigned", "symbol"): "unsigned_of($)",
+    ("to_number", "float"): "unwrap_or_default(int_from_{suffix}($)) as {number}",
+    ("to_unsigned", "float"): "unwrap_or_default(int_from_{suffix}($)) as {number} as {bits}",
+    ("to_float", "float"): "$",
+    ("to_float", "number"): "$ as {float}",
+    ("to_float", "unsigned"): "$ as {float}",
+    ("to_float", "symbol"): "float_of($)",
+    ("ord", "symbol"): "ordinal($)",
 }
 CONVERSIONS |= {
     ("ftoi", "float"): CONVERSIONS["to_number", "float"],
@@ -195,6 +203,11 @@ def words(word: int) -> dict[str, str]:
     }
 
 
-def function_text(name: str, word: int) -> str:
+@cache
+def function(name: str, word: int) -> syntax.Declaration:
     """The declaration of a function that a program uses."""
-    return FUNCTIONS[name].format_map(words(word))
+    text = FUNCTIONS[name].format_map(words(word))
+    parsed, wrong = parse_program(Source(FUNCTIONS_NAME, text))
+    (declaration,) = parsed.declarations
+    assert not wrong, text
+    return declaration

@@ -10,11 +10,14 @@ and a choice once made stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.nearest import nearest
+from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
 from .infer import Kinds
@@ -22,10 +25,22 @@ from .names import Names, small
 from .normal import clauses
 from .relations import Declared, Relations
 from .remarks import Remark
-from .rules import BodyWriter, Dependency, Output, OutRelation, OutRule, occurrences, write_clause
-from .types import column_names
+from .rules import BodyWriter, Output, occurrences, row, write_clause
+from .types import BOOLEAN, column_names
 
 _STRICT = ("<", ">", "!=")
+# The rows of a group that no other one subsumes.
+_KEPT = """{
+    var kept: Vec<$0> = vec_empty();
+    for ((row, _) in rows) {
+        var is_kept = true;
+        for ((other, _) in rows) {
+            if (row != other and ($1)) { is_kept = false } else { () }
+        };
+        if (is_kept) { kept.push(row) } else { () }
+    };
+    kept
+}"""
 _EXTREME = {"<": "max", "<=": "max", ">": "min", ">=": "min"}
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -43,8 +58,9 @@ class _Kept:
         self.attributes = each.relation.attributes
         self.span = each.relation.span
         self.columns = column_names(self.attributes)
-        self.types = [output.types.text(attribute.type) for attribute in self.attributes]
+        self.types = [output.types.type_of(attribute.type) for attribute in self.attributes]
         self.space = Names(self.columns)
+        self.row = tuple_type(self.types)
 
     def write(self) -> None:
         each = self.each
@@ -58,28 +74,56 @@ class _Kept:
 
     # ------------------------------------------------------------------ rules
 
-    def _rule(self, body: str, clauses: Sequence[str], row: Sequence[str], how: str) -> None:
-        head = f"{self.each.name}({', '.join(row)})"
-        read = Dependency(self.each.offers, how, self.span)
-        self.output.rules.append(OutRule((self.each.name,), (head,), (body, *clauses), (read,)))
+    def _rule(self, term: syntax.Atom, exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]) -> None:
+        """Adds the rule for a row of the relation, from the rows that are offered."""
+        head = atom(self.each.name, arguments(row), self.span)
+        clauses = [syntax.Condition(each, self.span) for each in exprs]
+        self.output.rule(head, [term, *clauses], self.span)
 
-    def _picked(self, offers: str, key: Sequence[int], rows: str, function: str) -> None:
-        """The rule that takes the rows that a function gives for a group."""
-        group, row = self.space.fresh("rows"), self.space.fresh("row")
-        grouped = f"var {group} = {rows}.group_by({_tuple([self.columns[i] for i in key])})"
-        parts = [row] if len(self.columns) == 1 else [f"{row}.{i}" for i in range(len(self.columns))]
-        self._rule(offers, (grouped, f"var {row} = FlatMap({function}({group}))"), parts, "grouped")
+    def _picked(self, offers: syntax.Atom, key: Sequence[int], function: str) -> None:
+        """The rule that takes the rows that a function gives for a group of what is offered."""
+        group, taken = self.space.fresh("rows"), self.space.fresh("row")
+        offered = [each.value for each in offers.args or ()]
+        grouped = self._grouped("$.group_by($)", items(*offered, at=self.span), key)
+        chosen = tree(f"FlatMap({function}($))", name(group, self.span), at=self.span)
+        exprs = [let(group, grouped, self.span), let(taken, chosen, self.span)]
+        self._rule(offers, exprs, self._parts(taken))
 
-    def _offers(self) -> str:
-        return f"{self.each.offers}({', '.join(self.columns)})"
+    def _grouped(self, template: str, what: syntax.Expr, key: Sequence[int]) -> syntax.Expr:
+        return tree(template, what, items(*self._named(key), at=self.span), at=self.span)
 
-    def _own_rows(self, first: str) -> None:
+    def _named(self, columns: Iterable[int]) -> list[syntax.Expr]:
+        return [name(self.columns[i], self.span) for i in columns]
+
+    def _parts(self, row: str, offset: int = 0) -> list[syntax.Expr]:
+        """The columns of a row that is a value, from one of them on."""
+        whole = name(row, self.span)
+        if len(self.columns) + offset == 1:
+            return [whole]
+        return [syntax.GetItem(whole, i + offset, self.span) for i in range(len(self.columns))]
+
+    def _offers(self) -> syntax.Atom:
+        return row(self.each.offers, self.columns, self.span)
+
+    def _own_rows(self, *first: syntax.Expr) -> None:
         """In a recursion, the rows of the relation are offered again."""
-        columns = ", ".join(self.columns)
-        name, offers = self.each.name, self.each.offers
-        read = Dependency(name, "positive", self.span)
-        body = f"{name}({columns})"
-        self.output.rules.append(OutRule((offers,), (f"{offers}({first}{columns})",), (body,), (read,)))
+        head = row(self.each.offers, self.columns, self.span, first)
+        self.output.rule(head, [row(self.each.name, self.columns, self.span)], self.span)
+
+    def _function(
+        self, function: str, parameters: Mapping[str, syntax.Type], result: syntax.Type, *body: syntax.Expr
+    ) -> None:
+        """Adds a function."""
+        at = self.span
+        given = tuple(syntax.Parameter(each, of, False, (), at) for each, of in parameters.items())
+        made = syntax.FunctionDecl(function, given, result, syntax.Block(body, at), (), at, at)
+        self.output.made[function] = placed(made, at)
+
+    def _group_type(self, key: syntax.Type, row: syntax.Type) -> syntax.Type:
+        return syntax.NamedType("Group", (key, row), self.span)
+
+    def _vector(self) -> syntax.Type:
+        return syntax.NamedType("Vec", (self.row,), self.span)
 
     # ------------------------------------------------------------ subsumption
 
@@ -92,7 +136,7 @@ class _Kept:
             return
         key = [i for i in range(len(self.columns)) if all(i in pair.shared for pair in pairs)]
         if self.each.is_recursive:
-            self._own_rows("")
+            self._own_rows()
             text = f"{self.each.name} is in a recursion: each round keeps its rows that no other one subsumes"
             self.output.remarks[text] = Remark(text, self.span)
         extreme = pairs[0].extreme(key) if len(pairs) == 1 else None
@@ -119,11 +163,11 @@ class _Kept:
         return clauses(rule, self.relations.columns(), classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
-        name = self.columns[column]
-        by = _tuple([self.columns[i] for i in key])
-        result = self.space.fresh(f"{'least' if function == 'min' else 'most'}_{name}")
-        row = [result if i == column else each for i, each in enumerate(self.columns)]
-        self._rule(self._offers(), (f"var {result} = {name}.group_by({by}).{function}()",), row, "grouped")
+        extreme = self.columns[column]
+        result = self.space.fresh(f"{'least' if function == 'min' else 'most'}_{extreme}")
+        found = self._grouped(f"$.group_by($).{function}()", name(extreme, self.span), key)
+        kept = [name(result if each == extreme else each, self.span) for each in self.columns]
+        self._rule(self._offers(), [let(result, found, self.span)], kept)
 
     def _compared(self, key: Sequence[int], pairs: Sequence[_Pair], kinds: Sequence[Kinds]) -> None:
         """All rows of a group are compared with each other, by a function for each subsumption."""
@@ -134,79 +178,67 @@ class _Kept:
             condition = self._condition(pair, known)
             if condition is None:
                 return
-            same = [f"row.{i} == other.{i}" for i in sorted(pair.shared.difference(key))]
-            self.output.texts[test] = self._test_text(test, pair, [*same, *condition])
-            tests.append(f"{test}(row, other)")
-        name = self.output.function_name(f"{title}_kept")
-        by = _tuple([self.types[i] for i in key])
-        row = _tuple(self.types)
-        self.output.texts[name] = (
-            f"function {name}(rows: Group<{by}, {row}>): Vec<{row}> {{\n"
-            f"    var kept: Vec<{row}> = vec_empty();\n"
-            "    for ((row, _) in rows) {\n"
-            "        var is_kept = true;\n"
-            "        for ((other, _) in rows) {\n"
-            f"            if (row != other and ({' or '.join(tests)})) {{ is_kept = false }} else {{ () }}\n"
-            "        };\n"
-            "        if (is_kept) { kept.push(row) } else { () }\n"
-            "    };\n"
-            "    kept\n"
-            "}"
-        )
-        self._picked(self._offers(), key, _tuple(self.columns), name)
+            same = [tree(f"row.{i} == other.{i}", at=self.span) for i in sorted(pair.shared.difference(key))]
+            self._function(
+                test, {"row": self.row, "other": self.row}, BOOLEAN,
+                *self._sides(pair), _joined("and", [*same, *condition]),
+            )  # fmt: skip
+            tests.append(tree(f"{test}(row, other)"))
+        function = self.output.function_name(f"{title}_kept")
+        either = _joined("or", tests)
+        by = tuple_type([self.types[i] for i in key])
+        body = tree(_KEPT, self.row, either)
+        assert isinstance(body, syntax.Block)
+        self._function(function, {"rows": self._group_type(by, self.row)}, self._vector(), *body.items)
+        self._picked(self._offers(), key, function)
 
-    def _condition(self, pair: _Pair, kinds: Kinds) -> list[str] | None:
+    def _condition(self, pair: _Pair, kinds: Kinds) -> list[syntax.Expr] | None:
         uses = occurrences(pair.clause.heads, pair.clause.body)
-        body = BodyWriter(self.output, kinds, self.each.name, uses, "subsumption")
+        body = BodyWriter(self.output, kinds, self.each.name, uses, self.span, "subsumption")
         body.bound |= names_of(pair.clause.heads)
         if not body.arrange(pair.clause.body):
             return None
         self._names = {name: body.writer.naming.name(name) for name in sorted(names_of(pair.clause.heads))}
-        return [part for part in body.parts if isinstance(part, str)]
+        return [part.expr for part in body.parts if isinstance(part, syntax.Condition)]
 
-    def _test_text(self, name: str, pair: _Pair, condition: Sequence[str]) -> str:
-        row = _tuple(self.types)
-        used = names_of(pair.clause.body)
-        lines = []
-        # A variable of both rows has the same value in both: they are of one group, or an equality says so.
-        seen: set[str] = set()
+    def _sides(self, pair: _Pair) -> Iterator[syntax.Expr]:
+        """What takes the two rows apart. A variable of both has the same value in both: they are of one
+        group, or an equality says so."""
+        used, seen = names_of(pair.clause.body), set[str]()
         for side, head in zip(("row", "other"), pair.clause.heads, strict=True):
             own = [arg.name for arg in head.args if isinstance(arg, ast.Var)]
-            shown = [f"var {self._names[each]}" if each in used - seen else "_" for each in own]
+            wanted = [each if each in used - seen else "" for each in own]
             seen |= set(own)
-            if any(each != "_" for each in shown):
-                lines.append(f"    {_tuple(shown)} = {side};")
-        test = " and ".join(f"({each})" for each in condition) or "true"
-        heading = f"function {name}(row: {row}, other: {row}): bool {{"
-        return "\n".join([heading, *lines, f"    {test}", "}"])
+            if any(wanted):
+                parts = [
+                    syntax.VarDecl(self._names[each], self.span) if each else syntax.Wildcard(self.span)
+                    for each in wanted
+                ]
+                yield syntax.Assign(items(*parts, at=self.span), name(side, self.span), self.span)
 
     def _dominated(self, pairs: Sequence[_Pair]) -> None:
         """A relation of the rows that others subsume, for a subsumption that reads relations."""
         output, dominated = self.output, self.output.fresh(self.each.name + "Subsumed")
-        columns = tuple(zip(self.columns, self.types, strict=True))
-        output.relations.append(OutRelation("", dominated, columns))
+        output.declare(dominated, zip(self.columns, self.types, strict=True), self.span)
         types = self.relations.column_types()
-        types |= {f"%{name}": types[self.each.relation.name] for name in (dominated, self.each.offers)}
+        types |= {f"%{each}": types[self.each.relation.name] for each in (dominated, self.each.offers)}
         for pair in pairs:
             for clause in pair.as_clauses(f"%{dominated}", f"%{self.each.offers}"):
-                write_clause(
-                    clause.heads, clause.body, Kinds(clause, types, output.types), output, output.head
-                )
-        shown = ", ".join(self.columns)
-        read = Dependency(dominated, "negated", self.span)
-        body = (self._offers(), f"not {dominated}({shown})")
-        head = f"{self.each.name}({shown})"
-        output.rules.append(OutRule((self.each.name,), (head,), body, (read,)))
+                known = Kinds(clause, types, output.types)
+                write_clause(clause.heads, clause.body, known, output, output.head, clause.span)
+        subsumed = replace(row(dominated, self.columns, self.span), negated=True)
+        head = row(self.each.name, self.columns, self.span)
+        output.rule(head, [self._offers(), subsumed], self.span)
 
     # ----------------------------------------------------------------- choice
 
     def _chosen(self) -> None:
         places = {attribute.name: i for i, attribute in enumerate(self.attributes)}
         for qualifier in self.each.relation.qualifiers:
-            unknown = (name for domain in qualifier.domains for name in domain if name not in places)
-            for name in dict.fromkeys(unknown):
+            unknown = (each for domain in qualifier.domains for each in domain if each not in places)
+            for each in dict.fromkeys(unknown):
                 wrong = errors.Unknown(
-                    what="column", name=name, near=nearest(name, places), span=qualifier.span
+                    what="column", name=each, near=nearest(each, places), span=qualifier.span
                 )
                 self.output.found.append(wrong)
                 return
@@ -214,7 +246,7 @@ class _Kept:
         text = f"which rows {self.each.name} keeps is arbitrary: here the least, column by column"
         self.output.remarks[text] = Remark(text, self.span)
         if self.each.is_recursive:
-            self._own_rows("false, ")
+            self._own_rows(tree("false", at=self.span))
             self._greedy(domains, "is_new")
         elif len(domains) > 1:
             self._greedy(domains, "")
@@ -222,43 +254,36 @@ class _Kept:
             self._least(domains[0])
 
     def _least(self, key: Sequence[int]) -> None:
-        by = _tuple([self.columns[i] for i in key])
-        row = self.space.fresh("row")
-        parts = [row] if len(self.columns) == 1 else [f"{row}.{i}" for i in range(len(self.columns))]
-        least = f"var {row} = {_tuple(self.columns)}.group_by({by}).min()"
-        self._rule(self._offers(), (least,), parts, "grouped")
+        least = self.space.fresh("row")
+        whole = items(*self._named(range(len(self.columns))), at=self.span)
+        found = self._grouped("$.group_by($).min()", whole, key)
+        self._rule(self._offers(), [let(least, found, self.span)], self._parts(least))
 
     def _greedy(self, domains: Sequence[Sequence[int]], mark: str) -> None:
         """Rows are taken in their order, after those of the round before, while their keys are free."""
-        name = self.output.function_name(f"{small(self.each.name)}_chosen")
-        offset = 1 if mark else 0
-        own = [f"row.{i + offset}" for i in range(len(self.columns))]
-        if len(self.columns) + offset == 1:
-            own = ["row"]
-        row, offered = _tuple(self.types), _tuple(["bool"] * offset + self.types)
-        sets = [f"keys{i + 1}" for i in range(len(domains))]
-        keys = [_tuple([own[i] for i in domain]) for domain in domains]
-        key_types = [_tuple([self.types[i] for i in domain]) for domain in domains]
-        lines = [f"    var {s}: Set<{t}> = set_empty();" for s, t in zip(sets, key_types, strict=True)]
-        free = " and ".join(f"not {s}.contains({k})" for s, k in zip(sets, keys, strict=True))
-        take = "; ".join(f"{s}.insert({k})" for s, k in zip(sets, keys, strict=True))
-        self.output.texts[name] = "\n".join(
-            [
-                f"function {name}(rows: Group<(), {offered}>): Vec<{row}> {{",
-                f"    var chosen: Vec<{row}> = vec_empty();",
-                *lines,
-                "    for ((row, _) in rows) {",
-                f"        if ({free}) {{",
-                f"            {take}; chosen.push({_tuple(own)})",
-                "        } else { () }",
-                "    };",
-                "    chosen",
-                "}",
-            ]
-        )
+        function = self.output.function_name(f"{small(self.each.name)}_chosen")
+        own = self._parts("row", 1 if mark else 0)
+        sets, free, take = [], [], []
+        for i, domain in enumerate(domains, 1):
+            key = items(*(own[at] for at in domain))
+            of = tuple_type([self.types[at] for at in domain])
+            sets.append(tree(f"var keys{i}: Set<$> = set_empty()", of))
+            free.append(tree(f"not keys{i}.contains($)", key))
+            take.append(tree(f"keys{i}.insert($)", key))
+        take.append(tree("chosen.push($)", items(*own)))
+        is_free = _joined("and", free)
+        taken = syntax.Block(tuple(take), self.span)
+        body = [
+            tree("var chosen: Vec<$> = vec_empty()", self.row),
+            *sets,
+            tree("for ((row, _) in rows) { if ($) $ else { () } }", is_free, taken),
+            name("chosen"),
+        ]
+        offered = tuple_type([BOOLEAN, *self.types] if mark else self.types)
+        group = self._group_type(syntax.TupleType((), self.span), offered)
+        self._function(function, {"rows": group}, self._vector(), *body)
         marks = [self.space.fresh(mark)] if mark else []
-        names = [*marks, *self.columns]
-        self._picked(f"{self.each.offers}({', '.join(names)})", (), _tuple(names), name)
+        self._picked(row(self.each.offers, [*marks, *self.columns], self.span), (), function)
 
 
 class _Pair:
@@ -338,5 +363,6 @@ def _hint(arg: ast.Expr) -> str:
     return arg.name if isinstance(arg, ast.Var) else "value"
 
 
-def _tuple(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+def _joined(word: str, tests: Sequence[syntax.Expr]) -> syntax.Expr:
+    """Conditions joined by `and` or `or`."""
+    return reduce(lambda one, other: tree(f"$ {word} $", one, other), tests) if tests else tree("true")

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.templates import arguments, atom, items, let, name, tree, tuple_type
 from .clauses import HornClause, Summary
 from .relations import Declared, Relations
-from .rules import Dependency, Output, OutRelation, OutRule
+from .rules import Head, Output, row
 from .types import column_names
 
 
@@ -47,9 +49,9 @@ class Limits:
         """Whether a clause of a recursion must stop."""
         return any(head.name in self.new for head in clause.heads)
 
-    def head(self, name: str) -> tuple[str, str]:
+    def head(self, name: str) -> Head:
         """The relation of which such a clause derives rows."""
-        return (self.new[name], "") if name in self.new else self.output.head(name)
+        return (self.new[name], ()) if name in self.new else self.output.head(name)
 
     def check(self, clause: HornClause) -> list[Diagnostic]:
         """What keeps rounds from being as long as they must be."""
@@ -72,15 +74,17 @@ class Limits:
         no group of none."""
         counted, open = self.output.fresh(each.name + "Counted"), self.output.fresh(each.name + "Open")
         columns = column_names(each.relation.attributes)
-        row = columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
-        types = [self.output.types.text(attribute.type) for attribute in each.relation.attributes]
-        type = types[0] if len(types) == 1 else f"({', '.join(types)})"
-        self.output.relations.append(OutRelation("", counted, (("row", f"Option<{type}>"),)))
-        self.output.relations.append(OutRelation("", open, (("rows", "bit<64>"),)))
-        self._rule(counted, "None", (), (), span)
-        self._rule(counted, f"Some{{{row}}}", (f"{each.name}({', '.join(columns)})",), (each.name,), span)
-        body = (f"{counted}(row)", "var rows = row.group_by(()).count()", f"rows <= {limit}")
-        self._rule(open, "rows", body, (counted,), span, "grouped")
+        types = [self.output.types.type_of(attribute.type) for attribute in each.relation.attributes]
+        option = syntax.NamedType("Option", (tuple_type(types),), span)
+        self.output.declare(counted, [("row", option)], span)
+        self.output.declare(open, [("rows", syntax.IntType(64, False, span))], span)
+        whole = items(*(name(column, span) for column in columns), at=span)
+        none, some = tree("None", at=span), tree("Some{$}", whole, at=span)
+        self.output.rule(atom(counted, arguments([none]), span), (), span)
+        self.output.rule(atom(counted, arguments([some]), span), [row(each.name, columns, span)], span)
+        count = let("rows", tree("row.group_by(()).count()", at=span), span)
+        tests = [syntax.Condition(each, span) for each in (count, tree("rows <= $", limit, at=span))]
+        self.output.rule(row(open, ["rows"], span), [row(counted, ["row"], span), *tests], span)
         return open
 
     def _ways(self, each: Declared, opens: Sequence[str], span: Span) -> None:
@@ -91,23 +95,10 @@ class Limits:
         new, fresh = self.new[each.relation.name], self.output.fresh
         newer, old, older = (fresh(each.name + word) for word in ("Newer", "Old", "Older"))
         names = column_names(each.relation.attributes)
-        types = [self.output.types.text(attribute.type) for attribute in each.relation.attributes]
-        for name in (new, newer, old, older):
-            self.output.relations.append(OutRelation("", name, tuple(zip(names, types, strict=True))))
-        row = ", ".join(names)
+        types = [self.output.types.type_of(attribute.type) for attribute in each.relation.attributes]
+        for made in (new, newer, old, older):
+            self.output.declare(made, zip(names, types, strict=True), span)
         for target, source in ((newer, new), (old, each.name), (older, old), (each.name, older)):
-            self._rule(target, row, (f"{source}({row})",), (source,), span)
-        body = (f"{newer}({row})", *(f"{open}(_)" for open in opens))
-        self._rule(each.name, row, body, (newer, *opens), span)
-
-    def _rule(
-        self,
-        target: str,
-        row: str,
-        body: tuple[str, ...],
-        reads: Sequence[str],
-        span: Span,
-        how: str = "positive",
-    ) -> None:
-        dependencies = tuple(Dependency(name, how, span) for name in reads)
-        self.output.rules.append(OutRule((target,), (f"{target}({row})",), body, dependencies))
+            self.output.rule(row(target, names, span), [row(source, names, span)], span)
+        are_open = [atom(open, arguments([syntax.Wildcard(span)]), span) for open in opens]
+        self.output.rule(row(each.name, names, span), [row(newer, names, span), *are_open], span)

@@ -6,6 +6,8 @@ import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 
+from .. import syntax
+from ..syntax.templates import arguments, tree
 from . import syntax as ast
 from .clauses import names_of
 from .expressions import Writer
@@ -26,19 +28,20 @@ class Patterns:
         """Whether the value of the expression is known."""
         return names_of(expr) <= self.bound and not has_wildcard(expr)
 
-    def of_term(self, expr: ast.Expr) -> str:
+    def of_term(self, expr: ast.Expr) -> syntax.Expr:
         """The pattern of a column of a term."""
-        return self._pattern(expr, "")
+        return self._pattern(expr, False)
 
-    def _pattern(self, expr: ast.Expr, new: str) -> str:
+    def _pattern(self, expr: ast.Expr, new: bool) -> syntax.Expr:
+        """A pattern; where it is `new`, its variables are declared as they are bound."""
         match expr:
-            case ast.Wildcard():
-                return "_"
-            case ast.Var(_, name) if name not in self.bound:
+            case ast.Wildcard(span):
+                return syntax.Wildcard(span)
+            case ast.Var(span, name) if name not in self.bound:
                 if self.uses[name] < 2:
-                    return "_"
+                    return syntax.Wildcard(span)
                 self.bound.add(name)
-                return new + self.writer.naming.name(name)
+                return self._variable(expr, new)
             case ast.Nil() | ast.Number() | ast.Text() if not new:
                 return self.writer.value(expr)
             case ast.Record() | ast.Branch() if not self.is_ground(expr):
@@ -46,30 +49,36 @@ class Patterns:
                     return self.taken_apart(expr, new)
         if not new and self.is_ground(expr):
             return self.writer.value(expr)
-        return new + self._later(expr)
+        return self._variable(self._later(expr), new)
+
+    def _variable(self, var: ast.Var, new: bool) -> syntax.Expr:
+        if new:
+            return syntax.VarDecl(self.writer.naming.name(var.name), var.span)
+        return self.writer.value(var)
 
     def _is_reference(self, expr: ast.Record | ast.Branch) -> bool:
         return self.writer.kinds.of(expr) in self.writer.types.recursive
 
-    def taken_apart(self, expr: ast.Record | ast.Branch, new: str) -> str:
+    def taken_apart(self, expr: ast.Record | ast.Branch, new: bool) -> syntax.Expr:
         """The pattern of a record or a branch; only in terms may it stand in a reference."""
-        kind, types = self.writer.kinds.of(expr), self.writer.types
-        constructor = self.writer.constructor(expr)
-        parts = ", ".join(self._pattern(item, new) for item in expr.items)
-        text = f"{constructor}{{{parts}}}"
-        if kind not in types.recursive:
-            return f"Some{{{text}}}" if kind in types.optional else text
-        if new:
-            return text
-        return f"Some{{&{text}}}" if kind in types.optional else f"&{text}"
+        kind, types, at = self.writer.kinds.of(expr), self.writer.types, expr.span
+        parts = arguments(self._pattern(item, new) for item in expr.items)
+        whole: syntax.Expr = syntax.Struct(self.writer.constructor(expr), parts, at)
+        is_reference = kind in types.recursive
+        if is_reference and not new:
+            whole = syntax.Unary("&", whole, at)
+        if kind in types.optional and not (is_reference and new):
+            whole = tree("Some{$}", whole, at=at)
+        return whole
 
-    def _later(self, expr: ast.Expr) -> str:
+    def _later(self, expr: ast.Expr) -> ast.Var:
         """A new variable in the place of an expression, which it must be equal to."""
         name = f"%{self._hint(expr)}#{next(self.number)}"
         self.bound.add(name)
         self.uses[name] = 2
-        self.deferred.append(ast.Compare(expr.span, "=", ast.Var(expr.span, name), expr))
-        return self.writer.naming.name(name)
+        made = ast.Var(expr.span, name)
+        self.deferred.append(ast.Compare(expr.span, "=", made, expr))
+        return made
 
     def _hint(self, expr: ast.Expr) -> str:
         return expr.name if isinstance(expr, ast.Var) else "value"

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 
+from .. import syntax
+from ..errors.source import Span
+from ..syntax.templates import string, tree
 from . import syntax as ast
-from .expressions import quoted
 
 _SIMPLE = re.compile(r"(\.\*)?((?:[^.*+?()\[\]{}|^$\\]|\\[^\w\s])*?)(\.\*)?")
 
 
-def simple_match(pattern: ast.Expr, text: str) -> str | None:
-    """The condition that the whole of a text, given as an expression here, is matched; None where only an
-    engine can say."""
+def simple_match(pattern: ast.Expr, text: syntax.Expr, at: Span) -> syntax.Expr | None:
+    """The condition that the whole of a text is matched; None where only an engine can say."""
     if not isinstance(pattern, ast.Text):
         return None
     parts = _SIMPLE.fullmatch(pattern.value)
     if parts is None:
         return None
     before, constant, after = parts.groups()
-    shown = quoted(re.sub(r"\\(.)", r"\1", constant))
     if before and after:
-        return f"string_contains({text}, {shown})"
-    if before:
-        return f"string_ends_with({text}, {shown})"
-    return f"string_starts_with({text}, {shown})" if after else f"{text} == {shown}"
+        template = "string_contains($, $)"
+    elif before:
+        template = "string_ends_with($, $)"
+    else:
+        template = "string_starts_with($, $)" if after else "$ == $"
+    return tree(template, text, string(re.sub(r"\\(.)", r"\1", constant), pattern.span), at=at)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..syntax.templates import tree
 from . import syntax as ast
 from .files.transfers import Transfer
 from .names import Names, assigned
 from .remarks import Remark
-from .rules import OutRelation, OutRule
-from .types import PRIMITIVE, Types, column_names
+from .rules import Head, relation, row, rule
+from .types import BOOLEAN, PRIMITIVE, Types, column_names
 
 
 @dataclass
@@ -45,15 +47,15 @@ class Declared:
         return [domain for each in self.relation.qualifiers for domain in each.domains]
 
     @property
-    def head(self) -> tuple[str, str]:
-        """The relation here of which its rules derive rows, and what stands before their values."""
+    def head(self) -> Head:
+        """The relation here of which its rules derive rows, and the values that stand first in them."""
         if not self.offers:
-            return self.name, ""
-        return self.offers, "true, " if self._is_marked else ""
+            return self.name, ()
+        return self.offers, (tree("true", at=self.relation.span),) if self.is_marked else ()
 
     @property
-    def _is_marked(self) -> bool:
-        """Whether offers say which of them are new."""
+    def is_marked(self) -> bool:
+        """Whether the first column of its offers says if they are new."""
         return self.is_recursive and bool(self.domains)
 
     def has(self, what: str) -> bool:
@@ -150,35 +152,37 @@ class Relations:
 
     # ---------------------------------------------------------------- output
 
-    def declarations(self) -> Iterator[OutRelation]:
+    def declarations(self) -> Iterator[syntax.RelationDecl]:
         """The declarations here."""
         for each in self.declared.values():
             if each.is_carried:
                 continue
-            attributes = each.relation.attributes
-            types = [self.types.text(attribute.type) for attribute in attributes]
-            columns = tuple(zip(column_names(attributes), types, strict=True))
+            attributes, at = each.relation.attributes, each.relation.span
+            types = [self.types.type_of(attribute.type) for attribute in attributes]
+            columns = list(zip(column_names(attributes), types, strict=True))
             if each.input_name:
-                yield OutRelation("input ", each.input_name, columns)
+                yield relation("input", each.input_name, columns, at)
             if each.offers:
-                mark = (("is_new", "bool"),) if each.head[1] else ()
-                yield OutRelation("", each.offers, (*mark, *columns))
+                mark = [("is_new", BOOLEAN)] if each.is_marked else []
+                yield relation("internal", each.offers, [*mark, *columns], at)
             given_out = each.has("output") or each.has("printsize")
-            role = "output " if given_out else "input " if each.has("input") and not each.input_name else ""
-            yield OutRelation(role, each.name, columns)
+            given_in = each.has("input") and not each.input_name
+            yield relation(
+                "output" if given_out else "input" if given_in else "internal", each.name, columns, at
+            )
 
-    def rules(self) -> Iterator[OutRule]:
+    def rules(self) -> Iterator[syntax.RuleDecl]:
         """The rules that declarations stand for: of inputs that are also derived, of equivalences."""
         for each in self.declared.values():
-            variables = ", ".join(column_names(each.relation.attributes))
+            at = each.relation.span
             if each.input_name:
+                columns = column_names(each.relation.attributes)
                 target, first = each.head
-                head, body = f"{target}({first}{variables})", f"{each.input_name}({variables})"
-                yield OutRule((target,), (head,), (body,), ())
+                yield rule([row(target, columns, at, first)], [row(each.input_name, columns, at)], at)
             if each.has("eqrel") and len(each.relation.attributes) == 2:
-                name = each.name
-                yield OutRule((name,), (f"{name}(y, x)",), (f"{name}(x, y)",), ())
-                yield OutRule((name,), (f"{name}(x, z)",), (f"{name}(x, y)", f"{name}(y, z)"), ())
+                xy, yx, yz, xz = (row(each.name, two, at) for two in ("xy", "yx", "yz", "xz"))
+                yield rule([yx], [xy], at)
+                yield rule([xz], [xy, yz], at)
 
     def transfers(self, items: Iterable[ast.Item]) -> Iterator[Transfer]:
         """Where facts come from and results go to, in the order of the program."""

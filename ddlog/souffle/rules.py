@@ -10,48 +10,22 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.templates import arguments, atom, integer, let, name, placed, string, tree
 from . import syntax as ast
 from .clauses import Literal, Negated, Numbered, Range, Summary, names_of, variables
-from .expressions import COMPARISON, CONCAT, POSTFIX, Naming, Writer, quoted
+from .expressions import Naming, Writer
 from .infer import NUMERIC, Kinds
 from .patterns import Patterns
 from .regex import simple_match
 from .remarks import Remark
 from .types import Types
-
-
-@dataclass(frozen=True, slots=True)
-class Dependency:
-    """A relation that a rule reads: `positive`, `negated` or `grouped`."""
-
-    relation: str
-    how: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class OutRule:
-    """A rule here: the relations of its heads, the text of its heads and clauses, and what it reads."""
-
-    relations: tuple[str, ...]
-    heads: tuple[str, ...]
-    body: tuple[str, ...]
-    reads: tuple[Dependency, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OutRelation:
-    """A relation here: `role` is `input `, `output ` or empty."""
-
-    role: str
-    name: str
-    columns: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +41,29 @@ class Share:
 class Choice:
     """Either of two ways to go on in a body."""
 
-    one: tuple[str, ...]
-    other: tuple[str, ...]
+    one: tuple[syntax.Clause, ...]
+    other: tuple[syntax.Clause, ...]
 
 
 @dataclass
 class Output:
     """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
-    `head` the relation of which its rules derive rows and what stands before the values in them, `fresh` a
+    `head` the relation of which its rules derive rows and the values that stand first in them, `fresh` a
     name for a further one, `summarize` the relation of an aggregate of a rule; `number` writes a counter,
     which has one of the `shares`."""
 
     types: Types
     relation_name: Callable[[str], str]
-    head: Callable[[str], tuple[str, str]]
+    head: Callable[[str], Head]
     fresh: Callable[[str], str]
     summarize: Callable[[Summary, BodyWriter], str]
     number: Callable[[Numbered, BodyWriter], None]
     found: list[Diagnostic]
-    relations: list[OutRelation] = field(default_factory=list)
-    rules: list[OutRule] = field(default_factory=list)
+    relations: list[syntax.RelationDecl] = field(default_factory=list)
+    rules: list[syntax.RuleDecl] = field(default_factory=list)
     functions: dict[str, None] = field(default_factory=dict)
-    # The functions that are made for one relation: their texts by name.
-    texts: dict[str, str] = field(default_factory=dict)
+    # The functions that are made for one relation, by name.
+    made: dict[str, syntax.FunctionDecl] = field(default_factory=dict)
     remarks: dict[str, Remark] = field(default_factory=dict)
     shares: Mapping[int, Share] = field(default_factory=dict)
     # The relation of each aggregate that has one already: by its identity, and by its text.
@@ -103,26 +77,37 @@ class Output:
     def function_name(self, wanted: str) -> str:
         """A name for a further function."""
         name, number = wanted, 2
-        while name in self.texts:
+        while name in self.made:
             name, number = f"{wanted}{number}", number + 1
         return name
 
+    def declare(self, name: str, columns: Iterable[tuple[str, syntax.Type]], at: Span) -> None:
+        """Declares a further relation."""
+        self.relations.append(relation("internal", name, columns, at))
 
+    def rule(self, head: syntax.Atom, body: Iterable[syntax.Clause], at: Span) -> None:
+        """Adds a rule."""
+        self.rules.append(rule((head,), body, at))
+
+
+# The relation of which rules derive rows, and the values that stand first in them.
+Head = tuple[str, tuple[syntax.Expr, ...]]
 # Gives a term that binds the variables, for a body that does not bind them itself.
 Supply = Callable[[Sequence[str]], str]
 
 
 @dataclass
 class BodyWriter:
-    """The body of one rule as it is written. `title` names relations that it needs."""
+    """The body of one rule as it is written, which is made of what stands `at` a place. `title` names
+    relations that it needs."""
 
     output: Output
     kinds: Kinds
     title: str
     uses: Counter[str]
+    at: Span
     where: str = "rule"
-    parts: list[str | Choice] = field(default_factory=list)
-    reads: list[Dependency] = field(default_factory=list)
+    parts: list[syntax.Clause | Choice] = field(default_factory=list)
     # The literals that are written, without those that patterns left.
     done: list[Literal] = field(default_factory=list)
     supply: Supply | None = None
@@ -176,7 +161,15 @@ class BodyWriter:
         relation = supply(names)
         self.bound.update(names)
         self.supplied += names
-        self.parts.append(f"{relation}({', '.join(map(self.writer.naming.name, names))})")
+        self.parts.append(atom(relation, arguments(self.variables(names)), self.at))
+
+    def variables(self, names: Iterable[str]) -> list[syntax.Expr]:
+        """Variables of Soufflé as they are named here."""
+        return [self.writer.variable(each, self.at) for each in names]
+
+    def say(self, expr: syntax.Expr) -> None:
+        """Adds a clause that is an expression."""
+        self.parts.append(syntax.Condition(expr, expr.span))
 
     def _is_ready(self, literal: Literal) -> bool:
         ground = self.patterns.is_ground
@@ -197,11 +190,6 @@ class BodyWriter:
                 return False
         return names_of(literal) <= self.bound
 
-    def follow(self, relation: str, span: Span) -> None:
-        """Leaves out what is written: a relation holds its rows."""
-        self.parts.clear()
-        self.reads[:] = [Dependency(relation, "grouped", span)]
-
     def _ungrounded(self, waiting: Sequence[Literal]) -> None:
         self.check_bound(tuple(waiting))
 
@@ -211,8 +199,8 @@ class BodyWriter:
         for var in variables(node):
             if var.name not in self.bound:
                 missing.setdefault(var.name, var)
-        for name, var in missing.items():
-            shown = name.partition("#")[0]
+        for each, var in missing.items():
+            shown = each.partition("#")[0]
             if not shown.startswith("%"):
                 error = errors.Ungrounded(name=shown, where=self.where, span=var.span)
                 self.output.found.append(error)
@@ -223,14 +211,13 @@ class BodyWriter:
     def _write(self, literal: Literal) -> None:
         match literal:
             case ast.Atom():
-                self._term(literal, "positive")
+                self._term(literal, negated=False)
             case Negated(_, ast.Atom() as atom):
-                self._term(atom, "negated")
-            case Negated(_, ast.Test() as test):
-                text, level = self._test(test)
-                self.parts.append(f"not {text if level > COMPARISON else f'({text})'}")
+                self._term(atom, negated=True)
+            case Negated(span, ast.Test() as test):
+                self.say(syntax.Unary("not", self._test(test), span))
             case ast.Test():
-                self.parts.append(self._test(literal)[0])
+                self.say(self._test(literal))
             case ast.Compare(span, op, left, right):
                 self._compare(span, op, left, right)
             case Range():
@@ -240,11 +227,10 @@ class BodyWriter:
             case Numbered():
                 self.output.number(literal, self)
 
-    def _term(self, atom: ast.Atom, how: str) -> None:
-        name = self.output.relation_name(atom.name)
-        args = ", ".join(self.patterns.of_term(arg) for arg in atom.args)
-        self.parts.append(f"{'not ' if how == 'negated' else ''}{name}({args})")
-        self.reads.append(Dependency(name, how, atom.span))
+    def _term(self, term: ast.Atom, *, negated: bool) -> None:
+        name = self.output.relation_name(term.name)
+        args = arguments([self.patterns.of_term(arg) for arg in term.args])
+        self.parts.append(atom(name, args, term.span, negated=negated))
 
     def _compare(self, span: Span, op: str, left: ast.Expr, right: ast.Expr) -> None:
         if op == "=" and isinstance(left, ast.Record) and isinstance(right, ast.Record):
@@ -254,90 +240,90 @@ class BodyWriter:
         ground = self.patterns.is_ground
         if op != "=" or (ground(left) and ground(right)):
             closed = not names_of(left) and not names_of(right)
-            shown = self.writer.typed(left) if closed else self.writer.value(left, COMPARISON + 1)
-            sign = "==" if op == "=" else op
-            self.parts.append(f"{shown} {sign} {self.writer.value(right, COMPARISON + 1)}")
+            first = self.writer.typed(left) if closed else self.writer.value(left)
+            self.say(syntax.Binary("==" if op == "=" else op, first, self.writer.value(right), span))
             return
         pattern, value = (right, left) if ground(left) else (left, right)
         if isinstance(pattern, ast.Var):
-            self._define(pattern.name, value)
+            self._define(pattern.name, value, span)
         else:
-            self._take_apart(pattern, value)
+            self._take_apart(pattern, value, span)
 
-    def _define(self, name: str, value: ast.Expr) -> None:
+    def _define(self, name: str, value: ast.Expr, at: Span) -> None:
         self.bound.add(name)
         if self.uses[name] < 2:
             return
         kind = self.kinds.of(value)
         closed = not names_of(value) and kind in NUMERIC
-        type = f": {self.output.types.kind_text(kind)}" if closed else ""
-        self.parts.append(f"var {self.writer.naming.name(name)}{type} = {self.writer.value(value)}")
+        type = self.output.types.kind_type(kind) if closed else None
+        self.say(let(self.writer.naming.name(name), self.writer.value(value), at, type))
 
-    def _take_apart(self, pattern: ast.Expr, value: ast.Expr) -> None:
+    def _take_apart(self, pattern: ast.Expr, value: ast.Expr, at: Span) -> None:
         if isinstance(pattern, ast.Wildcard):
             return
         assert isinstance(pattern, ast.Record | ast.Branch)
         kind, types = self.kinds.of(pattern), self.output.types
-        shown = self.writer.value(value)
+        whole = self.writer.value(value)
         if kind in types.recursive:
             if kind in types.optional:
                 content = self.writer.naming.name(f"%{types.declared[kind]}#{len(self.parts)}")
-                self.parts.append(f"Some{{var {content}}} = {shown}")
-                shown = content
-            shown = f"deref({shown})"
-        text = self.patterns.taken_apart(pattern, "var ")
-        self.parts.append(f"{text} = {shown}")
+                self.say(tree("Some{$} = $", syntax.VarDecl(content, at), whole, at=at))
+                whole = name(content, at)
+            whole = tree("deref($)", whole, at=at)
+        self.say(syntax.Assign(self.patterns.taken_apart(pattern, True), whole, at))
 
-    def _test(self, test: ast.Test) -> tuple[str, int]:
+    def _test(self, test: ast.Test) -> syntax.Expr:
         first, second = test.args
+        text, at = self.writer.value(second), test.span
         if test.name == "contains":
-            return f"string_contains({self.writer.value(second)}, {self.writer.value(first)})", POSTFIX
-        text = simple_match(first, self.writer.value(second, COMPARISON + 1))
-        if text is None:
+            return tree("string_contains($, $)", text, self.writer.value(first), at=at)
+        simple = simple_match(first, text, at)
+        if simple is None:
             self.output.functions["import regex"] = None
-            return f"regex_match(regex({self._whole(first)}), {self.writer.value(second)})", POSTFIX
-        return text, COMPARISON if " == " in text else POSTFIX
+            return tree("regex_match(regex($), $)", self._whole(first), text, at=at)
+        return simple
 
-    def _whole(self, pattern: ast.Expr) -> str:
+    def _whole(self, pattern: ast.Expr) -> syntax.Expr:
         """The regular expression that only the whole of a text matches."""
+        at = pattern.span
         if isinstance(pattern, ast.Text):
-            return quoted(f"^(?:{pattern.value})$")
-        return f'"^(?:" ++ {self.writer.value(pattern, CONCAT + 1)} ++ ")$"'
+            return string(f"^(?:{pattern.value})$", at)
+        begin, end = string("^(?:", at), string(")$", at)
+        return tree("$ ++ $ ++ $", begin, self.writer.value(pattern), end, at=at)
 
     def _range(self, each: Range) -> None:
-        kind, args = self.kinds.of_variable(each.var), each.args
-        text = self.writer.range_text(kind, args)
+        kind, at = self.kinds.of_variable(each.var), each.span
+        numbers = self.writer.numbers_of(kind, each.args, at)
         known = each.var in self.bound
-        name = self.writer.naming.name(f"%{each.var}#in" if known else each.var)
+        number = self.writer.naming.name(f"%{each.var}#in" if known else each.var)
         self.bound.add(each.var)
-        self.parts.append(f"var {name} = FlatMap({text})")
+        self.say(let(number, syntax.FlatMap(numbers, at), at))
         if known:
-            self.parts.append(f"{name} == {self.writer.naming.name(each.var)}")
+            self.say(tree("$ == $", name(number, at), self.writer.variable(each.var, at), at=at))
 
     def _summary(self, summary: Summary) -> None:
-        relation = self.output.summarize(summary, self)
+        relation, at = self.output.summarize(summary, self), summary.span
         known = summary.var in self.bound
         self.bound.add(summary.var)
-        outer = list(map(self.writer.naming.name, summary.outer))
         used = known or self.uses[summary.var] > 1
-        result = self.writer.naming.name(summary.var) if used else "_"
-        found = f"{relation}({', '.join((*outer, result))})"
-        self.reads.append(Dependency(relation, "positive", summary.span))
+        keys = self.variables(summary.outer)
+        result = self.writer.naming.name(summary.var) if used else ""
+        last = name(result, at) if used else syntax.Wildcard(at)
+        found = atom(relation, arguments([*keys, last]), at)
         if summary.function not in ("count", "sum") or relation in self.output.complete:
             self.parts.append(found)
             return
-        self.reads.append(Dependency(relation, "negated", summary.span))
-        nothing = f"not {relation}({', '.join((*outer, '_'))})"
-        type = self.output.types.kind_text(self.kinds.of_variable(summary.var))
-        zero = (f"{result} == 0",) if known else (f"var {result}: {type} = 0",) if used else ()
-        self.parts.append(Choice((found,), (nothing, *zero)))
+        nothing = atom(relation, arguments([*keys, syntax.Wildcard(at)]), at, negated=True)
+        type = self.output.types.kind_type(self.kinds.of_variable(summary.var))
+        zero = tree("$ == 0", last, at=at) if known else let(result, integer(0, at), at, type)
+        self.parts.append(Choice((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
 
 
 def _is_pattern(expr: ast.Expr) -> bool:
     return isinstance(expr, ast.Var | ast.Wildcard | ast.Record | ast.Branch)
 
 
-def bodies(parts: Sequence[str | Choice]) -> Iterator[tuple[str, ...]]:
+def bodies(parts: Sequence[syntax.Clause | Choice]) -> Iterator[tuple[syntax.Clause, ...]]:
     """The bodies that choices among the parts make."""
     ways = [(part.one, part.other) if isinstance(part, Choice) else ((part,),) for part in parts]
     for way in itertools.product(*ways):
@@ -354,23 +340,40 @@ def write_clause(
     literals: Sequence[Literal],
     kinds: Kinds,
     output: Output,
-    head: Callable[[str], tuple[str, str]],
+    head: Callable[[str], Head],
+    at: Span,
     in_recursion: bool = False,
 ) -> None:
-    """Adds the rules of a clause, and the relations that its aggregates need. `head` gives the relation here
-    of each head, and what stands before the values."""
+    """Adds the rules of a clause that stands at a place, and the relations that its aggregates need. `head`
+    gives the relation here of each head, and the values that stand first in its rows."""
     title = output.relation_name(heads[0].name)
     uses = occurrences(tuple(heads), tuple(literals))
     if any(isinstance(each, Numbered) for each in literals):
         uses.update(list(uses))  # every variable tells rows apart
-    body = BodyWriter(output, kinds, title, uses, kept=names_of(tuple(heads)), in_recursion=in_recursion)
+    body = BodyWriter(output, kinds, title, uses, at, kept=names_of(tuple(heads)), in_recursion=in_recursion)
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
-    targets = [head(each.name) for each in heads]
-    names = tuple(name for name, _ in targets)
-    shown = tuple(
-        f"{name}({first}{body.writer.values(each.args)})"
-        for (name, first), each in zip(targets, heads, strict=True)
-    )
-    for texts in bodies(body.parts):
-        output.rules.append(OutRule(names, shown, texts, tuple(body.reads)))
+    made = []
+    for each in heads:
+        name, first = head(each.name)
+        made.append(atom(name, arguments([*first, *body.writer.values(each.args)]), each.span))
+    for clauses in bodies(body.parts):
+        output.rules.append(rule(made, clauses, at))
+
+
+def relation(
+    role: str, name: str, columns: Iterable[tuple[str, syntax.Type]], at: Span
+) -> syntax.RelationDecl:
+    """The declaration of a relation; its `role` is input, output or internal."""
+    fields = tuple(syntax.Field(column, type, (), at) for column, type in columns)
+    return placed(syntax.RelationDecl(name, role, "relation", False, fields, None, None, (), at, at), at)
+
+
+def rule(heads: Iterable[syntax.Atom], body: Iterable[syntax.Clause], at: Span) -> syntax.RuleDecl:
+    """A rule."""
+    return syntax.RuleDecl(tuple(heads), tuple(body), (), at)
+
+
+def row(relation: str, columns: Iterable[str], at: Span, first: Sequence[syntax.Expr] = ()) -> syntax.Atom:
+    """A term or a head with a variable for each column, after the values that stand first."""
+    return atom(relation, arguments([*first, *(name(each, at) for each in columns)]), at)

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.source import Source, Span
 from ..lowering.stratify import strongly_connected
+from ..syntax.lexer import Places
 from . import syntax as ast
 from .aggregates import relation_of
 from .clauses import HornClause, Negated, Summary, atoms_of
 from .components import instantiate
 from .counters import shares, write_number
 from .files.transfers import Transfer
-from .functors import function_text
+from .functors import function
 from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .kept import keep_rows
@@ -34,7 +36,7 @@ from .preprocess import Settings
 from .printing import program_text
 from .relations import Relations
 from .remarks import Remark, remark_line
-from .rules import Dependency, Output, OutRule, write_clause
+from .rules import Head, Output, write_clause
 from .types import Types
 from .witnesses import with_witnesses
 
@@ -43,16 +45,23 @@ _PLAIN = Settings()
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated program, and the remarks on what it leaves out, a line each; `caveats` are those remarks
-    that concern its results. `transfers` are the directives on files. `branches` and `fields` are the
-    branches of Soufflé's program, and the fields of its records, by the constructors that they become."""
+    """A translated program, whose places are those of the text of Soufflé, and the remarks on what it leaves
+    out, a line each; `caveats` are those remarks that concern its results. `transfers` are the directives on
+    files. `branches` and `fields` are the branches of Soufflé's program, and the fields of its records, by
+    the constructors that they become."""
 
-    text: str
+    source: Source
+    module: syntax.Module
     remarks: tuple[str, ...]
     caveats: tuple[str, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     branches: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The program as text, with the remarks at its top."""
+        return program_text(self.source.name, self.remarks, self.module)
 
 
 def translate(source: Source, word: int = 32, settings: Settings = _PLAIN) -> Translation:
@@ -110,7 +119,7 @@ class _Translator:
         rules = [*self.relations.rules(), *self.output.rules]
         self._check_strata(rules)
         _stop_at(self.found)
-        return self._printed(rules)
+        return self._translation(rules)
 
     def _write(self, clause: HornClause, kinds: Kinds, limits: Limits) -> None:
         recursive = self._is_recursive(clause)
@@ -118,14 +127,14 @@ class _Translator:
         if recursive and limits.is_limited(clause):
             self.found += limits.check(clause)
             head = limits.head
-        write_clause(clause.heads, clause.body, kinds, self.output, head, recursive)
+        write_clause(clause.heads, clause.body, kinds, self.output, head, clause.span, recursive)
 
     def _relation_name(self, name: str) -> str:
         """The name here; one that the translation itself has given has a `%` before it."""
         return name[1:] if name.startswith("%") else self.relations.declared[name].name
 
-    def _head(self, name: str) -> tuple[str, str]:
-        return (name[1:], "") if name.startswith("%") else self.relations.declared[name].head
+    def _head(self, name: str) -> Head:
+        return (name[1:], ()) if name.startswith("%") else self.relations.declared[name].head
 
     def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
@@ -170,17 +179,22 @@ class _Translator:
             else:
                 self.found.append(errors.UnknownShape(what="nil", span=nil.span))
 
-    def _printed(self, rules: Sequence[OutRule]) -> Translation:
+    def _translation(self, rules: Sequence[syntax.RuleDecl]) -> Translation:
         remarks = [*self.relations.remarks(), *self._further_remarks()]
-        imports = [name for name in self.output.functions if name.startswith("import ")]
-        functions = [self._function(name) for name in self.output.functions if name not in imports]
-        functions += self.output.texts.values()
-        relations = [*self.relations.declarations(), *self.output.relations]
-        typedefs = list(self.types.typedefs())
-        text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
+        whole = Places(self.source).span(0, len(self.source.text))
+        names = self.output.functions
+        imports = sorted(name.removeprefix("import ") for name in names if name.startswith("import "))
+        declarations: list[syntax.Declaration] = [syntax.Import(each, None, whole) for each in imports]
+        declarations += self.types.typedefs()
+        declarations += [self._function(name) for name in names if not name.startswith("import ")]
+        declarations += self.output.made.values()
+        declarations += self.relations.declarations()
+        declarations += self.output.relations
+        declarations += dict.fromkeys(rules)
         caveats = tuple(remark_line(remark) for remark in remarks if not remark.of_text)
         return Translation(
-            text,
+            self.source,
+            syntax.Module(tuple(declarations), whole),
             tuple(map(remark_line, remarks)),
             caveats,
             tuple(self.relations.transfers(self.items)),
@@ -188,9 +202,9 @@ class _Translator:
             self.types.field_names(),
         )
 
-    def _function(self, name: str) -> str:
+    def _function(self, name: str) -> syntax.Declaration:
         """The declaration of a function that the program uses; `@` marks the functors of its own."""
-        return self.types.functor_text(name[1:]) if name[0] == "@" else function_text(name, self.types.word)
+        return self.types.functor(name[1:]) if name[0] == "@" else function(name, self.types.word)
 
     def _functor_remarks(self) -> Iterator[Remark]:
         for name, functor in self.types.functors.items():
@@ -235,21 +249,22 @@ class _Translator:
             read.name in declared and declared[read.name].cycle in cycles for read in atoms_of(clause.body)
         )
 
-    def _check_strata(self, rules: Sequence[OutRule]) -> None:
+    def _check_strata(self, rules: Sequence[syntax.RuleDecl]) -> None:
         """Reports negations inside a recursion."""
         successors: dict[str, dict[str, None]] = {}
-        inner: dict[Dependency, str] = {}
+        negations: list[tuple[syntax.Atom, str]] = []
         for rule in rules:
-            for name in rule.relations:
-                successors.setdefault(name, {})
-                for read in rule.reads:
-                    successors.setdefault(read.relation, {})[name] = None
-                    inner.setdefault(read, name)
+            reads = [each for each in rule.body if isinstance(each, syntax.Atom)]
+            for head in rule.heads:
+                successors.setdefault(head.relation, {})
+                for read in reads:
+                    successors.setdefault(read.relation, {})[head.relation] = None
+            negations += [(each, rule.heads[0].relation) for each in reads if each.negated]
         groups = strongly_connected(successors)
         number = {name: i for i, group in enumerate(groups) for name in group}
         reported: dict[Span, Diagnostic] = {}
-        for read, name in inner.items():
-            if read.how == "negated" and number[read.relation] == number[name]:
+        for read, name in negations:
+            if number[read.relation] == number[name]:
                 cycle = ", ".join(sorted(groups[number[name]]))
                 reported.setdefault(read.span, errors.Unstratified(cycle=cycle, span=read.span))
         self.found += reported.values()

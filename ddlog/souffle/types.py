@@ -9,17 +9,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..lowering.stratify import strongly_connected
+from ..syntax.templates import NOWHERE, placed
 from . import syntax as ast
 from .functors import FUNCTION_NAMES
 from .names import Names, assigned, small
 
-WIDTH = 100
 PRIMITIVE = ("number", "unsigned", "float", "symbol")
+BOOLEAN = syntax.NamedType("bool", (), NOWHERE)
 
 
 class Types:
@@ -106,61 +108,69 @@ class Types:
             for name, record in self.records.items()
         }
 
-    def text(self, name: str) -> str:
+    def type_of(self, name: str) -> syntax.Type:
         """The type here, as a column or a field has it."""
         if name in self.aliases:
-            return self.declared[name] if self._in_words(name) else self.text(self.kind(name))
-        return self.kind_text(name)
+            return _named(self.declared[name]) if self._in_words(name) else self.type_of(self.kind(name))
+        return self.kind_type(name)
 
     def _in_words(self, name: str) -> bool:
         return self.kind(name) in PRIMITIVE
 
-    def kind_text(self, kind: str) -> str:
+    def kind_type(self, kind: str) -> syntax.Type:
         """The type here of the values of a kind."""
         match kind:
-            case "number":
-                return f"signed<{self.word}>"
-            case "unsigned":
-                return f"bit<{self.word}>"
+            case "number" | "unsigned":
+                return syntax.IntType(self.word, kind == "number", NOWHERE)
             case "float":
-                return "double" if self.word == 64 else "float"
+                return _named("double" if self.word == 64 else "float")
             case "symbol":
-                return "string"
-        name = self.declared[kind]
+                return _named("string")
+        of = _named(self.declared[kind])
         if kind in self.recursive:
-            name = f"Ref<{name}>"
-        return f"Option<{name}>" if kind in self.optional else name
+            of = _named("Ref", of)
+        return _named("Option", of) if kind in self.optional else of
 
-    def typedefs(self) -> Iterator[str]:
+    def typedefs(self) -> Iterator[syntax.Declaration]:
         """The declarations of the types, in the order of the program."""
-        for name in self.aliases:
+        for name, alias in self.aliases.items():
             if self._in_words(name):
-                yield f"typedef {self.declared[name]} = {self._alias_text(name)}"
+                of, at = self._alias(alias.bases), alias.span
+                yield placed(syntax.AliasDecl(self.declared[name], (), of, (), at, at), at)
         for name, record in self.records.items():
-            fields = self._fields_text(record.fields, column_names(record.fields))
-            yield f"typedef {self.declared[name]} = {self.constructors[name]}{{{fields}}}"
+            fields = self._fields(record.fields, column_names(record.fields))
+            yield self._typedef(name, [(self.constructors[name], fields)], record.span)
         for name, union in self.unions.items():
             names = _field_names(union, self)
-            shown = [self._branch_text(branch, names[branch.name]) for branch in union.branches]
-            whole = f"typedef {self.declared[name]} = {' | '.join(shown)}"
-            yield whole if len(whole) <= WIDTH else whole.replace(" | ", "\n    | ")
+            branches = [
+                (self.constructors[f"${each.name}"], self._fields(each.fields, names[each.name]))
+                for each in union.branches
+            ]
+            yield self._typedef(name, branches, union.span)
 
-    def functor_text(self, name: str) -> str:
+    def _typedef(
+        self, name: str, branches: Iterable[tuple[str, tuple[syntax.Field, ...]]], at: Span
+    ) -> syntax.TypeDecl:
+        constructors = tuple(syntax.ConstructorDecl(each, fields, (), at) for each, fields in branches)
+        return placed(syntax.TypeDecl(self.declared[name], (), constructors, (), at, at), at)
+
+    def functor(self, name: str) -> syntax.FunctionDecl:
         """The declaration here of a functor of the program."""
         functor = self.functors[name]
-        args = ", ".join(f"x{i}: {self.text(type)}" for i, type in enumerate(functor.args, 1))
-        return f"extern function {self.functor_names[name]}({args}): {self.text(functor.result)}"
+        at = functor.span
+        given = tuple(
+            syntax.Parameter(f"x{i}", self.type_of(type), False, (), at)
+            for i, type in enumerate(functor.args, 1)
+        )
+        result = self.type_of(functor.result)
+        return placed(syntax.FunctionDecl(self.functor_names[name], given, result, None, (), at, at), at)
 
-    def _alias_text(self, name: str) -> str:
-        bases = self.aliases[name].bases
-        return self.text(bases[0]) if len(bases) == 1 else self.kind_text(self.kind(name))
+    def _alias(self, bases: Sequence[str]) -> syntax.Type:
+        return self.type_of(bases[0]) if len(bases) == 1 else self.kind_type(self.kind(bases[0]))
 
-    def _branch_text(self, branch: ast.BranchDecl, names: Sequence[str]) -> str:
-        return f"{self.constructors[f'${branch.name}']}{{{self._fields_text(branch.fields, names)}}}"
-
-    def _fields_text(self, fields: Sequence[ast.Attribute], names: Sequence[str]) -> str:
+    def _fields(self, fields: Sequence[ast.Attribute], names: Sequence[str]) -> tuple[syntax.Field, ...]:
         pairs = zip(names, fields, strict=True)
-        return ", ".join(f"{name}: {self.text(field.type)}" for name, field in pairs)
+        return tuple(syntax.Field(name, self.type_of(field.type), (), field.span) for name, field in pairs)
 
     # ---------------------------------------------------------- declarations
 
@@ -255,10 +265,14 @@ def _field_names(union: ast.BranchType, types: Types) -> dict[str, list[str]]:
 
 def _clashing(union: ast.BranchType, types: Types) -> set[str]:
     """The fields that several branches have with different types."""
-    seen: dict[str, str] = {}
+    seen: dict[str, syntax.Type] = {}
     clashing: set[str] = set()
     for branch in union.branches:
         for field in branch.fields:
-            if seen.setdefault(field.name, types.text(field.type)) != types.text(field.type):
+            if seen.setdefault(field.name, types.type_of(field.type)) != types.type_of(field.type):
                 clashing.add(field.name)
     return clashing
+
+
+def _named(name: str, *args: syntax.Type) -> syntax.Type:
+    return syntax.NamedType(name, args, NOWHERE)

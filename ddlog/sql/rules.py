@@ -14,7 +14,7 @@ from typing import TypeAlias
 from .. import syntax as ast
 from ..errors.origins import Derived, MadeRelation, Written
 from ..errors.source import Span
-from ..syntax.templates import NOWHERE, arguments, items, let, name, placed, string, tree, written_type
+from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, placed, string, tree, written_type
 from .types import SqlType, Value, variables_in
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
@@ -216,7 +216,7 @@ class Output:
         live, used = _live(body.items, row)
         self.rules.append(
             ast.RuleDecl(
-                (placed(_atom(relation, arguments(row)), whole),),
+                (placed(atom(relation.name, arguments(row)), whole),),
                 tuple(placed(_clause(each, used), self._derived(place, each)) for each in live),
                 placed(_ATTRIBUTES, whole),
                 whole,
@@ -313,15 +313,11 @@ def _clause(item: Item, used: set[str]) -> ast.Clause:
                 for column, variable in zip(relation.columns, variables, strict=True)
                 if variable in used or variable == "true"
             ] or [ast.Argument(relation.columns[0].field, ast.Wildcard(NOWHERE), NOWHERE)]
-            return _atom(relation, tuple(args), negated)
+            return atom(relation.name, tuple(args), negated=negated)
         case Let(variable, value):
             return ast.Condition(let(variable, value), NOWHERE)
         case Guard(expr) | Clause(expr):
             return ast.Condition(expr, NOWHERE)
-
-
-def _atom(relation: Relation, args: tuple[ast.Argument, ...], negated: bool = False) -> ast.Atom:
-    return ast.Atom(relation.name, args, None, NOWHERE, NOWHERE, negated=negated)
 
 
 def _pattern(column: Column, variable: str) -> ast.Expr:

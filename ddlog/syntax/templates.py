@@ -3,14 +3,15 @@
     tree("sql::rounded($, $)", value, 100)
     tree("match ($) {Some{$1} -> $1, None -> 0}", value, VarDecl("x", NOWHERE))
 
-`$` is the next of the trees that are given, `$1` the one with that number, from 0 on. A filled tree stands
-nowhere until `placed` gives it the place of what it was made for.
+`$` is the next of the trees that are given, `$1` the one with that number, from 0 on; where a type must
+stand, it is a type. A filled tree stands `at` the place of what it was made for. It may also stand nowhere
+until `placed` gives it that place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from itertools import count
@@ -25,12 +26,12 @@ _HOLE = re.compile(r"\$(\d?)")
 _TEMPLATES = 4096  # as many as are kept parsed
 
 T = TypeVar("T")
-Filler: TypeAlias = Callable[[Sequence[ast.Expr]], Any]
+Filler: TypeAlias = Callable[[Sequence[ast.Expr | ast.Type], Span], Any]
 
 
-def tree(template: str, *given: ast.Expr | int) -> ast.Expr:
+def tree(template: str, *given: ast.Expr | ast.Type | int, at: Span = NOWHERE) -> ast.Expr:
     """The expression of a template, with trees and whole numbers in its holes."""
-    made: ast.Expr = _filler(template)([integer(e) if isinstance(e, int) else e for e in given])
+    made: ast.Expr = _filler(template)([integer(e, at) if isinstance(e, int) else e for e in given], at)
     return made
 
 
@@ -50,19 +51,19 @@ def _parsed(text: str) -> ast.Expr:
 
 def _filling(part: Any) -> Filler:
     match part:
-        case ast.Name(name) if name.startswith("hole__"):
-            at = int(name.removeprefix("hole__"))
-            return lambda given: given[at]
+        case ast.Name(name) | ast.NamedType(name) if name.startswith("hole__"):
+            number = int(name.removeprefix("hole__"))
+            return lambda given, at: given[number]
         case Span():
-            return lambda given: NOWHERE
+            return lambda given, at: at
         case tuple():
             items = [_filling(each) for each in part]
-            return lambda given: tuple([each(given) for each in items])
+            return lambda given, at: tuple([each(given, at) for each in items])
     if not is_dataclass(part):
-        return lambda given: part
+        return lambda given, at: part
     kind: Any = type(part)
     parts = [_filling(getattr(part, name)) for name in _names(kind)]
-    return lambda given: kind(*[each(given) for each in parts])
+    return lambda given, at: kind(*[each(given, at) for each in parts])
 
 
 @cache
@@ -90,34 +91,47 @@ def placed(part: T, span: Span) -> T:
     return kind(*[placed(getattr(part, name), span) for name in _names(kind)])  # type: ignore[no-any-return]
 
 
-def name(text: str) -> ast.Expr:
+def name(text: str, at: Span = NOWHERE) -> ast.Expr:
     """A variable."""
-    return ast.Name(text, NOWHERE)
+    return ast.Name(text, at)
 
 
-def integer(number: int) -> ast.Expr:
+def integer(number: int, at: Span = NOWHERE) -> ast.Expr:
     """A whole number."""
-    return ast.IntLit(number, None, None, NOWHERE)
+    return ast.IntLit(number, None, None, at)
 
 
-def string(text: str) -> ast.Expr:
+def string(text: str, at: Span = NOWHERE) -> ast.Expr:
     """A text."""
-    return ast.StringLit(text, NOWHERE)
+    return ast.StringLit(text, at)
 
 
-def items(*parts: ast.Expr) -> ast.Expr:
+def items(*parts: ast.Expr, at: Span = NOWHERE) -> ast.Expr:
     """The tuple of some values; a single one is itself."""
-    return parts[0] if len(parts) == 1 else ast.TupleExpr(parts, NOWHERE)
+    return parts[0] if len(parts) == 1 else ast.TupleExpr(parts, at)
 
 
-def let(variable: str, value: ast.Expr) -> ast.Expr:
-    """`var variable = value`"""
-    return ast.Assign(ast.VarDecl(variable, NOWHERE), value, NOWHERE)
+def tuple_type(parts: Sequence[ast.Type], at: Span = NOWHERE) -> ast.Type:
+    """The type of a tuple of values; a single one has its own."""
+    return parts[0] if len(parts) == 1 else ast.TupleType(tuple(parts), at)
 
 
-def arguments(parts: Sequence[ast.Expr]) -> tuple[ast.Argument, ...]:
+def let(variable: str, value: ast.Expr, at: Span = NOWHERE, type: ast.Type | None = None) -> ast.Expr:
+    """`var variable = value`, or `var variable: type = value`."""
+    target: ast.Expr = ast.VarDecl(variable, at)
+    return ast.Assign(target if type is None else ast.Typed(target, type, at), value, at)
+
+
+def arguments(parts: Iterable[ast.Expr]) -> tuple[ast.Argument, ...]:
     """Arguments by position."""
-    return tuple(ast.Argument(None, each, NOWHERE) for each in parts)
+    return tuple([ast.Argument(None, each, each.span) for each in parts])
+
+
+def atom(
+    relation: str, args: tuple[ast.Argument, ...], at: Span = NOWHERE, *, negated: bool = False
+) -> ast.Atom:
+    """A term, or a head."""
+    return ast.Atom(relation, args, None, at, at, negated=negated)
 
 
 def names_in(part: Any) -> Iterator[str]:

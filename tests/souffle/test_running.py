@@ -201,6 +201,31 @@ def test_functors(pairs: Path) -> None:
     assert written(pairs / "out") == {"r.csv": "8\n"}
 
 
+def test_faults_of_rules_are_in_the_text_of_souffle(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The place of a fault is in the program, or in the file that it includes; a functor is missed where it
+    is declared."""
+    quotient = ".decl q(x: number)\nq(0).\n.decl p(x: number)\n.output p\np(y) :- q(x), y = 10 / x.\n"
+    files(pairs, {"program.dl": '#include "more.dl"\n', "more.dl": quotient})
+    assert run(pairs, pairs / "out") == 1
+    assert capsys.readouterr().err.endswith(
+        "error: more.dl:5:19: division by zero, in the rule `p(y) :- q(x), y = 10 / x.`, for x = 0\n"
+        "    p(y) :- q(x), y = 10 / x.\n"
+        "                      ^^^^^^\n"
+    )
+    functor = ".functor half(number): number\n.decl p(x: number)\n.output p\np(@half(1)).\n"
+    files(pairs, {"program.dl": functor})
+    assert run(pairs, pairs / "out") == 1
+    assert "error: program.dl:1:1: extern function `half` has no Python code" in capsys.readouterr().err
+
+
+def test_modules_of_the_library_are_not_looked_for_beside_the_program(pairs: Path) -> None:
+    """A program of Soufflé that is named as a module of the library is not taken for it."""
+    text = '.decl r(s: symbol)\n.output r\nr(s) :- s = "aab", match("a+b", s).\n'
+    files(pairs, {"program.dl": text, "regex.dl": ".decl no(x: number)\n"})
+    assert run(pairs, pairs / "out") == 0
+    assert written(pairs / "out") == {"r.csv": "aab\n"}
+
+
 def test_long_lists(pairs: Path) -> None:
     """Lists are records in records, and as long as they need to be."""
     text = """

@@ -25,6 +25,7 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 from ddlog.souffle.names import capital
 from ddlog.souffle.translate import Translation, translate
+from ddlog.syntax.parser import parse_program
 
 from ..engine.reference_runtime import ReferenceRuntime
 
@@ -88,6 +89,14 @@ def test_evaluation_from_scratch_agrees(folder: Path, monkeypatch: pytest.Monkey
 def test_translations(folder: Path) -> None:
     text = (folder / "program.dl").read_text(encoding="utf-8")
     assert translated(text).text == (folder / "translated.dl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_text_says_what_the_tree_says(folder: Path) -> None:
+    done = in_folder(folder)
+    parsed, wrong = parse_program(Source("translated.dl", done.text))
+    assert not wrong
+    assert parsed.declarations == done.module.declarations
 
 
 @pytest.mark.parametrize("path", FAIL, ids=lambda path: path.stem)
