@@ -17,7 +17,7 @@ class Circle:
     def __init__(self, used: Collection[int], least: int, greatest: int) -> None:
         self.least, self.greatest = least, greatest
         self.used = {n for n in used if least <= n <= greatest}
-        self.next = self._after(max(used, default=greatest))
+        self.next = self._after(max(used, default=greatest))  # `least` if the largest is outside of the range
 
     def take(self, start: int | None = None) -> int | None:
         """The first number not in use from `start`, or from the one after the last taken, if any is left."""
@@ -37,7 +37,8 @@ class Circle:
 @typed
 def allocate(allocated: Set, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature) -> Vec:
     _check(signature)
-    return _taken(toallocate, Circle(allocated, min_val, max_val))
+    circle = Circle(allocated, min_val, max_val)
+    return _numbered((item, circle.take()) for item in toallocate)
 
 
 @typed
@@ -46,8 +47,7 @@ def allocate_with_hint(
 ) -> Vec:
     _check(signature)
     circle = Circle(allocated, min_val, max_val)
-    found = ((item, circle.take(hint[1] if hint != NONE else None)) for item, hint in toallocate)
-    return Vec(pair for pair in found if pair[1] is not None)
+    return _numbered((item, circle.take(hint[1] if hint != NONE else None)) for item, hint in toallocate)
 
 
 @typed
@@ -62,14 +62,13 @@ def adjust_allocation(
     allocated: Map, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature
 ) -> Vec:
     _check(signature)
-    kept = [(item, allocated[item]) for item in toallocate if allocated.has(item)]
-    others = [item for item in toallocate if not allocated.has(item)]
-    return Vec((*kept, *_taken(others, Circle({n for _, n in kept}, min_val, max_val))))
+    circle = Circle({number for _, number in allocated.items()}, min_val, max_val)
+    return _numbered((item, allocated[item] if allocated.has(item) else circle.take()) for item in toallocate)
 
 
-def _taken(items: Iterable[Any], circle: Circle) -> Vec:
-    found = ((item, circle.take()) for item in items)
-    return Vec(pair for pair in found if pair[1] is not None)
+def _numbered(pairs: Iterable[tuple[Any, int | None]]) -> Vec:
+    """The pairs whose item got a number."""
+    return Vec(pair for pair in pairs if pair[1] is not None)
 
 
 def _option(number: int | None) -> Struct:

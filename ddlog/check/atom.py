@@ -6,6 +6,7 @@ What an atom says of a column beyond a variable becomes a fresh variable and cla
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import counted
@@ -66,7 +67,9 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
     if relation is not None:
         relation = read_in_body(body, term, relation)
     if term.negated and term.binder is not None:
-        context.report(errors.rules.NegatedBinder(span=term.span, name=term.binder))
+        if body.scope.find(term.binder) is not None:
+            context.report(errors.rules.NegatedBinder(span=term.span, name=term.binder))
+        term = replace(term, binder=None)  # a name for what is not there
     after = Destructure(body, negated=term.negated)
     problems = len(context.diagnostics)
     said = _element(body, relation, term) if relation is not None else None
@@ -177,7 +180,9 @@ def _takes_apart(body: BodyBuilder, expr: syntax.Expr, type_: Type) -> bool:
         return False
     while isinstance(expr, syntax.Typed):
         expr = expr.arg
-    return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary) and is_pattern(body, expr)
+    return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary | syntax.Block) and is_pattern(
+        body, expr
+    )
 
 
 def complement(body: BodyBuilder, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:

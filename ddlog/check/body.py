@@ -65,6 +65,4 @@ def variable(body: BodyBuilder, name: str, type_: Type, span: Span, *, negated: 
     if negated:
         context.report(errors.rules.NegatedBinding(span=span, name=name))
         return Local(name, type_, span)
-    if name in context.forgotten:
-        context.report(errors.rules.NotVisibleAfterGroup(span=span, name=name))
     return body.bind(name, type_, span)

@@ -9,7 +9,7 @@ from .. import core, errors
 from ..errors.diagnostics import Note, counted
 from ..errors.source import Span
 from ..names.signatures import Signature
-from ..types import Bit, Signed, String, Type, TypeVar, wrapped
+from ..types import Bit, Function, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
 from .context import Border, Context, Typed
 
@@ -277,17 +277,22 @@ def to_string(context: Context, value: Typed) -> Typed:
 
 
 def _converted(context: Context, value: Typed, type_: Type) -> Typed:
-    signatures = [
-        each
-        for each in context.environment.functions("to_string", context.module)
-        if len(each.parameters) == 1
-    ]
-    decision = UndecidedCall(context, "to_string", value.span, signatures, [value])
-    viable = [each for each in signatures if decision.fits(each)]
-    if not viable and isinstance(type_, Bit | Signed):
-        viable = list(context.environment.functions("__builtin_2string", context.module))
+    environment = context.environment
+    beside = environment.beside_type("to_string", type_)
+    viable = _texts(context, value, beside) or _texts(
+        context, value, environment.functions("to_string", context.module)
+    )
+    if not viable and isinstance(type_, Bit | Signed | Function):
+        viable = list(environment.functions("__builtin_2string", context.module))
     if not viable:
         if isinstance(type_, TypeVar) and is_unknown(type_) and context.failed:
             return context.poison(value.span)
         return context.fail(errors.types.NoToString(span=value.span, type=context.show(type_)))
     return call(context, "to_string", value.span, viable, [value], String())
+
+
+def _texts(context: Context, value: Typed, signatures: Sequence[Signature]) -> list[Signature]:
+    """Of functions `to_string`, those that take the value."""
+    signatures = [each for each in signatures if len(each.parameters) == 1]
+    decision = UndecidedCall(context, "to_string", value.span, signatures, [value])
+    return [each for each in signatures if decision.fits(each)]

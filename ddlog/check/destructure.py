@@ -65,7 +65,7 @@ def is_pattern(body: BodyBuilder, expr: syntax.Expr) -> bool:
             return True
         case syntax.Name(name, _):
             return body.scope.find(name) is None
-        case syntax.Typed(arg, _, _) | syntax.Unary("&", arg, _):
+        case syntax.Typed(arg, _, _) | syntax.Unary("&", arg, _) | syntax.Block((arg,), _):
             return is_pattern(body, arg)
         case syntax.TupleExpr(items, _):
             return any(is_pattern(body, item) for item in items)
@@ -106,6 +106,8 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
             return _take(after, arg, value)
+        case syntax.Block((inner,), _) if is_pattern(body, inner):
+            return _take(after, inner, value)
         case syntax.Unary("&", inner, span):
             return _take(after, inner, replace(value, type=referenced(context, value.type, span)))
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():

@@ -107,6 +107,14 @@ class Environment(Names):
 
         return tuple(each for each in found if each.module == module or not hidden(each))
 
+    def beside_type(self, name: str, type_: Type) -> tuple[Signature, ...]:
+        """The functions of a name in the module that declares the type, or that which a Ref to it holds."""
+        owner = unwrapped(type_)
+        if not isinstance(owner, User | Opaque):
+            return ()
+        module = self.modules.get(owner.name.rpartition("::")[0])
+        return () if module is None else self._declared(module, name)
+
     def _declared(self, module: ModuleSyntax, name: str) -> tuple[Signature, ...]:
         place = (module.name, name)
         if place not in self._signatures:

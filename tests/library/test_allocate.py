@@ -33,8 +33,10 @@ CALLS = {
         '[("a", ddlog_std::Some{2}), ("b", ddlog_std::Some{3}), ("c", ddlog_std::None{})]',
     "allocate_opt(set([1: u8]), names(), 1, 1)":
         '[("a", ddlog_std::None{}), ("b", ddlog_std::None{}), ("c", ddlog_std::None{})]',
-    'adjust_allocation(["b" -> 2: u8, "x" -> 1], names(), 1, 9)': '[("b", 2), ("a", 3), ("c", 4)]',
-    'adjust_allocation(["b" -> 9: u8, "x" -> 1], names(), 1, 9)': '[("b", 9), ("a", 1), ("c", 2)]',
+    'adjust_allocation(["b" -> 2: u8, "x" -> 1], names(), 1, 9)': '[("a", 3), ("b", 2), ("c", 4)]',
+    'adjust_allocation(["b" -> 9: u8, "x" -> 1], names(), 1, 9)': '[("a", 2), ("b", 9), ("c", 3)]',
+    'adjust_allocation(["b" -> 20: u8, "x" -> 1], names(), 1, 9)': '[("a", 2), ("b", 20), ("c", 3)]',
+    'adjust_allocation(["b" -> 2: u8, "x" -> 1], names(), 1, 2)': '[("b", 2)]',
     "adjust_allocation(map_empty(): Map<string, u8>, names(), 1, 2)": '[("a", 1), ("b", 2)]',
 }  # fmt: skip
 

@@ -24,6 +24,11 @@ class Statements(Builder):
     ) -> ast.Statement:
         return ast.IfStatement(condition, then, otherwise, self.span(start, end))
 
+    def guard_statement(
+        self, start: int, end: int, condition: ast.Expr, body: ast.Statement
+    ) -> ast.Statement:
+        return ast.IfStatement(condition, body, None, self.span(start, end))
+
     def match_statement(self, start: int, end: int, arg: ast.Expr, arms: Any) -> ast.Statement:
         return ast.MatchStatement(arg, arms or (), self.span(start, end))
 
