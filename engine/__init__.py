@@ -21,7 +21,7 @@ Where to look:
   inprocess/recursion/missing.py
 - recursions that carry the best value of each key along paths: paths.py; inprocess/recursion/paths.py,
   inprocess/pathsteps.py
-- *distinct* in a recursion, in nested time: ranks.py, and births.py with counts; outside of one
+- *distinct* in a recursion, in nested time: ranks.py, and spark/history.py with counts; outside of one
   operators/distinct.py
 - z⁻¹, D, I, and cycles through a delay: operators/linear.py, operators/feedback.py; inprocess/clocked.py,
   spark/clocked.py

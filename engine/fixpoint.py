@@ -8,16 +8,17 @@ from rows of iteration i at the latest reaches its head at iteration i + 1:
                                │             │             ▲
                                └── delta 0 ──┴── rules ────┘        (the z⁻¹ of the feedback)
 
-The loop is the same for both memories of a recursion, which differ in what a delta is:
+The loop is the same for all memories of a recursion, which differ in what a delta is:
 
 - **Growing sets**, while rows only come: the delta is the rows that the last iteration derived for the first
   time. The loop is semi-naive evaluation.
-- **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all
-  epochs, and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at
-  later iterations than the next one; iterations with nothing pending are skipped.
-
-A history is made of growing sets by `seed`, too: with every row of every relation as a change at the row's
-birth, the rules give each derivation once, at its iteration.
+- **Ranks**, in process, once something may shrink: the delta is the change of *distinct* at an iteration
+  (`ranks`). Derivations may lie at later iterations than the next one; iterations with nothing pending are
+  skipped.
+- **Histories**, on a cluster, once something may shrink: the same, but a relation holds its derivations by
+  iteration, summed over all epochs (`spark/history.py`). A history is made of growing sets by `seed`: with
+  every row of every relation as a change at the row's birth, the rules give each derivation once, at its
+  iteration.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .circuit import Circuit, Fixpoint, Node, NodeId, Trace
+from .circuit import Circuit, DeltaDistinct, DeltaJoin, Distinct, Fixpoint, Join, Node, NodeId, Trace
 
 
 def incrementalize(circuit: Circuit) -> Circuit:
@@ -56,3 +56,20 @@ def _with_body(fixpoint: Fixpoint) -> Fixpoint:
     nodes, new = _rewritten(fixpoint.body.nodes)
     results = tuple((relation, new[result]) for relation, result in fixpoint.results)
     return replace(fixpoint, body=Circuit(nodes), results=results)
+
+
+def relational(fixpoint: Fixpoint) -> Fixpoint:
+    """The Fixpoint whose incremental version this is: its body on relations, without traces."""
+    nodes: list[Node] = []
+    places: dict[NodeId, NodeId] = {}
+    for at, node in enumerate(fixpoint.body.nodes):
+        if isinstance(node, Trace):
+            continue
+        if isinstance(node, DeltaJoin):
+            node = Join(node.terms, node.steps, node.output, node.schema, node.text)
+        elif isinstance(node, DeltaDistinct):
+            node = Distinct(node.source, node.schema, node.text)
+        places[at] = len(nodes)
+        nodes.append(node.reading(places.__getitem__))
+    results = tuple((relation, places[at]) for relation, at in fixpoint.results)
+    return replace(fixpoint, body=Circuit(tuple(nodes)), results=results)

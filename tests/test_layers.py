@@ -84,7 +84,7 @@ ENGINE = (
     "interrupt maintaining time",
     "account node settling",
     "operators",
-    "births ranks circuit",
+    "ranks circuit",
     "derived loopparts naiveloop",
     "fingerprints incremental integrals labels passes planner versions wellformed",
     "paths plans",

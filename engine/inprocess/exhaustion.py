@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..memory import Exhausted, Growth, OverLimit, phase_of
-from .arrangements.views import Readable
 from .footprint import store_size, stores_by_name
-from .recursion.history import History
 from .running import RunningEpoch
 from .state import State
 
@@ -20,7 +18,7 @@ _GATHERED = "intermediate rows"
 
 def sizes(state: State) -> Sizes:
     """The sizes between epochs."""
-    return {name: (_rows(store), store_size(store)) for name, store in stores_by_name(state)}
+    return {name: (store.present, store_size(store)) for name, store in stores_by_name(state)}
 
 
 def sizes_within(running: RunningEpoch) -> Sizes:
@@ -28,9 +26,9 @@ def sizes_within(running: RunningEpoch) -> Sizes:
     found = dict(sizes(running.state))
     for inner in running.inner_states():
         for name, store in stores_by_name(inner):
-            found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
+            found[name] = max(found.get(name, (0, 0)), (store.present, store_size(store)))
     for name, store in running.evaluated_anew():
-        found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
+        found[name] = max(found.get(name, (0, 0)), (store.present, store_size(store)))
     waiting = [batch for joiner in running.state.joiners.values() for batch in joiner.waiting]
     rows = sum(batch.length for batch in waiting)
     size = sum(8 * batch.length * len(batch.columns) for batch in waiting)
@@ -55,9 +53,3 @@ def described(
     grown.sort(key=lambda each: (-each[0], each[1].name))
     shown = limit if isinstance(error, OverLimit) else None
     return Exhausted(phase_of(error), shown, held, [each for _, each in grown[:_MOST]])
-
-
-def _rows(store: Readable) -> int:
-    if isinstance(store, History):
-        return store.present + int(store.overlay_weights[: store.overlay].sum())
-    return store.present

@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 from ..maintaining import Costs, Expectation, Import, Situation, expectation
 from .arrangements.views import Readable
 from .recursion.loops import LoopRecursion
-from .recursion.recursion import Recursion
 from .state import State
 
 
@@ -30,9 +29,6 @@ def expectations(state: State) -> Iterator[Expectation]:
             continue
         imports = [Import(state.stores[source].present) for source in state.circuit.nodes[at].reads()]
         rows = sum(relation.present for relation in recursion.relations.values())
-        why = (
-            "a rule has an effect"
-            if isinstance(recursion, Recursion | LoopRecursion) and recursion.has_effects
-            else ""
-        )
+        has_effects = isinstance(recursion, LoopRecursion) and recursion.has_effects
+        why = "a rule has an effect" if has_effects else ""
         yield expectation(recursion.relations, recursion.costs, Situation(rows, imports), why)

@@ -24,6 +24,7 @@ from ..circuit import (
     Window,
 )
 from ..forgetting import forgetful_nodes
+from ..incremental import relational
 from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
 from .arrangements.signedstore import SignedStore
@@ -129,15 +130,13 @@ class State:
         """The state of a fixpoint, without rows."""
         if isinstance(node, DeltaBracket):
             return Bracketed(node, self.evaluator)
-        if node.lifted:
-            return LoopRecursion(
-                node,
-                partial(weighted, self.circuit),
-                self.evaluator,
-                self.maintaining,
-                partial(self._reads, at),
-            )
-        return Recursion(node, self.evaluator, self.maintaining)
+        if not node.lifted:
+            recursion = Recursion(node, self.evaluator, self.maintaining)
+            if recursion.searches is not None:
+                return recursion
+            node = relational(node)
+        is_weighted, reads = partial(weighted, self.circuit), partial(self._reads, at)
+        return LoopRecursion(node, is_weighted, self.evaluator, self.maintaining, reads)
 
     def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
         """What a recursion imports, between epochs."""
@@ -221,25 +220,17 @@ class State:
         for group in self.groups.values():
             group.commit()
 
-    def prepare_to_shrink(self, at: NodeId, changed: int, counted: bool) -> None:
+    def prepare_to_shrink(self, at: NodeId, changed: int, limited: bool) -> None:
         """Prepares the growing sets of a fixpoint, unless that was done, for an epoch in which something may
-        shrink, with so many `changed` rows of inputs. `counted`: by the counts of derivations, whatever its
-        rules."""
+        shrink, with so many `changed` rows of inputs. `limited`: it has a limit of iterations."""
         recursion = self.recursions[at]
-        if not isinstance(recursion, Recursion) or recursion.may_shrink:
+        if not isinstance(recursion, Recursion) or recursion.ranked is not None:
             return
-        if self.maintaining.mode == "never" and not counted and not recursion.has_effects:
+        if self.maintaining.mode == "never" and not limited:
             return  # it is evaluated from empty relations
-        recursion.prepare_to_shrink(
-            {
-                n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)
-                for n in recursion.fixpoint.body.nodes
-                if isinstance(n, Import)
-            },
-            changed,
-            counted,
-        )
-        if recursion.may_shrink:
+        imported = (n.node for n in recursion.fixpoint.body.nodes if isinstance(n, Import))
+        recursion.prepare_to_shrink(sum(self.stores[node].present for node in imported), changed)
+        if recursion.ranked is not None:
             self.reread(at)
 
     def reread(self, at: NodeId) -> None:

@@ -2,7 +2,7 @@
 
 A unit is what one node of a circuit holds: the store of its rows, its groups, or the relations of its
 recursion. What is kept of it is enough to go on exactly as before; indexes are built again on demand.
-Recursions by rounds, counted derivations and memories of earlier epochs are no units: they are derived again.
+Loops and memories of earlier epochs are no units: they are derived again.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ def is_unit(state: State, at: NodeId) -> bool:
     if any(at == each for each, _ in state.memories.by_node()):
         return False
     if at in state.recursions:
-        recursion = state.recursions[at]
-        return isinstance(recursion, Recursion) and recursion.histories is None
+        return isinstance(state.recursions[at], Recursion)
     if at in state.groups and not all(map(_is_kept, state.groups[at].accumulators)):
         return False
     return at not in state.stores or type(state.stores[at]) in (Store, SignedStore)

@@ -1,4 +1,4 @@
-"""Distinct: a relation from a Z-set. `engine/births.py` states it for nested time."""
+"""Distinct: a relation from a Z-set. `engine/time.py` states it for product time."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .random_circuits import LIMIT
 @pytest.fixture(autouse=True, scope="package")
 def few_rounds() -> Iterator[None]:
     """Ends recursions of random circuits that do not settle as early as evaluation from scratch does, without
-    a limit on the epochs, which would have all monotone recursions counted."""
+    a limit on the epochs, which would have all monotone recursions maintained."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (schedule, loopsettling):
             patch.setattr(module, "MOST_ROUNDS", LIMIT)

@@ -1,26 +1,21 @@
-"""Distinct in a recursion: the kernels and Spark's driver against the definition. No Spark is needed."""
+"""Distinct in a recursion: Spark's driver against the definition. No Spark is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.inprocess.recursion.growingset import GrowingSet
-from ddlog.engine.inprocess.recursion.history import History
-from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.schema import Schema
 from ddlog.engine.spark.driverbirths import BEFORE, DriverBirths
 from ddlog.engine.spark.tables import TIME, WEIGHT
 from ddlog.spark.types.codec import SparkCodec
 
 from ..trying import trying
-from .random_circuits import schema
-from .timelines import Derived, Plain, Timeline, birth, check, epochs
+from .timelines import Derived, Plain, Timeline, check, epochs
 
 PROGRAM = ddlog.compile("input relation R(a: s32, b: string)\n")
 
@@ -48,41 +43,6 @@ def table(rows: list[tuple[int, int, int, int | None, int | None]]) -> pa.Table:
     return pa.Table.from_arrays(
         [pa.array(a, f.type) for a, f in zip(arrays, fields, strict=True)], schema=fields
     )
-
-
-class InProcess:
-    """The in-process runtime's, by kernels."""
-
-    def __init__(self, before: Sequence[Timeline]) -> None:
-        present = [row for row, timeline in enumerate(before) if timeline]
-        known = GrowingSet(schema(1))
-        known.grow(batch([(row, 1, 0) for row in present]))
-        self._history = History(known, np.array([birth(before[row]) for row in present], np.int64))
-        self._history.count(batch([(row, w, t) for row, each in enumerate(before) for t, w in each.items()]))
-
-    @property
-    def times(self) -> Collection[int]:
-        return self._history.pending.keys()
-
-    def derive(self, derived: Derived) -> None:
-        self._history.derive(batch(derived))
-
-    def step(self, time: int) -> Mapping[int, int]:
-        if not self._history.step(time, 1):
-            return {}
-        assert self._history.delta is not None
-        rows, weights = self._history.delta
-        return dict(zip(self._history.table.columns_at(rows)[0].tolist(), weights.tolist(), strict=True))
-
-    def net(self) -> Mapping[int, int]:
-        net = self._history.finish()
-        return dict(zip(net.columns[0].tolist(), net.weight_array().tolist(), strict=True))
-
-
-def batch(derived: Derived) -> Batch:
-    """Derivations, from rows of the iteration before."""
-    rows, weights, times = (np.array([each[k] for each in derived], np.int64) for k in range(3))
-    return Batch((rows,), len(rows), weights, times - 1)
 
 
 class OnDriver:
@@ -123,7 +83,7 @@ def weights(rows: pa.Table) -> dict[int, int]:
 @trying(100)
 @given(epochs(), st.sets(st.integers(0, 5)), st.integers(0, 2))
 def test_distinct_in_a_recursion(rows: list[list[tuple[int, int]]], here: set[int], ahead: int) -> None:
-    for begin in (Plain, InProcess, lambda before: OnDriver(before, here)):
+    for begin in (Plain, lambda before: OnDriver(before, here)):
         check(rows, begin, ahead)
 
 

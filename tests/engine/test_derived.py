@@ -99,15 +99,6 @@ def test_an_index_has_the_rows_with_a_key_and_none_while_one_faults() -> None:
         found(2)
     index.remove(put((3, 9)))
     assert found(2) == [(1, 2), (1, 8), (2, 2), (3, 8)]
-    many = put(*((4, n) for n in range(2, 9)))
-    index.chain(many, 0)
-    groups = index.groups([np.array([2, 1])], 2)
-    left, entries = index.overlay_matches(groups, 9, index.overlay_total(groups, 9))
-    assert sorted(zip(left.tolist(), many[entries].tolist(), strict=True)) == sorted(
-        (0 if n % 3 == 2 else 1, int(many[n - 2])) for n in range(2, 9) if n % 3
-    )
-    index.clear_chains(many)
-    assert not index.overlay_total(groups, 9)
 
 
 def below_y() -> RowExpr:

@@ -14,7 +14,7 @@ import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.recursion import recursion
+from ddlog.engine.inprocess.recursion import maintained, recursion
 from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.settling import IterationLimit
@@ -174,11 +174,13 @@ def test_epochs_keep_to_a_limit_that_evaluation_from_scratch_keeps_to() -> None:
         now = iterations(held)
         runtime.commit({"Edge": batches}, max_iterations=max(before, now) + 1)  # the last finds no change
         before = now
+    assert maintained.LIMIT in [decision.why for decision in runtime.decisions()]
+    assert [decision.way for decision in runtime.decisions()].count("maintained") > 1
 
 
 @thorough
 @given(circuits(), streams())
-def test_counts_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Changes]) -> None:
+def test_loops_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Changes]) -> None:
     again = [*epochs, *map(undo, reversed(epochs)), *epochs]
     with mock.patch.object(recursion, "searches_of", lambda *_: None):
         follow(circuit, InProcess(incrementalize(circuit)), again)
@@ -240,9 +242,9 @@ def test_rows_that_come_after_an_empty_epoch_are_not_counted() -> None:
     change([], [])
     change([], [7])
     found = change([(n, n + 1) for n in range(10)], [3])
-    assert not reached.may_shrink
+    assert reached.ranked is None
     assert found["Path"] == {
         (x, y): 1 for x in range(10) for y in range(x + 1, 11) if not {3, 7} & {*range(x + 1, y + 1)}
     }
     assert change([], [9])["Path"] == {(x, y): -1 for x in (7, 8) for y in (9, 10)}
-    assert reached.may_shrink
+    assert reached.ranked is not None

@@ -1,4 +1,4 @@
-"""*Distinct* in a recursion, as `engine.births` states it: one check that all implementations must pass."""
+"""*Distinct* in a recursion, as `engine.spark.history` states it: the check of implementations."""
 
 from __future__ import annotations
 

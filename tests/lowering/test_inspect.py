@@ -116,8 +116,16 @@ O(a, c) :- O(a, b), E(b, c), Inspect see_nested(a, c, ddlog_weight, ddlog_timest
 """
 
 
-def test_iterations_of_a_recursion() -> None:
-    opened, seen = session(PATHS)
+COUNTED = """
+relation Ways(a: u32, n: u64)
+Ways(a, n) :- O(a, b), var n = b.group_by(a).count().
+O(a, 0) :- Ways(a, 100).
+"""
+
+
+@pytest.mark.parametrize("more", ["", COUNTED], ids=["monotone", "grouped"])
+def test_iterations_of_a_recursion(more: str) -> None:
+    opened, seen = session(PATHS + more)
     opened.insert("E", (1, 2), (2, 3), (3, 4))
     opened.commit()
     assert told(seen, "a", "c", WEIGHT, EPOCH, ITERATION) == [
@@ -168,8 +176,8 @@ def test_weights_sum_up_to_what_a_body_holds(
     assert {key: n for key, n in sums.items() if n} == {key: n for key, n in held.items() if n}
 
 
-def test_building_a_history_has_no_effects() -> None:
-    """The first deletion counts derivations anew, which nobody is told of."""
+def test_making_timelines_has_no_effects() -> None:
+    """The first deletion makes timelines, which nobody is told of."""
     opened, seen = session(PATHS)
     for edge in ((1, 2), (2, 3), (3, 4)):
         opened.insert("E", edge)

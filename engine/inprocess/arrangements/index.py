@@ -11,7 +11,7 @@ import numpy as np
 from ...clock import done_once
 from ...derived import Position
 from ...schema import Array
-from ..kernels import overlays, postings
+from ..kernels import postings
 from ..storage import sharing
 from ..storage.arrays import grow
 from ..storage.derivedcolumns import EvaluatedColumn, derived_values
@@ -27,10 +27,9 @@ class FaultyKey(Exception):
 
 
 class _Keyed(NamedTuple):
-    """The rows among some that have a key: their places (None: all), ids and keys; and how many others have
-    none because of a fault."""
+    """The ids of the rows among some that have a key, and the keys; and how many others have none because of
+    a fault."""
 
-    places: Array | None
     rows: Array
     keys: list[Array]
     faulty: int = 0
@@ -39,9 +38,7 @@ class _Keyed(NamedTuple):
 class Index:
     """For each key, a stretch of row ids in one slab, with room to grow. Row ids have 32 bits.
 
-    Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
-    recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
-    newest first.
+    Built in bulk by counting; a full stretch moves to the end of the slab and doubles.
 
     A row without a value in a derived column is not in the index. While one faults there, look-ups raise
     FaultyKey.
@@ -52,27 +49,23 @@ class Index:
         self.positions = positions
         self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
         self._faulty = 0
-        self._chained_faulty = 0
         self.keys = RowTable(len(positions))
         self._place = _NOWHERE
-        self._chain: Array = np.empty(0, np.int64)
-        self._next: Array = np.empty(0, np.int64)
         self._build(rows)
 
     def _keyed(self, rows: Array) -> _Keyed:
         own = [p for p in self.positions if isinstance(p, int)]
         if not self._derived:
-            return _Keyed(None, rows, [self.table.column_at(rows, p) for p in own])
+            return _Keyed(rows, [self.table.column_at(rows, p) for p in own])
         columns = [derived_values(self.table, p, rows) for p in self._derived]
         faulty = np.logical_or.reduce([column.faulty(rows) for column in columns])
-        places = np.flatnonzero(np.logical_and.reduce([column.present(rows) for column in columns]))
-        rows = rows[places]
+        rows = rows[np.logical_and.reduce([column.present(rows) for column in columns])]
         keys = [self.table.column_at(rows, p) for p in own]
-        return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
+        return _Keyed(rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
     def _build(self, rows: Rows) -> None:
         if self._derived:
-            _, rows, keys, faulty = self._keyed(bulkindex.ids(rows))
+            rows, keys, faulty = self._keyed(bulkindex.ids(rows))
             self._faulty += faulty
             groups = self.keys.insert(keys, len(rows))
         else:
@@ -90,7 +83,7 @@ class Index:
 
     def searched(self) -> RowTable:
         """The table of the keys: an id there is a group."""
-        if self._faulty or self._chained_faulty:
+        if self._faulty:
             raise FaultyKey
         return self.keys
 
@@ -172,48 +165,6 @@ class Index:
         _, held = self.expand(groups, self.size)
         self._place = _NOWHERE
         self._build(np.concatenate([held, more]))
-
-    # ------------------------------------------------------------- overlay
-
-    def chain(self, rows: Array, start: int) -> None:
-        """Puts overlay entries start, start + 1, ... (of these rows) at the head of their keys' chains."""
-        keyed = self._keyed(rows)
-        self._chained_faulty += keyed.faulty
-        groups = self._groups_of(keyed)
-        if keyed.places is not None:
-            every = np.full(len(rows), -1, np.int64)
-            every[keyed.places] = groups
-            groups = every
-        grow(self, "_chain", self.keys.size, -1)
-        grow(self, "_next", start + len(rows))
-        overlays.chain_overlay(groups, self._chain, self._next, start)
-
-    def overlay_total(self, groups: Array, mark: int) -> int:
-        """The number of overlay entries below `mark` in all groups together."""
-        return int(overlays.total_overlay(groups, self._chains(), self._next, mark))
-
-    def overlay_counts(self, groups: Array) -> Array:
-        """The number of overlay entries in each group."""
-        return overlays.count_overlay(groups, self._chains(), self._next)  # type: ignore[no-any-return]
-
-    def _chains(self) -> Array:
-        """The head of each group's chain. Several threads may ask for it."""
-        if len(self._chain) < self.keys.size:
-            with sharing.building:
-                grow(self, "_chain", self.keys.size, -1)
-        return self._chain
-
-    def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
-        """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
-        return overlays.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]
-
-    def clear_chains(self, rows: Array) -> None:
-        """Empties the chains of these rows' keys."""
-        self._chained_faulty = 0
-        if len(self._chain):
-            keyed = self._keyed(rows)
-            groups = self.keys.find(keyed.keys, len(keyed.rows))
-            self._chain[groups[groups >= 0]] = -1
 
 
 K = TypeVar("K")

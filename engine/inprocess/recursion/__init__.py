@@ -1,4 +1,4 @@
-"""Recursions in process: growing sets, ranks, births with counts, rounds, loops, paths.
+"""Recursions in process: growing sets, ranks, loops, paths.
 
 A recursion runs in two directions of time: epochs t, one for each commit, and iterations i within an epoch.
 A row of a recursive relation has a weight of derivations at each iteration. Its *birth* is the first
@@ -32,24 +32,18 @@ at the iterations at which they may change.
   greater rank only when it must, and no row moves to a lesser one, so an insertion costs what it adds. Rows
   that left stay in the arrangements as ghosts until they are many. While the slots of a large table are not
   numbered, a few rows are found through an index (`engine/inprocess/arrangements/locating.py`).
-- **Births are counted where derivations cannot be searched**: in process for a recursion with a rule that
-  has an effect, or whose body shares no column with its head, and on the cluster. Before the first such
-  epoch the engine counts the derivations of the rows in their order of arrival; after several insertions it
-  evaluates them once more for that purpose.
-- **Readers see a row of earlier epochs once**, at its rank or birth. That is the integral of *distinct*
-  over nested time. The engine looks at a row again only at its rank or birth, at a derivation, or at a
-  change of this epoch. It skips iterations at which nothing is pending.
-- **With births, the changes of an epoch inside a recursion are an overlay**: entries (row, iteration,
-  change) beside the births, chained by key into the same indexes. A reader sees the entries below a mark.
-  The end of the epoch brings the births up to date and empties the overlay. To roll back, after an error,
-  an interrupt or the iteration limit, the engine empties the overlay and takes back the derivations of the
-  epoch. With ranks, a row is in one place at a time, and the engine keeps the former ranks of the rows that
-  an epoch moves.
+- **Readers see a row of earlier epochs once**, at its rank. That is the integral of *distinct* over nested
+  time. The engine looks at a row again only at its rank, at a derivation, or at a change of this epoch. It
+  skips iterations at which nothing is pending. A row is in one place at a time, and the engine keeps the
+  former ranks of the rows that an epoch moves, to roll back after an error, an interrupt or the iteration
+  limit.
+- **A recursion whose derivations cannot be searched is a loop**: one with a rule that has an effect, or with
+  a rule some term of which shares no column with the head or another term. Loops count derivations.
 
 Recursions that are not monotone:
 
 A `Fixpoint` with a group inside, or with a negation of its own relations, is a loop: its body stays as it
-is, and a variable is its relation one round before. Births do not suffice for it: a row may come and go in
+is, and a variable is its relation one round before. Ranks do not suffice for it: a row may come and go in
 several rounds. Negations stand in it by parity: `ddlog/lowering/stratify.py` sees that every cycle of
 relations has an even number. `engine/time.py` states the law, and docs/loops.md tells how loops are kept up
 to date.
@@ -81,7 +75,7 @@ an evaluation from empty relations, by the part of the imports that changes, the
 came, and what earlier epochs took in processor time. An epoch that is maintained is watched, and given up
 early if it comes to more than evaluating anew: it is rolled back, and the recursion is evaluated beside the
 old contents. The difference is the change. Ranked relations keep their table and arrangements, and take the
-new ranks; growing sets and rounds are replaced. `engine/account.py` says how an epoch of any kind of
+new ranks; growing sets are replaced. `engine/account.py` says how an epoch of any kind of
 recursion takes part in this. While a recursion has only grown, and only grows, it is maintained without a
 choice: each derivation that such an epoch makes is one that an evaluation anew makes, too, and once.
 `tests/bench/sweep.py` measures how often the choice is right. A fault in an epoch that is maintained in

@@ -143,10 +143,6 @@ class GrowingSet:
         """The iterations at which some rows came."""
         return self.iterations[np.searchsorted(np.array(self._reached, np.int64), rows, "right")]
 
-    def births(self) -> Array:
-        """The iteration at which each row came."""
-        return self.at_birth(self.iterations)
-
     def at_birth(self, of_iterations: Array) -> Array:
         """For each row, the one of the numbers of `iterations` that belongs to its birth."""
         reached: Array = np.array(self._reached, np.int64)
@@ -192,19 +188,16 @@ def changed_rows(held: RowTable, present: Array, anew: RowTable) -> Batch:
 
 
 class GrowingSetView(TableView):
-    """The rows of a growing set with ids below `limit`; with their births, if these are given."""
+    """The rows of a growing set with ids below `limit`."""
 
-    def __init__(self, relation: GrowingSet, limit: int, births: Array | None = None) -> None:
+    def __init__(self, relation: GrowingSet, limit: int) -> None:
         super().__init__(relation)
-        self.limit, self.births = limit, births
+        self.limit = limit
         self._below = ALL if limit >= relation.high else limit
 
     @property
     def size(self) -> int:
         return self.limit
-
-    def alike(self, positions: tuple[Position, ...]) -> bool:
-        return self.births is None and super().alike(positions)
 
     def below(self, positions: tuple[Position, ...]) -> int:
         return self._below
@@ -216,7 +209,7 @@ class GrowingSetView(TableView):
         return some_rows(self.table, self.limit, None, positions, most)
 
     def part(self, left: Array, rows: Array) -> Part:
-        return Part(left, rows, self.table, None, None if self.births is None else self.births[rows])
+        return Part(left, rows, self.table, None, None)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")

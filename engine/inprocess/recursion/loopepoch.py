@@ -12,6 +12,7 @@ brings about comes later. See `engine.time`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -163,7 +164,9 @@ class LoopEpoch:
             seen += 1
             if not seen % thresholds.LOOP_EVENTS:
                 watch.look()
-            evaluator.iteration = int(lattice.round(time, parts[at].depth - 1))
+            component = parts[at].depth - 1
+            evaluator.iteration = int(lattice.round(time, component))
+            evaluator.rounds = partial(lattice.round, component=component)
             event = events.pop((at, time))
             if measured is None:
                 out = self._visit(at, time, event)

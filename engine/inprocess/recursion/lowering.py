@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ... import interrupt, thresholds
+from ...derived import Position
 from ...rules import FixpointRule, Source
 from ...schema import Array
 from ..arrangements.views import Part, View
@@ -103,9 +104,15 @@ def _together(batches: Sequence[Batch]) -> Batch:
 class _SetView(GrowingSetView):
     """The rows of a growing set at their ranks."""
 
+    def __init__(self, relation: GrowingSet, numbers: Numbers) -> None:
+        super().__init__(relation, relation.table.size)
+        self._numbers = numbers
+
+    def alike(self, positions: tuple[Position, ...]) -> bool:
+        return False
+
     def part(self, left: Array, rows: Array) -> Part:
-        assert self.births is not None
-        return Part(left, rows, self.table, None, self.births[rows].astype(np.int64) - 1)
+        return Part(left, rows, self.table, None, self._numbers[rows].astype(np.int64) - 1)
 
 
 class Lowering:
@@ -200,4 +207,4 @@ class Lowering:
         relation = self._relations[source]
         if isinstance(relation, Ranked):
             return RankedView(relation)
-        return _SetView(relation, relation.table.size, self._numbers[source])
+        return _SetView(relation, self._numbers[source])

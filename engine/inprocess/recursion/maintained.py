@@ -4,9 +4,9 @@
         │  given up: rolled back               ▲
         └────► evaluated into new sets ──► compared with the old relations, which take the new contents
 
-Which of the two it is, `engine.maintaining` says. A recursion is always maintained where evaluating it anew
-would not tell the same: where a rule has an effect, which tells of changes, and where iterations are limited,
-since the limit is one of those of an epoch.
+Which of the two it is, `engine.maintaining` says. Where iterations are limited, a recursion is maintained, as
+the limit is one of those of an epoch. But ranks drift upwards with many epochs, so that an epoch may reach a
+limit which an evaluation from empty relations does not: then the latter tells.
 
 A fault while something shrinks may come from rows of different times, which were never there together. Then
 the recursion is evaluated anew, and that tells whether there is a fault.
@@ -16,16 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ... import interrupt
 from ...epoch import Epoch
 from ...maintaining import Choice
 from ...settling import Changing
 from ..storage.batch import Batch
 from .account import Account
 from .growingset import GrowingSet
-from .history import History
-from .memories import Imported, NestedTime
+from .memories import Imported
 from .rankedmemory import RankedSets
 from .recursion import Recursion, RunningRecursion
+
+LIMIT = "the limit of iterations was to be looked into"
 
 
 class MaintainedRecursion:
@@ -38,19 +40,15 @@ class MaintainedRecursion:
         self._choice = self._chosen()
         self._maintained = recursion.begin(imports)
         self._anew: _Anew | None = None
-        if isinstance(self._maintained.memory, NestedTime):
+        if isinstance(self._maintained.memory, RankedSets):
             self._maintained.memory.watch = self._choice.watch
 
     def _chosen(self) -> Choice:
         recursion, account = self._recursion, self._account
         if self._epoch.first or not account.situation.changed:
             return account.settle("")
-        if recursion.has_effects:
-            return account.settle("a rule has an effect")
         if self._epoch.limit is not None:
             return account.settle("its iterations are limited")
-        if recursion.histories is not None:
-            return account.settle("its derivations are counted")
         if recursion.ranked is None and recursion.maintaining.mode != "never":
             return account.settle("it only grows")
         return account.choose()
@@ -62,8 +60,23 @@ class MaintainedRecursion:
         if self._choice.maintain:
             self._go_on(lambda: self._maintained.seed(first))
             self._choice.watch.seeded()
+            if self._epoch.limit is not None and self._recursion.ranked is not None:
+                self._iterate_within(self._epoch.limit)
         else:
             self._evaluate_anew()
+
+    def _iterate_within(self, limit: int) -> None:
+        """Maintains the recursion to the end, or evaluates it anew if that takes more iterations."""
+        done = 0
+        while self._anew is None and (time := self.next_iteration()) is not None:
+            interrupt.check()
+            if done == limit:
+                self._account.give_up(LIMIT, None)
+                self._maintained.rollback()
+                self._evaluate_anew()
+                return
+            self.iterate(time)
+            done += 1
 
     def iterate(self, time: int) -> None:
         if self._anew is not None:
@@ -77,7 +90,7 @@ class MaintainedRecursion:
 
     def _go_on(self, act: Callable[[], None]) -> None:
         """Maintains the recursion further, or gives up."""
-        look_into_faults = self._recursion.ranked is not None and self._epoch.limit is None
+        look_into_faults = self._recursion.ranked is not None
         if not self._account.goes_on(act, self._maintained.rollback, look_into_faults):
             self._evaluate_anew()
 
@@ -112,7 +125,7 @@ class MaintainedRecursion:
             changes = self._replaced(self._anew.sets)
         elif self._recursion.ranked is not None:
             self._account.maintained()
-        elif self._recursion.histories is None:
+        else:
             self._account.grown(self._maintained.rows(), depths(self._recursion.sets))
         self._account.finish()
         return changes
@@ -123,7 +136,6 @@ class MaintainedRecursion:
         self._account.evaluated(rows, depths(anew))
         changes = {}
         for head, relation in self._recursion.relations.items():
-            assert not isinstance(relation, History)
             changes[head] = relation.replace(anew[head])
         self._account.compared(rows)
         return changes

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-from ...rules import Source
+import numpy as np
+
+from ...circuit import Constant
+from ...maintaining import Watch
+from ...metering import UNKNOWN, clock, inside
+from ...rules import FixpointRule, Source
 from ...schema import Array
-from ..arrangements.views import StoreView, View
+from ...versions import Seen
+from ..arrangements.views import StoreView, View, meets_nothing
+from ..joins.join import Joiner
+from ..storage.batch import Batch
 from ..storage.steps import Evaluator
-from .memories import Imported, NestedTime
+from .memories import Imported, changed_rows, encoded, outside, run_rule
 from .ranked import Ranked, RankedView
 from .searching import Contents, Searches
 
 
-class RankedSets(NestedTime[Ranked]):
+class RankedSets:
     """Ranked relations during one epoch."""
 
     def __init__(
@@ -24,18 +32,62 @@ class RankedSets(NestedTime[Ranked]):
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
     ) -> None:
-        super().__init__(relations, imports, evaluator)
+        self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._searches = searches
+        self._time = 0
         self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
+        self._measured = inside()
+        self.watch = Watch()
+
+    def changed(self, source: Source) -> int:
+        return changed_rows(self._imports, source)
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        self._relations[head].derive(encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        views: list[View | None] = [
+            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
+        ]
+        source = None if start is None else rule.sources[start]
+        if isinstance(source, int) and meets_nothing(rule.node.terms, views):
+            return
+        batch = None if source is None else self._delta(source)
+        measured = self._measured
+        if measured is not None:
+            since, before = clock(), measured.derived
+        for head, derived in run_rule(rule, start, batch, views, measured=measured):
+            self.watch.look()
+            self._relations[head].derive(derived)
+        if measured is not None:
+            until = clock()
+            if measured.weight or until > measured.late:
+                taken = 0 if batch is None else batch.length
+                measured.rule(rule.node.text, since, until, taken, before, UNKNOWN)
+                self._evaluator.weight = max(1, measured.weight)
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, str):
+            return RankedView(self._relations[source], 0 if now else self._gone)
+        return outside(self._imports[source], now)
+
+    def _delta(self, source: Source) -> Batch | None:
+        if isinstance(source, int):
+            return self._imports[source].change
+        delta = self._relations[source].fresh()
+        return Batch(delta.columns, delta.length, delta.weights, np.full(delta.length, self._time, np.int64))
+
+    def merge(self) -> None:
+        """Derivations are taken in as they are found."""
 
     def waiting(self) -> int:
         """The rows that wait for their iterations."""
         parts = (each for relation in self._relations.values() for each in relation.pending.values())
         return sum(len(part.rows) for part in chain.from_iterable(parts))
 
-    def _inside(self, relation: Ranked, now: bool) -> View:
-        return RankedView(relation, 0 if now else self._gone)
+    def next_iteration(self) -> int | None:
+        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
 
     def advance(self, time: int) -> Collection[str]:
         self._time, self._gone = time, -(time + 1)

@@ -1,25 +1,22 @@
-"""A recursion in process: one Fixpoint node's relations, and its epochs.
+"""A monotone recursion in process: one Fixpoint node's relations, and its epochs.
 
 As long as nothing can shrink, the relations are growing sets. Before the first epoch in which something may
 shrink, the rows get ranks, by which derivations are searched (`engine.ranks`). A recursion with a rule that
-cannot be searched gets histories instead, which count derivations (`engine.births`). So does one whose
-iterations are limited: births are the least iterations, while ranks drift upwards with many epochs, so that
-an epoch could reach a limit which evaluation from scratch does not.
+cannot be searched is a loop (`loops`).
 
 `maintained` has the epochs of a session, which may also be evaluated from empty relations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...circuit import DeltaJoin, Fixpoint, Join, Step
+from ...circuit import DeltaJoin, Fixpoint, Join
 from ...fixpoint import Memory, iterate, seed
 from ...maintaining import Costs, Maintaining
-from ...operators.steps import has_effect
-from ...rules import FixpointRule, rules_of, schemas_of
+from ...rules import rules_of, schemas_of
 from ...schema import Array, RowFault, Schema
 from ...settling import Changing
 from ..joins.join import Joiner
@@ -27,9 +24,8 @@ from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
 from .growingset import GrowingSet
-from .history import History
 from .lowering import Lowered, Lowering, Since, lengthened
-from .memories import Counting, GrowingSets, Histories, Imported
+from .memories import GrowingSets, Imported
 from .ranked import Ranked, ranked, renumber
 from .rankedmemory import RankedSets
 from .searching import searches_of
@@ -45,39 +41,31 @@ class Recursion:
         self.fixpoint = fixpoint
         self.rules, self.facts = rules_of(fixpoint, compiled)
         self.evaluator, self.maintaining, self.costs = evaluator, maintaining, Costs()
-        self.has_effects = any(has_effect(step) for rule in self.rules for step in _steps(rule))
         self.schemas = schemas_of(fixpoint)
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
-        self.histories: dict[str, History] | None = None
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
         self.lowered: dict[str, Lowered] = {}  # of sets whose rows did not come in the order of births
         self.since: Since | None = None  # what came since births were the least; None: that is not known
         self._afresh = False  # whether the next epoch evaluates from the whole imports
-        self._runs = 0  # epochs begun, rolled back or not
 
     def no_rows(self) -> dict[str, GrowingSet]:
         """The relations, empty."""
         return {head: GrowingSet(schema) for head, schema in self.schemas.items()}
 
     @property
-    def relations(self) -> Mapping[str, GrowingSet | Ranked | History]:
+    def relations(self) -> Mapping[str, GrowingSet | Ranked]:
         """The relations, as stores for readers outside."""
-        return self.ranked or self.histories or self.sets
-
-    @property
-    def may_shrink(self) -> bool:
-        """Whether the relations are prepared for epochs in which something may shrink."""
-        return self.ranked is not None or self.histories is not None
+        return self.ranked or self.sets
 
     @property
     def knows_births(self) -> bool:
         """Whether `births` tells the least."""
         if self.ranked is not None:
             return self.ranks_are_least
-        return self.histories is not None or self.born_in_order or bool(self.lowered and self.ranks_are_least)
+        return self.born_in_order or bool(self.lowered and self.ranks_are_least)
 
     def order(self) -> Callable[[], None]:
         """A function that says again what is known of births now, after an epoch that was rolled back."""
@@ -95,7 +83,7 @@ class Recursion:
 
     def lower(self, imports: Mapping[int, Imported]) -> None:
         """Makes births the least, if it is known what came since they were; between epochs."""
-        if self.knows_births or self.since is None or self.has_effects or self.histories is not None:
+        if self.knows_births or self.since is None:
             return
         relations, since = self.ranked or self.sets, self.since
         lowered = {} if self.ranked is not None else self._all_known()
@@ -137,9 +125,6 @@ class Recursion:
     def births(self, relation: str, columns: Sequence[Array], length: int) -> Array:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
         present, or a later one at which each has a derivation from rows of earlier ones."""
-        if self.histories is not None:
-            table = self.histories[relation].table
-            return self.histories[relation].weights[table.find(columns, length)] - 1
         if self.ranked is not None:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
@@ -153,7 +138,6 @@ class Recursion:
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
-        self._runs += 1
         if self._afresh:
             self._afresh = False
             self.in_order()
@@ -166,10 +150,6 @@ class Recursion:
             noted = self._noted(dict(changed))
             memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
             return RunningRecursion(self, self.ranked, memory, noted=noted)
-        if self.histories is not None:
-            return RunningRecursion(
-                self, self.histories, Histories(self.histories, imports, self.evaluator, self._runs)
-            )
         if not any(relation.table.size for relation in self.sets.values()):
             self.in_order()
             noted = None
@@ -203,21 +183,14 @@ class Recursion:
         """An evaluation from empty relations, which fills these sets."""
         return RunningRecursion(self, sets, GrowingSets(sets, _whole(imports), self.evaluator), True)
 
-    def prepare_to_shrink(self, imports: Mapping[int, Imported], changed: int, counted: bool) -> None:
-        """Makes ranked relations of the growing sets; if derivations cannot be searched, or must be
-        `counted`, histories. `imports` are the imports before the epoch, without changes. Whatever this
-        raises leaves the sets as they were.
+    def prepare_to_shrink(self, held: int, changed: int) -> None:
+        """Makes ranked relations of the growing sets, before an epoch. The imports have `held` rows.
 
         Empty sets stay as they are if the epoch, with so many `changed` rows of inputs, brings most of what
         the imports will hold: then it evaluates them as the first epoch does, and they only grow."""
         self._afresh = False  # of an epoch that was taken back before it came to the recursion
-        held = sum(imported.store.present for imported in imports.values())
-        if not any(relation.present for relation in self.sets.values()) and (
-            not held or (held <= changed and self.searches is not None)
-        ):
+        if held <= changed and not any(relation.present for relation in self.sets.values()):
             self._afresh = True
-        elif counted or self.searches is None:
-            self._count(imports)
         else:
             knew = self.knows_births
             self.ranked, self.ranks_are_least = ranked(self.sets), knew
@@ -226,39 +199,10 @@ class Recursion:
             self.sets, self.lowered = {}, {}
             self._hand_out()
 
-    def _count(self, imports: Mapping[int, Imported]) -> None:
-        self.evaluator.silent = True
-        try:
-            sets = self.sets if self.born_in_order else self._run_again(imports)
-            births = {head: relation.births() for head, relation in sets.items()}
-            histories = {head: History(relation, births[head]) for head, relation in sets.items()}
-            counting = Counting(histories, sets, births, imports, self.evaluator)
-            seed(self.rules, self.facts, counting, True)
-        finally:
-            self.evaluator.silent = False
-        self.histories, self.sets = histories, {}
-
-    def _run_again(self, imports: Mapping[int, Imported]) -> dict[str, GrowingSet]:
-        """The same sets, evaluated from empty relations: the rows come in the order of their births."""
-        sets = self.no_rows()
-        running = self.begin_anew(sets, imports)
-        running.seed(True)
-        while (time := running.next_iteration()) is not None:
-            running.iterate(time)
-        running.finish()
-        return sets
-
 
 def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
     """The imports, with all that they hold as their change."""
     return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
-
-
-def _steps(rule: FixpointRule[Joiner]) -> Iterator[Step]:
-    yield from rule.node.steps
-    for _, linear in rule.heads:
-        for joiner in linear:
-            yield from joiner.node.steps
 
 
 class RunningRecursion:
@@ -267,7 +211,7 @@ class RunningRecursion:
     def __init__(
         self,
         recursion: Recursion,
-        relations: Mapping[str, GrowingSet | Ranked | History],
+        relations: Mapping[str, GrowingSet | Ranked],
         memory: Memory[Joiner],
         afresh: bool = False,
         noted: Mapping[int, Imported] | None = None,
@@ -306,7 +250,7 @@ class RunningRecursion:
     def commit(self) -> None:
         """The epoch's changes stay."""
         if self._noted is not None:
-            new = {h: each.new_rows() for h, each in self.relations.items() if not isinstance(each, History)}
+            new = {head: each.new_rows() for head, each in self.relations.items()}
             self._recursion.note(self._noted, new)
         for relation in self.relations.values():
             relation.commit()

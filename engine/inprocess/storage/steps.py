@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,15 @@ Variables = dict[str, tuple[Column, Array]]
 
 class Evaluator:
     """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
-    `iteration`. While it is `silent`, for what was evaluated before, effects are left out. While it is
-    `measured`, the steps of joins are timed; those from few rows count as often as `weight` says."""
+    `iteration`. Inside a loop `rounds` gives the iterations of times. While it is `silent`, for what was
+    evaluated before, effects are left out. While it is `measured`, the steps of joins are timed; those from
+    few rows count as often as `weight` says."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
         self.epoch = 0
         self.iteration = 0
+        self.rounds: Callable[[Array], Array] = lambda times: times
         self.silent = False
         self.measured = False
         self.weight = 0
@@ -57,11 +59,10 @@ class Evaluator:
     def effect(
         self, expr: RowExpr, variables: Variables, weights: Array, times: Array | None, rule: str
     ) -> None:
-        """Evaluates the expression on each row, also on equal ones, but for those that cancel out. A row that
-        comes from a time inside a recursion is of the iteration after it."""
+        """Evaluates the expression on each row, also on equal ones, but for those that cancel out."""
         if self.silent:
             return
-        iterations = np.full(len(weights), self.iteration) if times is None else times + 1
+        iterations = np.full(len(weights), self.iteration) if times is None else self.rounds(times)
         arrays = (*(array for _, array in variables.values()), iterations)
         rows = Batch(arrays, len(weights), weights)
         if len(weights) and int(weights.min()) < 0 < int(weights.max()):
