@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..errors.diagnostics import DDlogError
+from .mark import mark
 from .parts import checksum
 from .schema import Tables, are_there, make, some_are_there
 from .store import Store
@@ -218,6 +219,7 @@ def make_tables(store: Store) -> None:
         return
     with store.writing() as base:
         make(base, TABLES)
+        mark(base)
 
 
 class PieceWriter:

@@ -13,6 +13,7 @@ from ..errors.diagnostics import DDlogError, counted
 from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
 from . import connections
 from .lock import is_locked
+from .mark import lacks_log, mark, version_of
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
 from .upgrading import FIRST, upgrade
@@ -85,8 +86,15 @@ def _check_log(path: Path, read_only: bool, present: bool) -> None:
     if lost and not (read_only and is_locked(path)):
         problem = f"{counted(lost, 'commit')} in {path.name}-wal: not what was written"
         left = (
-            f"without {path.name}-wal and {path.name}-shm, the commits before it are left; if a copy of "
-            f"{path.name} was put back with its log, remove {path.name}-shm alone"
+            f"with an empty file {path.name}-wal, and without {path.name}-shm, the commits before it are "
+            f"left; if a copy of {path.name} was put back with its log, remove {path.name}-shm alone"
+        )
+        raise DDlogError([StateDamaged(str(path), problem, left)])
+    if present and lacks_log(path):
+        problem = f"{path.name}-wal is missing, which has the last commits: the session was not closed"
+        left = (
+            f"put {path.name}-wal back beside it; an empty file {path.name}-wal lets go of these commits, "
+            "and the earlier ones are left"
         )
         raise DDlogError([StateDamaged(str(path), problem, left)])
 
@@ -99,23 +107,24 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the background thread does it, where no commit waits
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        if base.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+        if version_of(base) < VERSION:
             upgrade(base)
-        base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        return
-    base.execute("BEGIN IMMEDIATE")
-    base.execute(f"PRAGMA application_id = {APPLICATION}")
-    base.execute(f"PRAGMA user_version = {VERSION}")
-    make(base, TABLES)
-    base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
-    base.execute("COMMIT")
+        mark(base)
+    else:
+        base.execute("BEGIN IMMEDIATE")
+        base.execute(f"PRAGMA application_id = {APPLICATION}")
+        make(base, TABLES)
+        base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
+        mark(base)
+        base.execute("COMMIT")
+    base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the mark is to be in the file
 
 
 def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:
     """Raises DDlogError for another file than a state of this version, or of one that is upgraded."""
     try:
         application = base.execute("PRAGMA application_id").fetchone()[0]
-        version = base.execute("PRAGMA user_version").fetchone()[0]
+        version = version_of(base)
         tables = base.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
         whole = are_there(base, TABLES if version == VERSION else FIRST)
     except sqlite3.DatabaseError as error:

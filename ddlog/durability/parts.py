@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..io.arrowfiles import checked
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -60,13 +62,16 @@ def _is_plain(of: pa.DataType) -> bool:
 
 
 def unpacked(data: bytes) -> pa.Table:
-    """The table of a stream. Raises ValueError if it is none."""
+    """The table of a stream, with its values checked. Raises ValueError if it is none."""
     import pyarrow as pa
 
-    try:
+    def read() -> pa.Table:
         with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
             return reader.read_all()
-    except (pa.ArrowException, OSError, EOFError) as error:
+
+    try:
+        return checked(read)
+    except OSError as error:
         raise ValueError(str(error)) from None
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NoState, NotAState, ReadOnlyState, StateDamaged
 from .lock import StateLock
+from .mark import lacks_log, unmark
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import Readable
@@ -83,7 +86,8 @@ class Store(Readable):
     def __init__(self, path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> None:
         super().__init__(path, base)
         self._state_lock = state_lock
-        self._file = os.stat(path).st_ino
+        self._files = (0, 0) if self.read_only else _numbers(path)
+        self._end = weakref.finalize(self, _ended, path, base, self.lock, not self.read_only, os.getpid())
         self._holds_back = False
         self.wanted = False
         """Whether a thread waits to write."""
@@ -122,8 +126,7 @@ class Store(Readable):
 
     def close(self) -> None:
         """Closes the file, and gives it to others."""
-        with self.lock, suppress(sqlite3.Error):
-            self._base.close()
+        self._end()
         if self._state_lock is not None:
             self._state_lock.release()
 
@@ -352,8 +355,8 @@ class Store(Readable):
     # ------------------------------------------------------------- the file
 
     def _check_place(self) -> None:
-        """Raises OSError if the file is not where it was: what is written would be lost."""
-        if os.stat(self.path).st_ino != self._file:
+        """Raises OSError if the file, or SQLite's log, is not where it was: what is written would be lost."""
+        if _numbers(self.path) != self._files:
             raise OSError(0, "another file has taken its place")
 
     def load(self) -> None:
@@ -391,6 +394,28 @@ class Store(Readable):
         parts = [(id,) for id in ids if id not in used]
         with self.writing() as base:
             base.executemany("DELETE FROM part WHERE id = ?", parts)
+
+
+def _numbers(path: Path) -> tuple[int, int]:
+    """The numbers by which the system knows the file of a state, and SQLite's log. Raises OSError."""
+    return os.stat(path).st_ino, os.stat(f"{path}-wal").st_ino
+
+
+def _ended(path: Path, base: sqlite3.Connection, lock: threading.RLock, writes: bool, process: int) -> None:
+    """Closes the file of a store, also of one that was forgotten; not in a process that was forked."""
+    if os.getpid() != process:
+        return
+    with lock:
+        with suppress(sqlite3.Error):
+            if writes and base.in_transaction:
+                base.execute("ROLLBACK")
+            if writes:
+                unmark(base)
+        with suppress(sqlite3.Error):
+            base.close()
+    with suppress(OSError):
+        if writes and lacks_log(path):  # it could not be unmarked, and has all commits
+            Path(f"{path}-wal").touch()
 
 
 def _loaded(path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> Store:

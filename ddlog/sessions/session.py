@@ -147,14 +147,20 @@ class Session(Inputs):
     def commit(self) -> Changes:
         """Applies the transaction as one epoch, and returns the changes of the output relations. After an
         error, an interrupt or the iteration limit, the transaction is over and the session is at its last
-        commit."""
+        commit. `error.committed` of whatever is raised says whether that is this one, as it is if a Ctrl-C
+        came too late to end the epoch, or a subscriber failed."""
         self.state.check_open()
         self.state.start()
         return self._commit(False)
 
     def _commit(self, static: bool) -> Changes:
-        changes = self.transaction.commit(static)
-        self._subscribers.tell(changes)
+        before = self.state.epochs
+        try:
+            changes = self.transaction.commit(static)
+            self._subscribers.tell(changes)
+        except BaseException as error:
+            error.committed = self.state.epochs > before  # type: ignore[attr-defined]
+            raise
         return changes
 
     def start(self, *, static: bool = False) -> Changes:

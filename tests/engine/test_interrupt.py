@@ -148,9 +148,10 @@ Cheap(item) :- Price(item, cents), cents < 100.
 def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(monkeypatch: pytest.MonkeyPatch) -> None:
     with ddlog.compile(KEYED).session() as session:
         session.insert("Price", ("pen", 50))
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as interrupted:
             press_after(patch, RunningEpoch, "keep")
             session.commit()
+        assert not interrupted.value.committed  # type: ignore[attr-defined]
         assert not session["Price"] and not session["Cheap"]
         session.insert("Price", ("pen", 20))
         assert session.commit().rows("Cheap") == [(("pen",), 1)]
@@ -161,9 +162,10 @@ def test_ctrl_c_after_the_last_operator_leaves_the_epoch_whole(monkeypatch: pyte
         session.insert("Price", ("ink", 70))
         session.commit()
         session.insert("Price", ("pen", 50))
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as interrupted:
             press_after(patch, Store, "commit")
             session.commit()
+        assert interrupted.value.committed  # type: ignore[attr-defined]
         assert list(session["Price"].tuples()) == [("ink", 70), ("pen", 50)]
         assert not session.in_transaction
         with pytest.raises(ddlog.DDlogError, match="pen"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import shutil
 import zlib
@@ -330,6 +331,37 @@ def cut(path: Path) -> None:
 def newer(path: Path) -> None:
     head, _, rest = path.read_bytes().partition(b"\n")
     path.write_bytes(json.dumps({**json.loads(head), "version": 7}).encode() + b"\n" + rest)
+
+
+def test_a_folder_that_is_moved_while_it_is_in_use_takes_no_commit(tmp_path: Path) -> None:
+    folder = opened(LocalFiles(tmp_path / "s"))
+    append(folder, SCRIPT[0])
+    (tmp_path / "s").rename(tmp_path / "moved")
+    with pytest.raises(OSError, match="No such file"):
+        append(folder, SCRIPT[1])
+    assert not (tmp_path / "s").exists()
+    (tmp_path / "s").mkdir()
+    with pytest.raises(OSError, match="another folder has taken its place"):
+        append(folder, SCRIPT[1])
+    shutil.rmtree(tmp_path / "s")
+    (tmp_path / "moved").rename(tmp_path / "s")
+    append(folder, SCRIPT[1])
+    assert contents(folder) == STATES[2]
+    folder.close()
+
+
+def test_text_that_is_none_is_found_though_its_checksum_is_right(tmp_path: Path) -> None:
+    folder = opened(LocalFiles(tmp_path))
+    append(folder, [(1, "bbcc", 1)])
+    (part,) = folder.manifest.spans[0].parts
+    path = tmp_path / part.files[0].name
+    rows = pq.read_table(path)
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, compression="none")
+    path.write_bytes(sink.getvalue().replace(b"\x04\0\0\0bbcc", b"\x04\0\0\0\xff\xffcc"))
+    with pytest.raises(DDlogError, match=f"is damaged: {part.files[0].name}"):
+        ROWS.read(folder.files, [part])
+    folder.close()
 
 
 @pytest.mark.parametrize("number", range(len(DAMAGE)))

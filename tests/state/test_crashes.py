@@ -136,7 +136,10 @@ def _dies_and_goes_on(
     except Dead:
         atexit.unregister(durable.close_at_exit)
         durable._background.stop()
-        base.close()
+        left = {each.name: each.read_bytes() for each in home.glob("s*") if each.name != "s-lock"}
+        base.close()  # SQLite tidies up as no process does that dies
+        for name, data in left.items():
+            (home / name).write_bytes(data)
         assert store._state_lock is not None
         store._state_lock.release()
     with PROGRAM.session(state=home / "s") as again:

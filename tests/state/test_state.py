@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -251,16 +253,62 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         PROGRAM.session(state="/dev/null")
 
 
-def test_a_copy_without_its_log_is_not_taken_for_a_new_state_in_silence(
+def test_an_empty_file_is_a_new_state_and_a_note_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "p.dl").write_text("input relation R(x: u32)\noutput relation O(x: u32)\nO(x) :- R(x).\n")
-    with ddlog.compile(tmp_path / "p.dl").session(state=tmp_path / "s") as kept:
-        kept.insert("R", (1,))
-        kept.commit()
-        shutil.copy(tmp_path / "s", tmp_path / "copy")
-    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "copy")]) == 0
-    assert "copy is there, but empty: it begins now" in capsys.readouterr().err
+    (tmp_path / "s").touch()
+    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s")]) == 0
+    assert "s is there, but empty: it begins now" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_state_without_the_log_that_belongs_to_it_is_an_error(tmp_path: Path, read_only: bool) -> None:
+    """As after a kill, when only the file itself was moved."""
+    with PROGRAM.session(state=tmp_path / "s") as kept:
+        apply(kept, [("Edge", True, (1, 2))])
+        kept.state.durable.store.base.execute("PRAGMA wal_checkpoint(PASSIVE)")  # type: ignore[union-attr]
+        apply(kept, [("Edge", True, (2, 3))])
+        kept.state.durable._background.stop()  # type: ignore[union-attr]
+        for end in ("", "-wal"):
+            shutil.copy(f"{tmp_path}/s{end}", f"{tmp_path}/copy{end}")
+            shutil.copy(tmp_path / "s", tmp_path / "alone")
+        with sqlite3.connect(tmp_path / "s") as base, sqlite3.connect(tmp_path / "backup") as backup:
+            base.backup(backup)
+    for whole in ("copy", "s", "backup"):
+        with PROGRAM.session(state=tmp_path / whole, read_only=read_only) as again:
+            assert again.size("Edge") == 2
+    with pytest.raises(ddlog.DDlogError, match="alone-wal is missing, which has the last commits"):
+        PROGRAM.session(state=tmp_path / "alone", read_only=read_only)
+    (tmp_path / "alone-wal").touch()  # as the error says
+    with PROGRAM.session(state=tmp_path / "alone", read_only=read_only) as again:
+        assert again.size("Edge") == 1
+
+
+def test_the_file_of_a_forgotten_session_needs_no_log(tmp_path: Path) -> None:
+    text = (
+        "import ddlog\n"
+        "p = ddlog.compile('input relation R(x: u32) output relation O(x: u32) O(x) :- R(x).')\n"
+        f"s = p.session(state={str(tmp_path / 's')!r})\ns.insert('R', (1,))\ns.commit()\n"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
+    assert not (tmp_path / "s-wal").exists()
+    assert "1 row" in "\n".join(reports.described(str(tmp_path / "s")))
+
+
+@pytest.mark.parametrize("end", ["", "-wal"])
+def test_a_state_that_is_moved_while_it_is_in_use_takes_no_commit(tmp_path: Path, end: str) -> None:
+    path = tmp_path / f"s{end}"
+    kept = PROGRAM.session(state=tmp_path / "s")
+    apply(kept, [("Edge", True, (1, 2))])
+    path.rename(tmp_path / "moved")
+    with pytest.raises(ddlog.DDlogError, match="the commit is rolled back, as it cannot be written"):
+        apply(kept, [("Edge", True, (2, 3))])
+    (tmp_path / "moved").rename(path)
+    apply(kept, [("Edge", True, (3, 4))])
+    kept.close()
+    with PROGRAM.session(state=tmp_path / "s") as again:
+        assert {tuple(row) for row in again["Edge"]} == {(1, 2), (3, 4)}
 
 
 OLD = "input relation R(x: u32, y: string)\ninput relation G(x: u32)\noutput relation O(x: u32)\n"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import ddlog
-from ddlog.durability import background
+from ddlog.durability import background, reports
+from ddlog.durability.contents import Contents
+from ddlog.durability.parts import packed
 from ddlog.durability.records import Head, Stored
 from ddlog.durability.store import Store
 from ddlog.durability.walog import PAGE
+from ddlog.errors.diagnostics import DDlogError
 
 
 def test_free_pages_are_given_back(tmp_path: Path) -> None:
@@ -96,3 +101,20 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
             except ddlog.DDlogError:
                 found += 1
     assert found > 100
+
+
+def test_text_that_is_none_is_found_though_its_checksums_are_right(tmp_path: Path) -> None:
+    """Arrow would read beyond its memory."""
+    good = packed(pa.record_batch({"y": ["a", "bbb"]}))
+    harmful = good.replace(struct.pack("<3i", 0, 1, 4), struct.pack("<3i", 0, 1, 1 << 30))
+    assert harmful != good
+    store = Store.open(tmp_path / "s")
+    with store.writing():
+        relation = store.add_relation(Stored(0, "R", "relation", "input", False, (("y", "string"),), ()))
+        store.add_span(1, 1, "epochs", store.add_parts([(relation.id, 2, harmful)]))
+        store.set_head(Head(1, 1, 0))
+    with pytest.raises(DDlogError, match="rows of R of epoch 1"):
+        list(Contents(store, {relation.id}).until(relation.id, 1))
+    store.close()
+    with pytest.raises(DDlogError, match="rows of R of epoch 1"):
+        list(reports.checked(str(tmp_path / "s")))

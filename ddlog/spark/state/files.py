@@ -64,6 +64,7 @@ class LocalFiles:
 
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
+        os.stat(self.path)  # a state that was moved away does not begin anew here
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             file.write(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Column, Relation
@@ -19,6 +20,7 @@ from ...engine.schema import Column as RowColumn
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotMigrate, KeyOfSeveral
+from ...io.arrowfiles import checked
 from ...sessions.results.records import RecordColumns
 from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
@@ -247,7 +249,7 @@ class Migrating:
         for each in (each for part in parts for each in part.files):
             file = pq.ParquetFile(io.BytesIO(self._files.read(each.name)))
             for batch in file.iter_batches(batch_size=PIECE):
-                yield rows.taken(pa.Table.from_batches([batch]))
+                yield rows.taken(checked(partial(pa.Table.from_batches, [batch])))
 
     def _summed(self, rows: RelationRows, held: pa.Table | DataFrame | None) -> Iterator[pa.Table]:
         """A sum of rows, some at a time."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...durability.lock import StateLock
@@ -40,8 +42,14 @@ def files_at(place: str, spark: SparkSession | None) -> HadoopFiles | LocalFiles
 class _Held(StateLock):
     """A lock of the operating system, which no other session can take over."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._path, self._number = path, os.stat(path).st_ino
+
     def check(self) -> None:
-        """Nothing."""
+        """Raises OSError if the folder is not where it was: what is written would be lost."""
+        if os.stat(self._path).st_ino != self._number:
+            raise OSError(0, "another folder has taken its place")
 
 
 def held(files: LocalFiles) -> _Held:

@@ -5,7 +5,6 @@ Spark is started only for a folder that is not on this machine, and for many row
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +29,7 @@ from .folder import StateFolder, newest, past_of
 from .folding import Folding, applied
 from .manifest import Manifest, Part, StoredFile, check_chain
 from .opening import files_at, open_folder
-from .rows import FEW, WEIGHT, RelationRows, check_files
+from .rows import FEW, WEIGHT, RelationRows, check_files, table_in
 from .stored import stored_relation, stored_rows, unclear
 
 if TYPE_CHECKING:
@@ -131,9 +130,7 @@ def _parts(known: Manifest, stored: Stored) -> list[Part]:
 
 def _count(folder: StateFolder, parts: Iterable[Part], place: str) -> int:
     """The sum of the weights of rows. Raises DDlogError and OSError."""
-    import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     found, spark = 0, _spark(place)
     for part in parts:
@@ -142,11 +139,7 @@ def _count(folder: StateFolder, parts: Iterable[Part], place: str) -> int:
             found += int(spark.read.parquet(*urls).selectExpr(f"sum(`{WEIGHT}`)").collect()[0][0])
             continue
         for each in part.files:
-            try:
-                data = io.BytesIO(folder.files.read(each.name))
-                found += pc.sum(pq.read_table(data, columns=[WEIGHT]).column(WEIGHT)).as_py() or 0
-            except pa.ArrowException as error:
-                raise DDlogError([StateDamaged(folder.root, f"{each.name}: {error}", "")]) from None
+            found += pc.sum(table_in(folder.files, each).column(WEIGHT)).as_py() or 0
     return found
 
 

@@ -20,6 +20,7 @@ from ...engine.spark.sqltext import consolidated, names, quoted
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import StateDamaged
+from ...io.arrowfiles import checked
 from ...lowering.building import column
 from ..types.codec import SparkCodec
 from .files import Files
@@ -89,13 +90,12 @@ class RelationRows:
     def read(self, files: Files, parts: Iterable[Part]) -> pa.Table:
         """The rows of some parts on the driver, one after another. Raises OSError."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         wanted = arrow_schema(self._codec, self.schema)
         found = [wanted.empty_table()]
         for part in parts:
             for each in part.files:
-                found.append(self.taken(pq.read_table(io.BytesIO(files.read(each.name)))))
+                found.append(self.taken(table_in(files, each)))
         return pa.concat_tables(found).combine_chunks()
 
     def taken(self, rows: pa.Table) -> pa.Table:
@@ -110,11 +110,10 @@ class RelationRows:
     def read_epochs(self, files: Files, parts: Iterable[Part]) -> pa.Table:
         """The same of parts whose rows say their epochs, with the column `$epoch`. Raises OSError."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         found = [with_epochs(arrow_schema(self._codec, self.schema).empty_table(), [])]
         for each in (each for part in parts for each in part.files):
-            rows = pq.read_table(io.BytesIO(files.read(each.name)))
+            rows = table_in(files, each)
             found.append(with_epochs(self.taken(rows), rows.column(EPOCH)))
         return pa.concat_tables(found).combine_chunks()
 
@@ -213,6 +212,17 @@ class RelationRows:
             return spark.sql(str(consolidated(self.columns, view)))
         finally:
             spark.catalog.dropTempView(view)
+
+
+def table_in(files: Files, stored: StoredFile) -> pa.Table:
+    """The rows of a file, with their values checked. Raises OSError and DDlogError."""
+    import pyarrow.parquet as pq
+
+    data = io.BytesIO(files.read(stored.name))
+    try:
+        return checked(lambda: pq.read_table(data))
+    except ValueError as error:
+        raise DDlogError([StateDamaged(files.root, f"{stored.name}: {error}", "")]) from None
 
 
 def with_epochs(rows: pa.Table, epochs: Any) -> pa.Table:
