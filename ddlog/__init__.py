@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .errors.diagnostics import DDlogError, Diagnostic, render
+    from .errors.diagnostics import DDlogError, DDlogWarning, Diagnostic, render
     from .sessions.program import Program, compile
     from .sessions.results import Changes, RelationView, Result
     from .sessions.results.indexes import IndexView
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Changes",
     "DDlogError",
+    "DDlogWarning",
     "Diagnostic",
     "IndexView",
     "Program",
@@ -36,6 +37,7 @@ __all__ = [
 _HOMES = {
     "Changes": "sessions.results",
     "DDlogError": "errors.diagnostics",
+    "DDlogWarning": "errors.diagnostics",
     "Diagnostic": "errors.diagnostics",
     "IndexView": "sessions.results.indexes",
     "Program": "sessions.program",

@@ -37,6 +37,7 @@ from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonfiles import row_from_json
+from ..io.refusals import Refuse, stop
 from ..values.fromjson import decode_json, from_json
 from ..values.rows import Row
 from .commands import Clear, Commit, Rollback, Start
@@ -58,7 +59,7 @@ class JsonReader:
         self._relations, self._typedefs, self._name = relations, typedefs, name
         self._line = 0
         self._open = False
-        self._text = ""
+        self._text, self._lines, self._at = "", list[str](), 0
         self._runs = JsonRuns(relations, typedefs)
 
     def feed(self, text: str) -> None:
@@ -66,20 +67,23 @@ class JsonReader:
         self._text += text
 
     def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
-        """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError.
-        With `runs`, plain lines that change one relation in one way come as one `UpdateRun`."""
-        lines = self._text.split("\n")
-        self._text = "" if final else lines.pop()
-        at = 0
-        while at < len(lines):
+        """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError,
+        and then goes on after the wrong line. With `runs`, plain lines that change one relation in one way
+        come as one `UpdateRun`."""
+        *whole, rest = self._text.split("\n")
+        self._lines = [*self._lines[self._at :], *whole, *([rest] if final else [])]
+        self._text, self._at = "" if final else rest, 0
+        lines = self._lines
+        while self._at < len(lines):
+            at = self._at
             run = self._runs.read(lines, at) if runs else None
             if run is not None:
+                self._at += len(run[-1])
                 yield from self._run(*run, lines, at)
-                at += len(run[-1])
             else:
+                self._at += 1
                 self._line += 1
                 yield from self._read(lines[at])
-                at += 1
 
     def _run(
         self, word: str, name: str, rows: Sequence[Row], lines: Sequence[str], at: int
@@ -106,16 +110,6 @@ class JsonReader:
             raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
         except (ValueError, RecursionError) as error:
             raise self._bad(str(error), place) from None
-
-    def remainder(self) -> tuple[str, Span] | None:
-        """Changes after the last commit, if there are any."""
-        if not self._open:
-            return None
-        return "changes without a commit", self._place("")()
-
-    def discard(self) -> None:
-        """Forgets the text after the last whole line."""
-        self._text = ""
 
     def _commands(self, item: Any, place: Locate) -> Iterator[Command]:
         id = None
@@ -176,9 +170,15 @@ def _id(given: Any) -> str:
 
 
 def separated_changes(
-    text: str, separator: str, relation: str, relations: Mapping[str, Relation], typedefs: TypeDefs, name: str
+    text: str,
+    separator: str,
+    relation: str,
+    relations: Mapping[str, Relation],
+    typedefs: TypeDefs,
+    name: str,
+    refuse: Refuse = stop,
 ) -> Iterator[Command]:
-    """The commands of a change file of one relation. Raises DDlogError."""
+    """The commands of a change file of one relation. A wrong row is refused. Raises DDlogError."""
     whole = _at(name, Record(1, text.split("\n", 1)[0], []), 0, 1)
     declared = _declared(relation, relations, whole)
     if declared.role != "input":
@@ -196,16 +196,24 @@ def separated_changes(
                 is_open = False
                 yield Command(Commit(), "commit", place)
                 continue
-            update = _update(record, order, declared, readers)
+            try:
+                update = _update(record, order, declared, readers)
+            except CellFault as fault:
+                refuse(_error(name, fault))
+                continue
             if not is_open:
                 is_open = True
                 yield Command(Start(), "insert", place)
             yield Command(update, update.kind, place)
     except CellFault as fault:
-        span = _at(name, Record(fault.line, fault.text, []), fault.column - 1, fault.width)()
-        raise DDlogError([errors.BadCommand(fault.message, span=span)]) from None
+        raise _error(name, fault) from None
     if is_open:
         yield Command(Commit(), "commit", place)
+
+
+def _error(name: str, fault: CellFault) -> DDlogError:
+    span = _at(name, Record(fault.line, fault.text, []), fault.column - 1, fault.width)()
+    return DDlogError([errors.BadCommand(fault.message, span=span)])
 
 
 def _records(text: str, separator: str, declared: Relation) -> tuple[Iterator[Record], list[int]]:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.source import Span
+from ..io.refusals import Refuse, stop
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView
 from ..sessions.session import Session
@@ -46,7 +47,8 @@ class Interpreter:
     """Carries out commands in order. It holds the open transaction and the open batch of updates.
 
     `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
-    go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it.
+    go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it;
+    `refuse` takes the error.
     """
 
     def __init__(
@@ -58,8 +60,10 @@ class Interpreter:
         *,
         store: bool = True,
         color: bool = False,
+        refuse: Refuse = stop,
     ) -> None:
         self.session, self.show, self._changed, self.color = session, show, changed, color
+        self._refuse = refuse
         self._outputs, self._store = outputs, store
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
@@ -102,7 +106,8 @@ class Interpreter:
                 if isinstance(update, UpdateRun):
                     error = self._singled_out(update, error)
                 self.session.undo(mark)
-                raise placed(error, command.place()) from None
+                self._refuse(placed(error, command.place()))
+                return
         self.session.applied.note(ids)
 
     def _singled_out(self, run: UpdateRun, error: DDlogError) -> DDlogError:

@@ -43,16 +43,20 @@ class CommandReader:
 
     def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
         """The complete commands. Raises DDlogError, and then goes on after the wrong command. `final` says
-        that no more text will come. With `runs`, plain updates of one kind and one relation that follow each
-        other come as one `UpdateRun`."""
+        that no more text will come: then a command that does not end is an error, too. With `runs`, plain
+        updates of one kind and one relation that follow each other come as one `UpdateRun`."""
         scanner = self._scanner
         while not scanner.cursor.at_end():
             begin = scanner.cursor.position
             try:
-                yield (self._runs.read() if runs else None) or self._command()
-            except Unfinished:
-                scanner.cursor.position = begin
-                return
+                yield (self._runs.read() if runs else None) or self._command(final)
+            except Unfinished as fault:
+                if not final:
+                    scanner.cursor.position = begin
+                    return
+                place = self._rest(begin)
+                self.discard()
+                raise DDlogError([errors.UnfinishedCommand(fault.message, span=place)]) from None
             except TextFault as fault:
                 place = scanner.place(fault.start, fault.end)()
                 scanner.skip_command(begin)
@@ -73,20 +77,26 @@ class CommandReader:
         begin = cursor.position
         return cursor.text[begin:].rstrip(), self._scanner.place(begin, begin + 1)()
 
+    def _rest(self, begin: int) -> Span:
+        """The place of the rest of the text, as far as its first line goes."""
+        text = self._scanner.cursor.text
+        shown = text[begin:].split("\n", 1)[0].rstrip()
+        return self._scanner.place(begin, begin + len(shown))()
+
     def discard(self) -> None:
         """Drops the text after the last complete command."""
         self._scanner.cursor.position = len(self._scanner.cursor.text)
 
-    def _command(self) -> Command:
+    def _command(self, final: bool) -> Command:
         word, begin, end = read_name(self._scanner.cursor, "a command")
         place = self._scanner.place(begin, end)
-        return Command(self._action(word, place), word, place)
+        return Command(self._action(word, place, final), word, place)
 
-    def _action(self, word: str, place: Locate) -> Action | Update:
+    def _action(self, word: str, place: Locate, final: bool) -> Action | Update:
         cursor = self._scanner.cursor
         read = COMMANDS.get(word)
         if read is None:
-            if cursor.at_end():
+            if cursor.at_end() and not final:
                 raise cursor.fault("expected the rest of a command")
             known = tuple(COMMANDS)
             raise DDlogError([errors.UnknownCommand(word, nearest(word, known), known, span=place())])

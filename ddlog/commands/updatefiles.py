@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -15,16 +16,15 @@ from typing import Protocol, TextIO
 from ..core import Index, Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
-from ..errors.source import Span
 from ..io.faults import FaultyFile
 from ..io.read import fault_in
+from ..io.refusals import Refuse, stop
 from ..io.utf8 import decode
 from ..types import TypeDef
 from .changefiles import JsonReader, separated_changes
 from .interpreter import Command
 from .reader import CommandReader
 
-Note = Callable[[str], None]
 _BLOCK = 1 << 18  # bytes read at once, if they have arrived
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -36,27 +36,26 @@ class UpdateReader(Protocol):
         """Adds text at the end."""
 
     def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
-        """The complete commands; with `runs`, plain updates come in runs. Raises DDlogError."""
-
-    def remainder(self) -> tuple[str, Span] | None:
-        """The incomplete rest of the text, and its place."""
+        """The complete commands; with `runs`, plain updates come in runs. Raises DDlogError for a wrong
+        command, after which it goes on when it is called again."""
 
 
 def update_commands(
     name: str,
     relations: Mapping[str, Relation],
     typedefs: Mapping[str, TypeDef],
-    note: Note,
     indexes: Mapping[str, Index] = MappingProxyType({}),
     *,
+    relation: str | None = None,
     runs: bool = False,
+    refuse: Refuse = stop,
 ) -> Iterator[Command]:
-    """The commands of an update file, or of standard input (`-`). Raises DDlogError.
-
-    With `runs`, plain updates of one relation that follow each other come as one `UpdateRun`.
+    """The commands of an update file, or of standard input (`-`). Raises DDlogError; wrong lines and commands
+    go to `refuse`.
 
     The ending of the file's name decides its form. On standard input the first character does: `{` begins
-    JSON lines. `note` takes a note about an incomplete end.
+    JSON lines. Separated rows change `relation`, or the relation that the file is named after. With `runs`,
+    plain updates of one relation that follow each other come as one `UpdateRun`.
     """
 
     def make_reader(is_json: bool, name: str) -> UpdateReader:
@@ -65,22 +64,25 @@ def update_commands(
         return CommandReader(relations, typedefs, name, indexes)
 
     if name == "-":
-        yield from _follow(sys.stdin, make_reader, note, runs)
+        yield from _follow(sys.stdin, make_reader, runs, refuse)
         return
     path = Path(name)
     text = read_update_file(path)
-    suffixes = [each for each in path.suffixes if each != ".gz"]
-    ending = suffixes[-1] if suffixes else ""
-    if ending in (".csv", ".tsv", ".facts"):
-        relation = path.name.split(".")[0]
-        separator = "," if ending == ".csv" else "\t"
-        yield from separated_changes(text, separator, relation, relations, typedefs, name)
+    ending = path.name.removesuffix(".gz").rpartition(".")[2]
+    if is_separated(name):
+        relation = relation or path.name.split(".")[0]
+        separator = "," if ending == "csv" else "\t"
+        yield from separated_changes(text, separator, relation, relations, typedefs, name, refuse)
         return
-    is_json = ending in (".jsonl", ".ndjson", ".json")
+    is_json = ending in ("jsonl", "ndjson", "json")
     reader = make_reader(is_json, name)
     reader.feed(text)
-    yield from reader.commands(final=True, runs=runs)
-    note_rest(reader, note)
+    yield from _read(reader, True, runs, refuse)
+
+
+def is_separated(name: str) -> bool:
+    """Whether an update file consists of separated rows."""
+    return re.search(r"\.(csv|tsv|facts)(\.gz)?$", name) is not None
 
 
 def check_updates(name: str) -> None:
@@ -96,7 +98,7 @@ def check_updates(name: str) -> None:
 
 
 def _follow(
-    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], note: Note, runs: bool
+    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], runs: bool, refuse: Refuse
 ) -> Iterator[Command]:
     """The commands of a stream, each as soon as the line that ends it has arrived."""
     reader: UpdateReader | None = None
@@ -106,12 +108,21 @@ def _follow(
                 lines = lines.removeprefix(_BYTE_ORDER_MARK)
                 reader = make_reader(lines.lstrip().startswith("{"), "<stdin>")
             reader.feed(lines)
-            yield from reader.commands(runs=runs)
+            yield from _read(reader, False, runs, refuse)
     except UnicodeDecodeError as error:
         raise DDlogError([errors.CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
     if reader is not None:
-        yield from reader.commands(final=True, runs=runs)
-        note_rest(reader, note)
+        yield from _read(reader, True, runs, refuse)
+
+
+def _read(reader: UpdateReader, final: bool, runs: bool, refuse: Refuse) -> Iterator[Command]:
+    """The commands of a reader; wrong ones are refused."""
+    while True:
+        try:
+            yield from reader.commands(final=final, runs=runs)
+            return
+        except DDlogError as error:
+            refuse(error)
 
 
 def _arriving(stream: TextIO) -> Iterator[str]:
@@ -133,14 +144,6 @@ def _arriving(stream: TextIO) -> Iterator[str]:
             if whole:
                 yield whole
         waiting.append(text[end:])
-
-
-def note_rest(reader: UpdateReader, note: Note) -> None:
-    """Notes an incomplete command at the end of the text."""
-    rest = reader.remainder()
-    if rest is not None:
-        text, place = rest
-        note(f"{place}: ignored, as it is not finished: {text.splitlines()[0] if text else ''}")
 
 
 def read_update_file(path: Path) -> str:

@@ -102,9 +102,9 @@ def _run(commands: _Commands) -> None:
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
     run.add_argument("--explain", action="store_true",
                      help="print Spark's plan of each relation; only recursions are computed")  # fmt: skip
-    run.add_argument("--updates", metavar="FILE", type=_name,
-                     help="apply the transactions of this file; - is standard input, which is also applied "
-                          "if it is a file, or a pipe that holds something")  # fmt: skip
+    run.add_argument("--updates", metavar="FILE", action="append", default=[], type=_name,
+                     help="apply the transactions of this file, or REL=FILE; - is standard input; may be "
+                          "repeated, and the files are applied in this order")  # fmt: skip
     run.add_argument("--profile", metavar="FILE", type=_name,
                      help="measure the run, and write where the time went to FILE.json, or as a page to "
                           "FILE.html")  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..commands.updatefiles import is_separated
 from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
 from ..sessions.engines import EngineOptions
 from .deltas import Delta
@@ -33,7 +34,7 @@ class RunOptions(StateOptions):
     input: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None
-    updates: str | None = None
+    updates: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     sizes: bool = False
     explain: bool = False
@@ -48,11 +49,6 @@ class RunOptions(StateOptions):
     store: bool = True
     queries: tuple[str, ...] = ()
     profile: str | None = None
-
-
-def _is_separated(updates: str) -> bool:
-    """Whether an update file consists of separated rows."""
-    return re.search(r"\.(csv|tsv|facts)(\.gz)?$", updates) is not None
 
 
 def is_elsewhere(output: str) -> bool:
@@ -93,8 +89,8 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--output URL": lambda run: re.match(r"(?!file:|table:)[A-Za-z][\w+.-]+:/", run.output or "") is not None,
     "--sizes": lambda run: run.sizes,
     "--sizes with --format": lambda run: run.sizes and run.format is not None,
-    "--updates": lambda run: run.updates is not None,
-    "--updates REL.csv or REL.tsv": lambda run: _is_separated(run.updates or ""),
+    "--updates": lambda run: bool(run.updates),
+    "--updates REL.csv or REL.tsv": lambda run: any(map(is_separated, run.updates)),
 }  # fmt: skip
 """Whether an option of the tables below is given."""
 

@@ -51,7 +51,7 @@ def repl(
             for text in _entered(shell, quiet):
                 shell.take(text)
                 if shell.ended:
-                    return
+                    break
             shell.end(note)
 
 

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from ..core import Relation, relation_named
-from ..errors.diagnostics import DDlogError
-from ..errors.options import OptionNeeded
+from ..commands.interpreter import Command, Interpreter
+from ..commands.updatefiles import check_updates, is_separated, update_commands
+from ..core import Relation, originals, relation_named
+from ..errors.diagnostics import DDlogError, Note
+from ..errors.options import BadOptionValue, OptionNeeded
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
+from ..io.places import Place, parse_places, shown
 from ..io.write import make_directory
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .deltas import shows
 from .launch import launch
-from .notes import Note, noting
+from .notes import Note as Tell
+from .notes import noting
 from .options import RunOptions, check_options, is_elsewhere
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
 from .sinks import ChangeSink, FileSink, LineSink, TextSink, print_line
 from .snapshot import show_snapshot
-from .standardinput import brings_updates
+from .standardinput import waits_unread
 from .statefile import check_input
 
 
 def run(program: Program, options: RunOptions) -> None:
     """Runs a program to standard output and files. Raises DDlogError."""
-    if options.updates is None and options.follow is None and brings_updates():
-        options = replace(options, updates="-")
     check_options(options)
     check_profile(options.profile)
-    if options.updates is not None:
-        from ..commands.updatefiles import check_updates
-
-        check_updates(options.updates)
+    updates = _update_places(program, options)
     chosen = _chosen(program, options)
     if options.follow is not None:
         from .follow import check_follow
@@ -50,11 +50,23 @@ def run(program: Program, options: RunOptions) -> None:
         session = launch(
             program, options.input, options.engine, relations=_kept(program, chosen, options),
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
-            updates=not (options.updates is options.follow is options.state is options.profile is None),
+            updates=bool(updates or options.follow or options.state or options.profile),
         )  # fmt: skip
     lasts = options.state is not None or options.checkpoint is not None
     with session if lasts else nullcontext(), profiled(session, options.profile):
-        _run_on(session, chosen, options, note, progress)
+        _run_on(session, chosen, options, updates, note, progress)
+
+
+def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:
+    """The places of the updates, after a look whether they are there. Raises DDlogError."""
+    relations = program.relations
+    places = parse_places(options.updates, program.names("input"), relations, originals(relations))
+    for place in places:
+        if place.relation is not None and not is_separated(place.text):
+            expected = "rows with +1 or -1 after REL=, in a file that ends in .csv, .tsv or .facts"
+            raise DDlogError([BadOptionValue("--updates", shown(place), expected)])
+        check_updates(place.text)
+    return places
 
 
 def _write_changes(session: Session, chosen: Sequence[Relation], options: RunOptions) -> None:
@@ -65,7 +77,12 @@ def _write_changes(session: Session, chosen: Sequence[Relation], options: RunOpt
 
 
 def _run_on(
-    session: Session, chosen: Sequence[Relation], options: RunOptions, note: Note, progress: ProgressLine
+    session: Session,
+    chosen: Sequence[Relation],
+    options: RunOptions,
+    updates: Sequence[Place],
+    note: Tell,
+    progress: ProgressLine,
 ) -> None:
     """The run on a session that has just begun."""
     if options.follow is not None:
@@ -91,10 +108,10 @@ def _run_on(
         return
     if options.init_snapshot:
         show_snapshot(session, chosen, options, first)
-    if options.updates is not None:
-        _apply_updates(session, options.updates, chosen, options, note, progress)
-    elif brings_updates():
-        note("standard input came after the run had begun and is not applied; --updates - waits for it")
+    if updates:
+        _apply_updates(session, updates, chosen, options, note, progress)
+    if all(place.text != "-" for place in updates) and waits_unread():
+        note("standard input is not read: --updates - applies it")
 
 
 def _chosen(program: Program, options: RunOptions) -> list[Relation]:
@@ -123,17 +140,17 @@ def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> 
     kept = {relation.name for relation in chosen}
     if options.queries:
         return sorted(kept)
-    if options.updates is not None or options.follow is not None:
+    if options.updates or options.follow is not None:
         kept.update(program.names("output"))
-    if options.updates is not None:
+    if options.updates:
         kept.update(index.source for index in program.indexes.values())
     return sorted(kept)
 
 
-def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
+def _first_commit(session: Session, options: RunOptions, note: Tell) -> Changes:
     # A session with a state has sessions after it, which can begin with what this one derives.
     lasting = options.state is not None and not options.read_only
-    static = options.updates is None and not lasting
+    static = not options.updates and not lasting
     if not options.input:
         return session.start(static=static)
     check_input(session, options)
@@ -142,38 +159,60 @@ def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
 
 def _apply_updates(
     session: Session,
-    updates: str,
+    updates: Sequence[Place],
     chosen: Sequence[Relation],
     options: RunOptions,
-    note: Note,
+    note: Tell,
     progress: ProgressLine,
 ) -> None:
-    from ..commands.interpreter import Interpreter
-    from ..commands.updatefiles import update_commands
-
     program = session.program
     with ExitStack() as open_files:
         sinks = _sinks(session, chosen, options, open_files) if options.delta != "none" else []
 
+        commits = itertools.count()
+
         def changed(changes: Changes, dump_changes: bool) -> None:
+            next(commits)
             for sink in sinks if shows(options.delta, dump_changes) else ():
                 sink(changes)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(session, print_line, changed, outputs, store=options.store)
-        commands = update_commands(
-            updates, program.relations, session.typedefs, note, program.indexes, runs=True
-        )
-        for command in commands:
-            with progress:
-                interpreter.step(command)
-            if interpreter.ended:
-                break
-        else:
-            interpreter.flush()
-        if interpreter.in_transaction:
-            note("the last transaction was not committed")
-        interpreter.forget()
+        for place in updates:
+            commands = update_commands(
+                place.text, program.relations, session.typedefs, program.indexes,
+                relation=place.relation, runs=True,
+            )  # fmt: skip
+            try:
+                _carry_out(interpreter, commands, note, progress)
+            except DDlogError as error:
+                raise _after(next(commits), error) from None
+
+
+def _carry_out(
+    interpreter: Interpreter, commands: Iterable[Command], note: Tell, progress: ProgressLine
+) -> None:
+    """Carries out the commands of one file. Raises DDlogError."""
+    interpreter.ended = False
+    for command in commands:
+        with progress:
+            interpreter.step(command)
+        if interpreter.ended:
+            break
+    else:
+        interpreter.flush()
+    if interpreter.in_transaction:
+        note("the last transaction was not committed")
+    interpreter.forget()
+
+
+def _after(commits: int, error: DDlogError) -> DDlogError:
+    """The error of an update, which tells of the commits before it."""
+    if not commits:
+        return error
+    text = "the commit before this stands" if commits == 1 else f"the {commits:,} commits before this stand"
+    *first, last = error.diagnostics
+    return DDlogError([*first, replace(last, notes=(*last.notes, Note(text)))])
 
 
 def _sinks(

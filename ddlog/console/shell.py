@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
-from ..commands.updatefiles import note_rest
 from ..errors.diagnostics import DDlogError, internal_error_text, render
 from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
@@ -90,7 +89,10 @@ class Shell:
 
     def end(self, note: Note) -> None:
         """Notes what the end of the input leaves unfinished."""
-        note_rest(self._reader, note)
+        rest = self._reader.remainder()
+        if rest is not None:
+            text, place = rest
+            note(f"{place}: ignored, as it is not finished: {text.splitlines()[0]}")
         if self.in_transaction:
             note("the last transaction was not committed")
 

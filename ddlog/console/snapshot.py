@@ -47,7 +47,7 @@ def _lines(
         return
     elif options.format is not None:
         yield from _formatted(session, chosen, options.format)
-    elif options.updates is not None and not options.input and not session.resumed:
+    elif options.updates and not options.input and not session.resumed:
         yield from first.lines(names)
     else:
         yield from dump_lines(session, names)

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     options = RunOptions(
         input=tuple(arguments.input), output=arguments.output, format=arguments.format,
-        updates=arguments.updates, relations=tuple(arguments.relation), sizes=arguments.sizes,
+        updates=tuple(arguments.updates), relations=tuple(arguments.relation), sizes=arguments.sizes,
         explain=arguments.explain,
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
         follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,

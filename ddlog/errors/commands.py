@@ -12,6 +12,13 @@ class BadCommand(Diagnostic):
     problem: str
 
 
+class UnfinishedCommand(Diagnostic):
+    """A command that the end of its file interrupts."""
+
+    title = "the text ends before this command does: {problem}"
+    problem: str
+
+
 class UnknownCommand(Diagnostic):
     """A word that begins no command."""
 

@@ -13,7 +13,9 @@ the words, its fields hold the facts; the words may name fields in braces:
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -91,8 +93,21 @@ class DDlogError(Exception):
         return render(self.diagnostics)
 
 
+class DDlogWarning(UserWarning):
+    """The class of the warnings that a session gives in Python."""
+
+
 class InternalError(Exception):
     """A broken promise between stages of the interpreter: never the user's fault."""
+
+
+def warn(diagnostics: Sequence[Diagnostic]) -> None:
+    """Gives diagnostics, if there are any, as a warning of Python at the line that called this package."""
+    if diagnostics:
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ddlog."):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(render(diagnostics), DDlogWarning, level)
 
 
 def internal_error_text(error: Exception) -> str:

@@ -12,6 +12,14 @@ class InTransaction(Diagnostic):
     suggestion = "commit or roll back first"
 
 
+class UncommittedChanges(Diagnostic):
+    """The end of a session that has changes, which are lost."""
+
+    severity = "warning"
+    title = "the session is closed with changes that were not committed, which are lost"
+    suggestion = "`commit()` keeps them; `rollback()` drops them without this warning"
+
+
 class NoFurtherChanges(Diagnostic):
     """A change after a load with `static=True`."""
 

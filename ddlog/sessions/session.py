@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Progress
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, warn
 from ..errors.options import CannotBeCombined
+from ..errors.sessions import UncommittedChanges
 from ..errors.state import NeedsState
 from .hosts.host import Closable, Host, StreamHandle
 from .hosts.on_spark import on_spark
@@ -77,12 +78,16 @@ class Session(Inputs):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if kind is not None and not self.state.closed:
+            self.rollback()
         self.close()
 
     def close(self) -> None:
-        """Ends the session and its streams. Changes that are not committed are lost. With a durable state,
-        puts on disk what waits for that, and raises DDlogError for what cannot be written."""
+        """Ends the session and its streams. Changes that are not committed are lost, with a warning. With a
+        durable state, puts on disk what waits for that, and raises DDlogError for what cannot be written."""
         if not self.state.closed:
+            if self.in_transaction:
+                warn([UncommittedChanges()])
             if self.streams is not None:
                 self.streams.close()
             self.rollback()

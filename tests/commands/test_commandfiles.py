@@ -84,7 +84,7 @@ def run(capsys: pytest.CaptureFixture[str], text: str, *options: str, code: int 
             'start; insert Edge("a", "b"); commit; query_index PathFrom("a"); query_index PathFrom("b");',
             'Path:\nPath{.a = "a", .b = "b"}: +1\nPath{.a = "a", .b = "b"}\n',
         ),
-        ("echo a; echo", "a\n"),
+        ("echo a; echo;", "a\n\n"),
         ("mssleep 0; mssleep 1;", ""),
     ],
 )

@@ -141,7 +141,6 @@ def read(reader: UpdateReader, text: str, runs: bool) -> list[Any]:
                 found.append((action, command.word, str(command.place())))
     except DDlogError as error:
         found.append(render(error.diagnostics))
-    found.append(str(reader.remainder()))
     return found
 
 
@@ -235,7 +234,7 @@ def test_an_error_in_a_run_undoes_its_batch_only(tmp_path: Path) -> None:
     with PROGRAM.session() as session:
         interpreter = Interpreter(session, print, lambda changes, asked: None, [])
         with pytest.raises(DDlogError) as raised:
-            interpreter.run(update_commands(str(path), relations, typedefs, print, runs=True))
+            interpreter.run(update_commands(str(path), relations, typedefs, runs=True))
         assert f"{path}:202:1" in str(raised.value)
         session.commit()
         assert session.size("Host") == 200
@@ -251,7 +250,7 @@ class _Pipe:
 
 def piped(monkeypatch: pytest.MonkeyPatch, *pieces: bytes) -> Iterator[Command]:
     monkeypatch.setattr(sys, "stdin", _Pipe(*pieces))
-    return update_commands("-", PROGRAM.relations, PROGRAM.checked.typedefs, lambda _: None, runs=True)
+    return update_commands("-", PROGRAM.relations, PROGRAM.checked.typedefs, runs=True)
 
 
 def test_pieces_of_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +268,7 @@ def test_pieces_of_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DDlogError, match="not UTF-8"):
         list(piped(monkeypatch, b"start;\n", b'insert Edge(1, "\xc3'))
     monkeypatch.setattr(sys, "stdin", io.StringIO("start;\ncommit;"))
-    assert len(list(update_commands("-", PROGRAM.relations, {}, print))) == 2
+    assert len(list(update_commands("-", PROGRAM.relations, {}))) == 2
 
 
 def test_a_commit_shows_when_it_is_done(tmp_path: Path) -> None:

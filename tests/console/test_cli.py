@@ -155,29 +155,41 @@ def test_json_changes_in_and_out(paths: Path) -> None:
     assert out.splitlines()[2:] == ['{"insert": {"Fan": {"a": "z", "count": 1}}}', '{"commit": true}']
 
 
-def test_standard_input_that_holds_something_is_updates(paths: Path) -> None:
+def test_standard_input_is_read_only_if_it_is_asked_for(paths: Path) -> None:
     (paths / "u.dat").write_text(UPDATES)
-    base = (*DDLOG, "run", "paths.dl", "--input", "facts", "--quiet")
+    base = (*DDLOG, "run", "paths.dl", "--input", "facts")
 
-    def run(stdin: IO[str] | int) -> str:
+    def is_told(stdin: IO[str] | int) -> bool:
         done = subprocess.run(base, cwd=paths, stdin=stdin, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert (done.returncode, done.stdout) == (0, STATE)
+        return "note: standard input is not read: --updates - applies it" in done.stderr
 
     with (paths / "u.dat").open() as file:
-        assert run(file) == STATE + CHANGES
+        assert is_told(file)
     with (paths / "u.dat").open() as file:
         os.lseek(file.fileno(), 1, os.SEEK_SET)  # as a shell's loop over the lines of a file leaves it
-        assert run(file) == STATE
-    assert ddlog(paths, *base[len(DDLOG) :], stdin=UPDATES)[0] == STATE + CHANGES
-    assert ddlog(paths, *base[len(DDLOG) :], stdin="")[0] == STATE
-    assert run(subprocess.DEVNULL) == STATE
+        assert not is_told(file)
+    assert not is_told(subprocess.DEVNULL)
     reader, writer = os.pipe()
-    assert run(reader) == STATE, "an open pipe without anything in it is not waited for"
+    assert not is_told(reader), "an open pipe without anything in it is not waited for"
+    os.write(writer, b"start;")
+    assert is_told(reader)
     os.close(writer)
     os.close(reader)
-    _, error = ddlog(paths, "run", "paths.dl", "--output", "table:t", stdin=UPDATES, code=1)
-    assert "--updates cannot be combined with --output table:…" in error
+
+
+def test_several_update_files_are_applied_in_order(paths: Path) -> None:
+    (paths / "a.dat").write_text('start; insert Edge("a", "b"); commit; exit;')
+    (paths / "day2.csv").write_text("-1,a,b\n")
+    base = ("run", "paths.dl", "--relation", "Path")
+    added, gone = 'Path:\nPath{.a = "a", .b = "b"}: +1\n', 'Path:\nPath{.a = "a", .b = "b"}: -1\n'
+    both = (*base, "--updates", "a.dat", "--updates", "Edge=day2.csv")
+    assert ddlog(paths, *both)[0] == added + gone
+    assert ddlog(paths, *both, "--updates", "-", stdin="start; commit;")[0] == added + gone
+    _, error = ddlog(paths, *base, "--updates", "Edge=a.dat", code=1)
+    assert "--updates Edge=a.dat: expected rows with +1 or -1" in error
+    _, error = ddlog(paths, *base, "--updates", "Path=day2.csv", code=1)
+    assert "Path is not an input relation" in error
 
 
 def test_a_pipe_is_followed_as_it_grows(paths: Path) -> None:
@@ -336,12 +348,30 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     assert ddlog(tmp_path, "run", "p.dl")[0] == "N:\nN{.x = 1}\n\n"
 
 
-def test_an_unfinished_end_is_told(paths: Path) -> None:
-    _, error = ddlog(paths, "run", "paths.dl", "--updates", "-", stdin='start; insert Edge("a", "b"); comm')
-    assert "note: <stdin>:1:31: ignored, as it is not finished: comm" in error
-    assert "note: the last transaction was not committed" in error
-    quiet = ddlog(paths, "run", "paths.dl", "--updates", "-", "--quiet", stdin="start; comm")
-    assert quiet == ("", "")
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ("commit", "1:90: the text ends before this command does: expected `;` after `commit`"),
+        ('insert Edge("a', "1:90: the text ends before this command does: "),
+        ("comm", "1:90: there is no command `comm`"),
+    ],
+)
+@pytest.mark.parametrize("name", ["u.dat", "-"])
+def test_an_unfinished_end_is_an_error(paths: Path, name: str, rest: str, message: str) -> None:
+    text = f'start; insert Edge("a", "b"); commit; start; commit; start; insert Edge("quite", "far"); {rest}'
+    (paths / "u.dat").write_text(text)
+    base = ("run", "paths.dl", "--updates", name, "--relation", "Path", "--quiet")
+    out, error = ddlog(paths, *base, stdin=text, code=1)
+    assert out == 'Path:\nPath{.a = "a", .b = "b"}: +1\n'
+    assert f"error: {'<stdin>' if name == '-' else name}:{message}" in error
+    assert "note: the 2 commits before this stand" in error
+
+
+@pytest.mark.parametrize("end", ["", "exit;"])
+def test_a_transaction_that_is_not_committed_is_told(paths: Path, end: str) -> None:
+    text = f'start; insert Edge("a", "b"); {end}'
+    out, error = ddlog(paths, "run", "paths.dl", "--updates", "-", stdin=text)
+    assert out == "" and "note: the last transaction was not committed" in error
 
 
 DIVIDE = """

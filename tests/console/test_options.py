@@ -43,8 +43,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--output URL": {"output": "s3a://bucket/out"},
     "--sizes": {"sizes": True},
     "--sizes with --format": {"sizes": True, "format": "csv"},
-    "--updates": {"updates": "u.dat"},
-    "--updates REL.csv or REL.tsv": {"updates": "R.changes.csv.gz"},
+    "--updates": {"updates": ("u.dat",)},
+    "--updates REL.csv or REL.tsv": {"updates": ("R.changes.csv.gz",)},
 }
 
 
@@ -90,11 +90,11 @@ def test_options_that_need_another(need: Need) -> None:
     "options",
     [
         {},
-        {"updates": "-", "output": "out", "delta": False, "store": False, "init_snapshot": False},
-        {"updates": "-", "sizes": True, "format": "jsonl"},
+        {"updates": ("-",), "output": "out", "delta": False, "store": False, "init_snapshot": False},
+        {"updates": ("-",), "sizes": True, "format": "jsonl"},
         {"sizes": True, "format": "csv", "output": "out"},
         {"output": "s3a://bucket/out", "format": "parquet"},
-        {"output": "file:/tmp/out", "updates": "-"},
+        {"output": "file:/tmp/out", "updates": ("-",)},
         {"follow": "d", "checkpoint": "c", "once": True, "every": "1 second", "output": "out"},
         {"follow": "d", "format": "csv"},
     ],

@@ -64,7 +64,6 @@ def commits(name: str, session: Session) -> Iterator[None]:
         str(PROGRAMS / name / "updates.dat"),
         program.relations,
         session.typedefs,
-        lambda _: None,
         program.indexes,
     )
     interpreter = Interpreter(session, lambda _: None, lambda *_: None, program.names("output"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -322,6 +323,23 @@ def test_an_error_takes_back_its_batch_only(session: Session) -> None:
         interpreter.run(commands)
     interpreter.run(reader.commands(final=True))
     assert [tuple(host) for host in session["Host"]] == [(1, "a")]
+
+
+def test_a_session_that_ends_with_changes_warns() -> None:
+    program = ddlog.compile("input relation R(x: u32)")
+    with pytest.warns(ddlog.DDlogWarning, match="changes that were not committed") as told:
+        session = program.session()
+        session.insert("R", (1,))
+        session.close()
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with program.session() as session:
+            session.insert("R", (1,))
+            session.rollback()
+        with pytest.raises(KeyError), program.session() as session:
+            session.insert("R", (1,))
+            raise KeyError
 
 
 # ------------------------------------------------------------ any transaction at all

@@ -40,7 +40,7 @@ def printed(program: Program, session: Session, commands: Iterable[Command]) -> 
 
 def update_file(program: Program, session: Session, path: object) -> Iterable[Command]:
     """The commands of a file of updates."""
-    return update_commands(str(path), program.relations, session.typedefs, lambda _: None, program.indexes)
+    return update_commands(str(path), program.relations, session.typedefs, program.indexes)
 
 
 def merged(commands: Iterable[Command]) -> Iterator[Command]:

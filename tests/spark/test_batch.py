@@ -81,7 +81,7 @@ def test_programs_of_the_corpus(name: str, spark: Any) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
     path = str(CORPUS / f"{name}.dat")
     with program.session() as session:
-        commands = update_commands(path, program.relations, session.typedefs, lambda _: None, program.indexes)
+        commands = update_commands(path, program.relations, session.typedefs, program.indexes)
         Interpreter(session, lambda _: None, lambda *_: None, program.names("output")).run(commands)
         rows = {each: list(session[each].repeated()) for each in program.names("input")}
     with program.session(spark=spark, updates=False) as session:

@@ -70,7 +70,7 @@ def _network(spark: Any, program: ddlog.Program) -> tuple[float, list[float], in
             on, lambda line: None, lambda *changes: ends.append(time.perf_counter()), program.names("output")
         )
         updates = str(NETWORK / "updates.dat")
-        for command in update_commands(updates, program.relations, on.typedefs, print, program.indexes):
+        for command in update_commands(updates, program.relations, on.typedefs, program.indexes):
             run.run([command])
             run.flush()
             if len(ends) == COMMITS:
