@@ -77,6 +77,11 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
             yield from _attributes(declaration, _OTHERS[type(declaration)], known)
 
 
+def check_query_attributes(query: syntax.Query) -> Iterator[Diagnostic]:
+    """The errors in the attributes of a query."""
+    yield from _attributes(query, "a query", {"distinct": _TRUE})
+
+
 _OTHERS: Mapping[type[Any], str] = {
     syntax.RuleDecl: "a rule",
     syntax.ForDecl: "a rule",

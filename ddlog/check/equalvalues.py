@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from .. import core, errors
 from ..core.walk import descendants
 from ..errors.diagnostics import Diagnostic
+from ..errors.grouping import EqualValues
 from ..errors.source import Span
 from .dependencies import Dependencies, inverted, records, resolved
 from .marked import written_in
@@ -27,24 +28,35 @@ def equal_values(
     functions: Mapping[str, core.Function],
     rules: Sequence[core.Rule],
     declarations: Iterable[object],
-) -> list[errors.grouping.EqualValues]:
+) -> list[EqualValues]:
     """The warnings about the rules of these declarations, which are some of all `rules`; none for those that
     `#[distinct]` marks."""
-    found: list[errors.grouping.EqualValues] = []
+    found: list[EqualValues] = []
     grouping = [rule for rule in rules if any(isinstance(each, core.GroupBy) for each in rule.body)]
     if not grouping:
         return found
     dependencies, uses = Dependencies(relations, rules), _Uses(functions)
     for rule, span in written_in(declarations, grouping, "distinct"):
-        for place, clause in enumerate(rule.body):
-            if isinstance(clause, core.GroupBy) and not clause.bag:
-                found += _in_group(dependencies, uses, rule, span, place, clause)
+        found += _in_rule(dependencies, uses, rule, span)
     return found
 
 
-def explained(
-    diagnostics: Iterable[Diagnostic], warnings: Sequence[errors.grouping.EqualValues]
-) -> list[Diagnostic]:
+def equal_values_in_query(program: core.CheckedProgram, query: core.CheckedQuery) -> list[EqualValues]:
+    """The warnings about a query."""
+    if not any(isinstance(each, core.GroupBy) for each in query.rule.body):
+        return []
+    whole = query.within(program)
+    dependencies, uses = Dependencies(whole.relations, program.rules), _Uses(whole.functions)
+    return list(_in_rule(dependencies, uses, query.rule, query.rule.span))
+
+
+def _in_rule(dependencies: Dependencies, uses: _Uses, rule: core.Rule, whole: Span) -> Iterator[EqualValues]:
+    for place, clause in enumerate(rule.body):
+        if isinstance(clause, core.GroupBy) and not clause.bag:
+            yield from _in_group(dependencies, uses, rule, whole, place, clause)
+
+
+def explained(diagnostics: Iterable[Diagnostic], warnings: Sequence[EqualValues]) -> list[Diagnostic]:
     """The diagnostics but for unused variables that a warning tells to use."""
     return [
         each
@@ -63,7 +75,7 @@ def _in_group(
     whole: Span,
     place: int,
     group: core.GroupBy,
-) -> Iterator[errors.grouping.EqualValues]:
+) -> Iterator[EqualValues]:
     later = [*_expressions(rule.body[place + 1 :]), *(arg for head in rule.heads for arg in head.args)]
     counting = next((name for each in later for name in uses.counting(each, group.name)), None)
     if counting is None:
@@ -75,10 +87,15 @@ def _in_group(
         instead = _instead(whole, group, shown, uses, later)
         alone = f"{_pair(group.value, shown, _text(group.value), only_counts=False)}.group_by({_keys(group)})"
         same = " and ".join(f"`{each}`" for each in (_text(group.value), *map(_written, group.keys)))
-        yield errors.grouping.EqualValues(
+        yield EqualValues(
             span=group.span, function=counting, missing=tuple(shown), rule=whole,
-            instead=instead or alone, is_rule=instead is not None, same=same,
+            instead=instead or alone, what=_what(rule) if instead is not None else "group", same=same,
+            owner=_what(rule),
         )  # fmt: skip
+
+
+def _what(rule: core.Rule) -> str:
+    return "rule" if rule.heads else "query"
 
 
 def _missing(dependencies: Dependencies, body: Sequence[core.Clause], known: set[str]) -> list[str]:

@@ -22,11 +22,12 @@ def written_in(
         declaration = written[before - 1] if before else None
         if declaration is None or not rule.span.within(declaration.span):
             continue
-        if not _is_marked(declaration, mark):
+        if not is_marked(declaration, mark):
             yield rule, declaration.span
 
 
-def _is_marked(declaration: syntax.RuleDecl | syntax.ForDecl, mark: str) -> bool:
+def is_marked(declaration: syntax.RuleDecl | syntax.ForDecl | syntax.Query, mark: str) -> bool:
+    """Whether an attribute marks a declaration."""
     return any(
         each.name == mark and getattr(each.value, "value", True) is True for each in declaration.attributes
     )

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
 from .. import core, syntax
 from ..errors.diagnostics import DDlogError, InternalError
+from ..errors.grouping import EqualValues
 from ..errors.source import Source
 from ..names.environment import Environment
 from ..syntax.parser import parse_query
+from .attributes import check_query_attributes
+from .blanks import blanks, with_names
 from .context import Context
 from .elaborated import Elaborated
+from .equalvalues import equal_values_in_query
 from .function import Instances
+from .marked import is_marked
 from .nesting import deep_recursion
 from .originals import with_own_names
 from .plainvalues import plain_value
+from .rewriting import Edit
 from .rule import read_body
 
 
@@ -25,13 +34,43 @@ def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQue
     if not isinstance(program, Elaborated):
         raise InternalError("queries need a program from check_program")
     with deep_recursion():
-        return _check_query(program, with_own_names(source, program.relations))
+        source = with_own_names(source, program.relations)
+        query, found = parse_query(source)
+        found += check_query_attributes(query)
+        if any(each.is_error for each in found):
+            raise DDlogError(found)
+        checked = _check_query(program, query)
+        merged = [] if is_marked(query, "distinct") else _equal_values(program, query, checked)
+        return replace(checked, warnings=(*found, *merged))
 
 
-def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
-    query, found = parse_query(source)
-    if any(each.is_error for each in found):
-        raise DDlogError(found)
+def _equal_values(
+    program: Elaborated, query: syntax.Query, checked: core.CheckedQuery
+) -> Sequence[EqualValues]:
+    """The warnings about groups. Where a term leaves the columns blank that tell rows apart, the corrected
+    query has names for them."""
+    groups = [each for each in checked.rule.body if isinstance(each, core.GroupBy)]
+    merged = equal_values_in_query(program, checked)
+    if not groups or merged:
+        return merged
+    edits = blanks(query, program.relations)
+    apart = _warnings_with(program, query, edits.values())
+    needed = {edits[name] for each in apart for name in each.missing if name in edits}
+    return [replace(each, span=groups[0].span) for each in _warnings_with(program, query, needed)[:1]]
+
+
+def _warnings_with(
+    program: Elaborated, query: syntax.Query, edits: Collection[Edit]
+) -> Sequence[EqualValues]:
+    """The warnings about a query after edits."""
+    source = with_names(query, edits) if edits else None
+    if source is None:
+        return []
+    checked = _check_query(program, parse_query(source)[0])
+    return equal_values_in_query(program, checked)
+
+
+def _check_query(program: Elaborated, query: syntax.Query) -> core.CheckedQuery:
     environment = program.declarations()
     instances = Instances(environment, program.functions)
     context = Context(environment, "", instances)
@@ -53,7 +92,7 @@ def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
         name: each for name, each in environment.typedefs.items() if name not in program.typedefs
     } | own
     shown = tuple(local.name for name, local in body.scope.locals.items() if not name.startswith(("$", "_")))
-    rule = core.Rule((), built, variables, source.text.strip(), query.span)
+    rule = core.Rule((), built, variables, query.span.source.text.strip(), query.span)
     return core.CheckedQuery(
         instances.erased(rule),
         shown,

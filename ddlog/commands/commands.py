@@ -73,7 +73,7 @@ class Query:
     text: str
 
     def perform(self, on: Interpreter) -> None:
-        answer = on.session.query(self.text)
+        answer = on.session.query(self.text, warned=on.warned)
         if not answer.columns:
             on.show("true" if answer else "false")
         for texts in answer.texts() if answer.columns else ():

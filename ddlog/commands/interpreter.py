@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, TypeAlias
 
 from ..errors import commands as errors
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.source import Span
 from ..io.refusals import Refuse, stop
 from ..sessions.profile import SessionProfile
@@ -48,7 +48,7 @@ class Interpreter:
 
     `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
     go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it;
-    `refuse` takes the error.
+    `refuse` takes the error. `warned` takes warnings about queries.
     """
 
     def __init__(
@@ -61,9 +61,10 @@ class Interpreter:
         store: bool = True,
         color: bool = False,
         refuse: Refuse = stop,
+        warned: Callable[[Sequence[Diagnostic]], None] = warn,
     ) -> None:
         self.session, self.show, self._changed, self.color = session, show, changed, color
-        self._refuse = refuse
+        self._refuse, self.warned = refuse, warned
         self._outputs, self._store = outputs, store
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
+from ..errors.diagnostics import Diagnostic, render
 
 Note: TypeAlias = Callable[[str], None]
 """Tells the user something."""
@@ -13,6 +15,16 @@ Note: TypeAlias = Callable[[str], None]
 def noting(quiet: bool) -> Note:
     """The function that prints notes; with `quiet`, one that prints nothing."""
     return _silent if quiet else _tell
+
+
+def warning(quiet: bool) -> Callable[[Sequence[Diagnostic]], None]:
+    """The function that prints warnings; with `quiet`, one that prints nothing."""
+    return (lambda _: None) if quiet else _warn
+
+
+def _warn(warnings: Sequence[Diagnostic]) -> None:
+    if warnings:
+        print(render(warnings, color=sys.stderr.isatty()), file=sys.stderr)
 
 
 def _tell(text: str) -> None:

@@ -47,7 +47,7 @@ def repl(
                 session.load(inputs, note=note, replace=state is not None and state.replace)
             else:
                 session.start()
-        with closing(Shell(session, progress, delta)) as shell:
+        with closing(Shell(session, progress, delta, quiet)) as shell:
             for text in _entered(shell, quiet):
                 shell.take(text)
                 if shell.ended:

@@ -23,7 +23,7 @@ from ..sessions.session import Session
 from .deltas import shows
 from .launch import launch
 from .notes import Note as Tell
-from .notes import noting
+from .notes import noting, warning
 from .options import RunOptions, check_options, is_elsewhere
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
@@ -177,7 +177,9 @@ def _apply_updates(
                 sink(changes)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
-        interpreter = Interpreter(session, print_line, changed, outputs, store=options.store)
+        interpreter = Interpreter(
+            session, print_line, changed, outputs, store=options.store, warned=warning(options.quiet)
+        )
         for place in updates:
             commands = update_commands(
                 place.text, program.relations, session.typedefs, program.indexes,

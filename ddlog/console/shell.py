@@ -17,7 +17,7 @@ from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from .answers import SHOWN, table_lines
 from .deltas import Delta, shows
-from .notes import Note
+from .notes import Note, warning
 from .progress import ProgressLine
 
 HELP = """\
@@ -45,14 +45,19 @@ A command ends with `;` and may take several lines. Updates separated by `,` are
 class Shell:
     """Takes the user's inputs and prints the answers. No error ends it."""
 
-    def __init__(self, session: Session, progress: ProgressLine, delta: Delta = "all") -> None:
+    def __init__(
+        self, session: Session, progress: ProgressLine, delta: Delta = "all", quiet: bool = False
+    ) -> None:
         self.session, self._progress, self._delta = session, progress, delta
         self._reader = CommandReader(
             session.program.relations, session.typedefs, "<input>", session.program.indexes
         )
         outputs = [name for name in session.program.names("output") if session.keeps(name)]
         color = sys.stdout.isatty()
-        self._interpreter = Interpreter(session, self._show, self._changed, outputs, color=color)
+        self._warned = warning(quiet)
+        self._interpreter = Interpreter(
+            session, self._show, self._changed, outputs, color=color, warned=self._warned
+        )
         self._lines: list[str] = []
         self._past: tuple[int, Session] | None = None
 
@@ -140,11 +145,12 @@ class Shell:
         began = time.perf_counter()
         then = _AT.match(text)
         if then is not None:
-            self._show_result(self._session_at(int(then[1])).query(text[then.end() :].strip(" \n;")), began)
+            past = self._session_at(int(then[1]))
+            self._show_result(past.query(text[then.end() :].strip(" \n;"), warned=self._warned), began)
             return
         if _AT_SOMETHING.match(text) is not None:
             raise DDlogError([EpochExpected(f"?{text.rstrip()}", '? at 17: Path("a", x)')])
-        result = self.session.query(text.strip().removesuffix(";"), name="<query>")
+        result = self.session.query(text.strip().removesuffix(";"), warned=self._warned)
         self._show_result(result, began)
 
     def _changes_of(self, text: str) -> None:

@@ -173,16 +173,15 @@ def _compile(
     arguments: argparse.Namespace, queries: Sequence[str] = (), externs: Externs = "error"
 ) -> Program:
     """The program, with answers to queries; prints warnings unless --quiet is given. Raises DDlogError."""
-    from ..errors.diagnostics import render
     from ..sessions.program import compile
+    from .notes import warning
 
     program = compile(arguments.program, library_paths=arguments.library, externs=externs)
     if getattr(arguments, "output_internal_relations", False):
         program = program.with_internal_outputs()
     if queries:
         program = program.asking(*queries)
-    if program.warnings and not getattr(arguments, "quiet", False):
-        print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
+    warning(getattr(arguments, "quiet", False))(program.warnings)
     return program
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
+from ..errors.diagnostics import Diagnostic
 from ..types import TypeDef
 from .functions import Function
 from .loops import Loop
@@ -60,7 +61,8 @@ class CheckedQuery:
     """A query as a rule without head, and its result `variables` in order of first occurrence.
 
     `functions` and `typedefs` are the instances that the query needs and its program does not have, and
-    `auxiliary` the relations that it negates, each with the rule that fills it.
+    `auxiliary` the relations that it negates, each with the rule that fills it. `warnings` tell what
+    the query perhaps does not mean.
     """
 
     rule: Rule
@@ -68,6 +70,7 @@ class CheckedQuery:
     functions: Mapping[str, Function]
     typedefs: Mapping[str, TypeDef]
     auxiliary: tuple[tuple[Relation, Rule], ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     def within(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the functions, types and relations of the query."""

@@ -17,7 +17,8 @@ class EqualValues(Diagnostic):
     same: str
     missing: tuple[str, ...]
     instead: str
-    is_rule: bool
+    what: str
+    owner: str
     rule: Span
 
     @property
@@ -33,12 +34,11 @@ class EqualValues(Diagnostic):
 
     @property
     def hint(self) -> str:
-        """The rule that looks at every row, and how to say that this one is meant."""
-        mark = "`#[distinct]` before the rule"
+        """The rule, query or group that looks at every row, and how to say that this one is meant."""
+        mark = f"`#[distinct]` before the {self.owner}"
         meant = f"{mark}, or `count_distinct`," if self.function == "count" else mark
-        what = "the rule" if self.is_rule else "the group"
         lines = "\n      ".join(self.instead.splitlines())
         return (
-            f"a group is a set; {what} that takes every row is\n      {lines}\n    "
+            f"a group is a set; the {self.what} that takes every row is\n      {lines}\n    "
             f"{meant} says that equal values are meant to be taken once"
         )

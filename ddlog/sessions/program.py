@@ -147,15 +147,17 @@ class Program:
         from ..demand.question import answer_names, with_answer
 
         checked, taken, read = self.checked, [*self.relations, *self.checked.typedefs], set[str]()
+        warned: list[Diagnostic] = []
         for text, name in zip(queries, answer_names(len(queries)), strict=True):
             if name in taken:
                 raise DDlogError([TakenByAnswer(name)])
             query = check_query(checked, Source("<query>", text))
             read.update(atom.relation for atom in query.reads())
+            warned += query.warnings
             checked = with_answer(checked, query, name)
         dropped = {each for each in self.warnings if isinstance(each, UnusedRelation) and each.name in read}
         kept = tuple(each for each in self.warnings if each not in dropped)
-        return Program(self.source, checked, kept)
+        return Program(self.source, checked, (*kept, *warned))
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

@@ -78,7 +78,7 @@ class Reading:
             else:
                 stored = self._state.questions.answer(query, self._state.max_iterations)
         columns = [(each.partition("$")[0], types[each]) for each in query.variables]
-        return Result(columns, stored, program.typedefs)
+        return Result(columns, stored, program.typedefs, query.warnings)
 
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""

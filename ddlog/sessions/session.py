@@ -14,14 +14,14 @@ changes of the output relations. An error leaves the session at its last commit.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Progress
-from ..errors.diagnostics import DDlogError, warn
+from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.options import CannotBeCombined
 from ..errors.sessions import UncommittedChanges
 from ..errors.state import NeedsState
@@ -266,10 +266,14 @@ class Session(Inputs):
         """The number of rows of a relation."""
         return self._reading.size(relation)
 
-    def query(self, text: str, *, name: str = "<query>") -> Result:
+    def query(
+        self, text: str, *, name: str = "<query>", warned: Callable[[Sequence[Diagnostic]], None] = warn
+    ) -> Result:
         """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over the relations as of
-        the last commit."""
-        return self._reading.query(text, name)
+        the last commit. `warned` takes the warnings about the query, if it has any."""
+        result = self._reading.query(text, name)
+        warned(result.warnings)
+        return result
 
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row

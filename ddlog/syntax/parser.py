@@ -30,7 +30,7 @@ def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
     parser = _Parser(source, "query")
     query = parser.run()
     span = parser.places.span(0, len(source.text))
-    return query if isinstance(query, ast.Query) else ast.Query((), span), parser.errors()
+    return query if isinstance(query, ast.Query) else ast.Query((), (), span), parser.errors()
 
 
 # A token of these kinds that is the first of its line begins a declaration, whatever came before.

@@ -367,6 +367,16 @@ def test_an_unfinished_end_is_an_error(paths: Path, name: str, rest: str, messag
     assert "note: the 2 commits before this stand" in error
 
 
+def test_a_query_always_has_an_answer(paths: Path) -> None:
+    base = ("run", "paths.dl", "--input", "facts", "--query")
+    assert ddlog(paths, *base, 'Edge("x", "y")')[0] == "true\n"
+    assert ddlog(paths, *base, 'Edge("y", "x")')[0] == "false\n"
+    assert ddlog(paths, *base, 'Edge("y", "x")', "--format", "jsonl")[0] == "false\n"
+    assert ddlog(paths, *base, "Edge(a, a)")[0] == "query: no rows of (a)\n\n"
+    out, _ = ddlog(paths, *base, 'Edge("x", b)', "--query", 'Edge("x", "y")')
+    assert out == 'query1:\nquery1{.b = "y"}\n\nquery2: true\n'
+
+
 @pytest.mark.parametrize("end", ["", "exit;"])
 def test_a_transaction_that_is_not_committed_is_told(paths: Path, end: str) -> None:
     text = f'start; insert Edge("a", "b"); {end}'

@@ -240,6 +240,20 @@ def test_indexes_and_internal_relations(tmp_path: Path) -> None:
     assert "           3  Path\n" in found and "           2  ToC (index)\n" in found
 
 
+def test_a_query_that_merges_equal_values_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("input relation Sale(id: u32, price: double)\n")
+    query = "Sale(_, p), var s = p.group_by(()).sum()"
+    for arguments, text in (
+        (["repl", "p.dl"], f"? {query}\nquery {query};\n"),
+        (["run", "p.dl", "--query", query], ""),
+    ):
+        done = subprocess.run(
+            [*DDLOG, *arguments], cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60
+        )
+        assert done.stderr.count("`sum` adds equal values once") == (2 if text else 1)
+        assert "Sale(id, p), var s = (id, p).group_by(()).sum_second()" in done.stderr
+
+
 @pytest.mark.parametrize(("delta", "shown"), [("asked", "rows"), ("none", "")])
 def test_commits_that_show_their_changes(tmp_path: Path, delta: str, shown: str) -> None:
     (tmp_path / "paths.dl").write_text(PATHS)

@@ -342,6 +342,33 @@ def test_a_session_that_ends_with_changes_warns() -> None:
             raise KeyError
 
 
+@pytest.mark.parametrize(
+    ("query", "better"),
+    [
+        ("Sale(i, p), var s = p.group_by(()).sum()", "Sale(i, p), var s = (i, p).group_by(()).sum_second()"),
+        (
+            "Sale(_, p), var s = p.group_by(()).sum()",
+            "Sale(id, p), var s = (id, p).group_by(()).sum_second()",
+        ),
+        (
+            "Sale(.price = p), var s = p.group_by(()).sum()",
+            "Sale(.price = p, .id = id), var s = (id, p).group_by(()).sum_second()",
+        ),
+    ],
+)
+def test_a_query_that_merges_equal_values_warns(query: str, better: str) -> None:
+    with ddlog.compile("input relation Sale(id: u32, price: double)").session() as session:
+        session.insert("Sale", (1, 1.5), (2, 1.5))
+        session.commit()
+        with pytest.warns(ddlog.DDlogWarning, match="`sum` adds equal values once") as told:
+            assert session.query(query).rows[0][-1] == 1.5
+        assert better in str(told[0].message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert session.query(better).rows[0][-1] == 3.0
+            assert session.query(f"#[distinct] {query}").rows[0][-1] == 1.5
+
+
 # ------------------------------------------------------------ any transaction at all
 
 OPERATION = st.tuples(

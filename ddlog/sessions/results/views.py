@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation, relation_named
-from ...errors.diagnostics import DDlogError
+from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.nearest import nearest
 from ...errors.reading import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
@@ -152,8 +152,19 @@ class RelationView(Table):
 class Result(Table):
     """The answer to a query: a row for each valuation of its variables, in the language's order.
 
-    A query without variables has one empty row if it holds, and no row if not.
+    A query without variables has one empty row if it holds, and no row if not. `warnings` say what it
+    perhaps does not mean.
     """
+
+    def __init__(
+        self,
+        columns: Sequence[tuple[str, Type]],
+        stored: RowSet,
+        typedefs: Mapping[str, TypeDef],
+        warnings: Sequence[Diagnostic] = (),
+    ) -> None:
+        super().__init__(columns, stored, typedefs)
+        self.warnings = tuple(warnings)
 
     @property
     def rows(self) -> list[Row]:

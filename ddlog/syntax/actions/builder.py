@@ -61,8 +61,8 @@ class Builder:
     def module(self, start: int, end: int, *declarations: ast.Declaration) -> ast.Module:
         return ast.Module(declarations, self.span(start, end))
 
-    def query(self, start: int, end: int, clauses: tuple[ast.Clause, ...]) -> ast.Query:
-        return ast.Query(clauses, self.span(start, end))
+    def query(self, start: int, end: int, attributes: Any, clauses: tuple[ast.Clause, ...]) -> ast.Query:
+        return ast.Query(clauses, attributes or (), self.span(start, end))
 
     def listing(self, start: int, end: int, *items: Any) -> tuple[Any, ...]:
         return items

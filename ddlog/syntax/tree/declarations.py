@@ -8,18 +8,9 @@ from typing import TypeAlias
 from ...errors.source import Span
 from ..hidden import Hidden
 from .expressions import Expr
-from .rules import Atom, Clause
+from .rules import Atom, Attribute, Clause
 from .statements import ForStatement
 from .types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """`name` or `name = value` of `#[...]`."""
-
-    name: str
-    value: Expr | None
-    span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

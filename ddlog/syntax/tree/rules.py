@@ -1,4 +1,4 @@
-"""Atoms, the other clauses of a rule, and queries."""
+"""Atoms, the other clauses of a rule, attributes, and queries."""
 
 from __future__ import annotations
 
@@ -50,8 +50,18 @@ Clause: TypeAlias = Atom | Condition | Inspect
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """`name` or `name = value` of `#[...]`."""
+
+    name: str
+    value: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """The text of a query: the body of a rule."""
+    """The text of a query: the body of a rule, perhaps with attributes of a rule."""
 
     body: tuple[Clause, ...]
+    attributes: tuple[Attribute, ...]
     span: Span = field(compare=False, repr=False)
