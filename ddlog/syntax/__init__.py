@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from .tree.declarations import (
         AliasDecl,
         ApplyDecl,
-        Attribute,
         ConstructorDecl,
         Declaration,
         ExternTypeDecl,
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     )
     from .tree.rules import (
         Atom,
+        Attribute,
         Clause,
         Condition,
         Inspect,
