@@ -57,6 +57,16 @@ class SeveralModules(Diagnostic):
     files: str
 
 
+class HalfModule(Diagnostic):
+    """An import of a module that another installation left in a folder, without its extern functions."""
+
+    severity = "warning"
+    title = "module {name} is the one of the library: {file} has extern functions without Python"
+    suggestion = "remove {file}, or write its extern functions beside it"
+    name: str
+    file: str
+
+
 class UnreadableModule(Diagnostic):
     """A module whose file cannot be read."""
 

@@ -1,8 +1,9 @@
 """Imports: the modules that a program names, those that they name, and where their files are.
 
 `import a::b` is the file a/b.dl, or a/b.sql, in the folder of the main file, in a folder of -L or in
-$DDLOG_HOME/lib, and in one of them only; if it is in none, the module of the library. Modules may import each
-other.
+$DDLOG_HOME/lib, and in one of them only; if it is in none, the module of the library. So it is if the file
+is a module of that name from another installation, whose extern functions have no Python. Modules may import
+each other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.source import Source, program_text
 from ..sql.translate import translate
 from ..syntax.parser import parse_program
-from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, library_module, module_file
+from .modules import (
+    FUNCTIONS,
+    TYPES,
+    ModuleSyntax,
+    bare_constructors,
+    index,
+    library,
+    library_module,
+    module_file,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ def load_program(
                 )
             )
         elif files:
-            module = _read(wanted, files[0], contents, found)
+            module = _read_whole(wanted, files[0], contents, found)
         else:
             module = library_module(wanted.module)
             if module is None:
@@ -75,7 +85,7 @@ def load_program(
         elif module is not modules.get(module.name):
             modules[module.name] = module
             waiting += [(module, each) for each in module.imports()]
-            if files:
+            if files and module is not library_module(module.name):
                 own.append(module)
     for each in own:
         bare_constructors(each, _types_seen(each, modules))
@@ -102,6 +112,20 @@ def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
     if file not in contents and not file.is_file():
         contents[file] = None
     return file not in contents or contents[file] is not None
+
+
+def _read_whole(
+    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+) -> ModuleSyntax | None:
+    """The module of a file; that of the library, if it has the name and the file lacks its extern half."""
+    module = _read(wanted, file, contents, found)
+    standard = library_module(wanted.module)
+    if module is None or standard is None or _exists(file.with_suffix(".py"), contents):
+        return module
+    if any(each.body is None for each in module.all(FUNCTIONS)):
+        found.append(errors.HalfModule(span=wanted.span, name=wanted.module, file=str(file)))
+        return standard
+    return module
 
 
 def _read(
