@@ -42,7 +42,8 @@ class SerdeFunction(Diagnostic):
 
     title = "`serde({setting})` names a function of Rust, which cannot be called here"
     suggestion = (
-        'only `with="serde_with::json::nested"` is known: the field is a string that holds its JSON; '
+        'only `with="serde_with::json::nested"` and `"types__json::serde_string"` are known: '
+        "the field is a string that holds its JSON; "
         "for other forms read a string, and convert it in a rule"
     )
     setting: str

@@ -62,7 +62,7 @@ def json_field(field: syntax.Field, rule: str = "") -> JsonField:
 
 def is_nested(module: str) -> bool:
     """Whether a module of `serde(with="module")` makes a field a string that holds its JSON."""
-    return module.rpartition("::")[2] in ("nested", "json_string")
+    return module.rpartition("::")[2] in ("nested", "json_string", "serde_string")
 
 
 def json_fields(fields: Sequence[syntax.Field], rule: str = "") -> tuple[JsonField, ...]:

@@ -6,12 +6,29 @@ A struct may also be an array of its fields, and an Option the bare value in it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from .. import values
 from ..syntax.digits import to_int
-from ..types import Constructor, Float, Function, JsonField, KeyOf, Opaque, String, Tuple, Type, User
+from ..types import (
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    Function,
+    JsonField,
+    KeyOf,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    User,
+    unwrapped,
+)
 from . import local_name
 from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS
@@ -43,6 +60,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+_INTEGER = re.compile(r"-?[0-9]+")
 _DECODER = json.JSONDecoder(parse_int=to_int, object_pairs_hook=_object)
 
 
@@ -64,8 +82,19 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
     if collection is None:
         return values.check(data, type, typedefs)
     if collection.kind == "Map" and isinstance(data, dict):
-        data = [list(pair) for pair in data.items()]
+        assert isinstance(collection.element, Tuple)
+        data = [[_named_key(key, collection.element.items[0]), value] for key, value in data.items()]
     return collection.build([from_json(item, collection.element, typedefs) for item in _array(data, type)])
+
+
+def _named_key(name: str, type: Type) -> Any:
+    """The key of a map that JSON writes as the name in an object: a number or a truth value as its text."""
+    match unwrapped(type):
+        case BigInt() | Bit() | Signed() if _INTEGER.fullmatch(name):
+            return to_int(name)
+        case Bool() if name in ("false", "true"):
+            return name == "true"
+    return name
 
 
 def _array(data: Any, type: Type) -> list[Any]:
