@@ -183,10 +183,14 @@ class Profile:
 
     @staticmethod
     def restored(kept: Sequence[Any]) -> Profile:
-        """The profile of which `kept` gave this."""
+        """The profile of which `kept` gave this. Raises ValueError and TypeError if it cannot be one."""
         found = Profile()
-        found._times, found.rows, found._reached, found._mean = kept[:4]
-        found._buckets = [(time, count) for time, count in kept[4]]
+        times, rows, reached, mean, buckets = kept
+        found._times, found._reached = [*map(number, times)], [*map(number, reached)]
+        found.rows, found._mean = number(rows), number(mean)
+        found._buckets = [(number(time), number(count)) for time, count in buckets]
+        if len(found._times) != len(found._reached):
+            raise ValueError("there are other iterations")
         return found
 
     def reached(self, iteration: int) -> float:
@@ -204,6 +208,13 @@ class Profile:
         kept = sum(count * (1 - changed.all) ** (time + 1) for time, count in self._buckets)
         kept /= max(self.rows, 1)
         return 1 - kept * (1 - changed.most)
+
+
+def number(kept: Any) -> Any:
+    """A number of seconds or rows that was kept. Raises ValueError if it cannot be one."""
+    if not isinstance(kept, int | float) or not 0 <= kept < 1 << 53:
+        raise ValueError(f"{kept!r} is no number of seconds or rows")
+    return kept
 
 
 @dataclass(slots=True)

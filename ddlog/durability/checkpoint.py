@@ -110,6 +110,15 @@ class PieceSource:
             low, high = number * PIECE, number * PIECE + len(data)
             yield data if start <= low and high <= end else data[max(0, start - low) : end - low]
 
+    @property
+    def size(self) -> int:
+        """The bytes of the unit."""
+        return self._unit.bytes
+
+    def refused(self, what: str) -> DDlogError:
+        """The error for a unit whose numbers are impossible."""
+        return self._store.damaged(f"the checkpoint of {self._unit.title} is not what was written: {what}")
+
     def _piece(self, number: int) -> bytes:
         data = piece(self._store, self._unit.first + number)
         if data is None or zlib.crc32(data) != self._unit.sums[number]:

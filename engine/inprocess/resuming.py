@@ -21,7 +21,7 @@ from .arrangements.views import Readable
 from .state import State
 from .storage.batch import Batch, TableColumns
 from .storage.interner import Values
-from .storage.keeping import Frozen, Kept, Sink, Source
+from .storage.keeping import MOST_ROWS, Frozen, Kept, Sink, Source, checked_number
 from .units import domains_of, freeze_unit, is_unit, is_unread, restore_unit, rows_of, unit_nodes
 
 
@@ -148,8 +148,21 @@ def restore_values(
     values: Values, column: Column, codec: Codec, kept: Mapping[str, Any], source: Source
 ) -> None:
     """Gives a domain without values those that were written."""
-    read = partial(codec.read, column, kept["values"], source)
-    values.domain(column.domain).restore(kept["count"], list(kept["free"]), read)
+    count = checked_number(kept["count"], MOST_ROWS, source)
+    free = [checked_number(each, count + len(kept["free"]) - 1, source) for each in kept["free"]]
+
+    def read() -> Sequence[Any]:
+        try:
+            found = codec.read(column, kept["values"], source)
+        except (ValueError, TypeError, LookupError) as error:
+            raise source.refused(str(error)) from None
+        if len(found) != count:
+            raise source.refused("there are not as many values")
+        return found
+
+    if len({*free}) != len(free):
+        raise source.refused("a number is free twice")
+    values.domain(column.domain).restore(count, free, read)
 
 
 # --------------------------------------------------------------- beginning

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import thresholds
 from ..circuit import DeltaGroup, NodeId, Result
-from ..maintaining import Costs, Profile
+from ..maintaining import Costs, Profile, number
 from ..schema import Kind, Schema
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
@@ -27,10 +27,13 @@ from .recursion.growingset import GrowingSet
 from .recursion.ranked import Ranked
 from .recursion.recursion import Recursion
 from .state import State
+from .storage.interner import Values
 from .storage.keeping import (
+    Bounds,
     Frozen,
     Kept,
     Source,
+    checked_number,
     frozen_table,
     later_array,
     part_of,
@@ -143,8 +146,9 @@ def _arrangements(store: Any) -> Kept:
     return [list(by) for by in store.indexes if all(isinstance(each, int) for each in by)]
 
 
-def _to_be_arranged(store: Any, kept: Kept) -> None:
-    vars(store)[AHEAD] = [tuple(by) for by in kept]
+def _to_be_arranged(store: Any, kept: Kept, source: Source) -> None:
+    arity = len(store.schema)
+    vars(store)[AHEAD] = [tuple(checked_number(each, arity - 1, source) for each in by) for by in kept]
 
 
 def _group(group: GroupState, copied: bool) -> Frozen:
@@ -198,81 +202,97 @@ def _relation(relation: Any, copied: bool) -> Frozen:
 
 
 def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: Source) -> None:
-    """Puts a unit into a state that has had no epoch."""
+    """Puts a unit into a state that has had no epoch. Raises what `source` refuses it by, if it can be none;
+    and KeyError, TypeError and ValueError."""
     if at in state.recursions:
         recursion = state.recursions[at]
         assert isinstance(recursion, Recursion)
-        _restore_recursion(recursion, kept, source)
+        _restore_recursion(state.values, recursion, kept, source)
         state.reread(at)
         return
     if "store" in kept:
-        _restore_store(state.own_store(at), kept["store"], source)
+        _restore_store(state.values, state.own_store(at), kept["store"], source)
     if "group" in kept:
-        _restore_group(state.groups[at], kept["group"], source)
+        _restore_group(state.values, state.groups[at], kept["group"], source)
 
 
-def _restore_store(store: Store, kept: Mapping[str, Any], source: Source) -> None:
-    restore_table(store.table, kept["table"], source)
-    store.present = kept["present"]
-    _to_be_arranged(store, kept["indexes"])
+def _restore_store(values: Values, store: Store, kept: Mapping[str, Any], source: Source) -> None:
+    restore_table(store.table, kept["table"], source, _bounds(values, store.schema))
+    store.present = checked_number(kept["present"], store.table.size, source)
+    _to_be_arranged(store, kept["indexes"], source)
     if kept["weights"] is not None:
-        read_later(store, "weights", later_array(kept["weights"], source))
+        read_later(store, "weights", later_array(kept["weights"], source, store.table.size))
 
 
-def _restore_group(group: GroupState, kept: Mapping[str, Any], source: Source) -> None:
-    restore_table(group.keys, kept["keys"], source)
-    group.alive = kept["alive"]
-    read_later(group, "counts", later_array(kept["counts"], source))
-    read_later(group, "results", lambda: [read_array(each, source) for each in kept["results"]])
+def _bounds(values: Values, schema: Schema) -> list[Bounds]:
+    """The least and the greatest number in each column."""
+    return [values.bounds(column) for column in schema]
+
+
+def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], source: Source) -> None:
+    bounds = _bounds(values, group.node.schema)
+    restore_table(group.keys, kept["keys"], source, bounds[: group.arity])
+    size = group.keys.size
+    group.alive = checked_number(kept["alive"], size, source)
+    read_later(group, "counts", later_array(kept["counts"], source, size))
+    results = [
+        later_array(each, source, size, of)
+        for each, of in zip(kept["results"], bounds[group.arity :], strict=True)
+    ]
+    read_later(group, "results", lambda: [read() for read in results])
     for accumulator, of in zip(group.accumulators, kept["accumulators"], strict=True):
-        _restore_accumulator(accumulator, of, source)
+        _restore_accumulator(accumulator, of, source, size)
 
 
-def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: Source) -> None:
+def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: Source, size: int) -> None:
     match accumulator:
         case IntegerSum():
             low, high, huge = kept
-            read_later(accumulator, "low", later_array(low, source))
-            read_later(accumulator, "high", later_array(high, source))
-            accumulator.huge = {group: int(total, 16) for group, total in huge}
+            read_later(accumulator, "low", later_array(low, source, size))
+            read_later(accumulator, "high", later_array(high, source, size))
+            accumulator.huge = {checked_number(group, size, source): int(total, 16) for group, total in huge}
         case FloatSum():
             accumulator.sums = {
-                group: (int(finite, 16), nans, plus, minus) for group, finite, nans, plus, minus in kept
+                checked_number(group, size, source): (int(finite, 16), int(nans), int(plus), int(minus))
+                for group, finite, nans, plus, minus in kept
             }
         case Extreme():
-            accumulator.restore(kept[0], [later_array(each, source) for each in kept[1:]])
+            accumulator.restore(kept[0], [later_array(each, source, size) for each in kept[1:]])
 
 
-def _restore_recursion(recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
+def _restore_recursion(values: Values, recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
     for name, flag in zip(_FLAGS, kept["flags"], strict=True):
         setattr(recursion, name, flag)
     recursion.costs = Costs(
-        **{name.removeprefix("_"): value for name, value in zip(_COSTS[:-1], kept["costs"][:-1], strict=True)}
+        **{name: number(value) for name, value in zip(_COSTS[:-1], kept["costs"][:-1], strict=True)}
     )
     recursion.costs.resume(kept["costs"][-1], kept["known"], Profile.restored(kept["profile"]))
     if kept["ranked"]:
         recursion.ranked = {
-            name: _ranked(recursion.schemas[name], of, source) for name, of in kept["relations"].items()
+            name: _ranked(values, recursion.schemas[name], kept["relations"][name], source)
+            for name in recursion.relations
         }
         recursion.sets = {}
     else:
-        _restore_sets(recursion, kept, source)
+        _restore_sets(values, recursion, kept, source)
     for name, relation in recursion.relations.items():
-        _to_be_arranged(relation, kept["indexes"][name])
+        _to_be_arranged(relation, kept["indexes"][name], source)
 
 
-def _restore_sets(recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
-    for name, (table, iterations, came, reached) in kept["relations"].items():
-        relation = recursion.sets[name]
-        restore_table(relation.table, table, source)
-        arrived = [array("q", read_array(each, source).tolist()) for each in (came, reached)]
-        relation.restore(iterations, arrived[0], arrived[1])
+def _restore_sets(values: Values, recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
+    for name, relation in recursion.sets.items():
+        table, iterations, came, reached = kept["relations"][name]
+        restore_table(relation.table, table, source, _bounds(values, relation.schema))
+        arrived = [read_array(came, source), read_array(reached, source, (0, relation.table.size))]
+        if len(arrived[0]) != len(arrived[1]) or any(bool((np.diff(each) <= 0).any()) for each in arrived):
+            raise source.refused("iterations are not in order")
+        relation.restore(iterations, *(array("q", each.tolist()) for each in arrived))
 
 
-def _ranked(schema: Schema, kept: Kept, source: Source) -> Ranked:
+def _ranked(values: Values, schema: Schema, kept: Kept, source: Source) -> Ranked:
     table, weights, latest, present = kept
     found = Ranked.empty(schema)
-    restore_table(found.table, table, source)
-    read_later(found, "weights", later_array(weights, source))
-    found.restore(latest, present)
+    restore_table(found.table, table, source, _bounds(values, schema))
+    read_later(found, "weights", later_array(weights, source, found.table.size))
+    found.restore(latest, checked_number(present, found.table.size, source))
     return found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +20,14 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.durability import background, folding, reports
+from ddlog.durability.parts import checksum
 from ddlog.sessions.persistence import checkpoint_policy, checkpointing
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.persistence.exporting import output_tables
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
-from ..trying import trying
+from ..trying import longer, trying
 from .crashes import Crashes, reference
 from .damage import Damage
 from .script import PLAIN, script
@@ -208,6 +212,53 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path: Path) -> None:
         assert held(session) == expected
     assert len(notes) == 1 and "damaged" in notes[0]
     assert len(list(reports.checked(str(tmp_path / "s")))) == 1, "it is written anew"
+
+
+def changed_number(path: Path, chance: random.Random) -> None:
+    """Changes a number of a checkpoint, or a byte of its arrays, and makes the checksums right again."""
+    with sqlite3.connect(path) as base:
+        units = base.execute("SELECT * FROM unit").fetchall()
+        id, *fields, _ = chance.choice(units)
+        content, pieces = json.loads(fields[4]), range(fields[5], fields[5] + fields[6])
+        if pieces and chance.random() < 0.3:
+            (data,) = base.execute("SELECT data FROM piece WHERE id = ?", (pieces[0],)).fetchone()
+            place = chance.randrange(len(data))
+            new = data[:place] + bytes([chance.randrange(256)]) + data[place + 1 :]
+            base.execute(
+                "UPDATE piece SET data = ?, checksum = ? WHERE id = ?", (new, zlib.crc32(new), pieces[0])
+            )
+        else:
+            *way, last = chance.choice(list(ways_to_leaves(content)))
+            inner = content
+            for each in way:
+                inner = inner[each]
+            inner[last] = chance.choice([-1, 0, 1, 7, 1 << 40, 1 << 70, "", "x", None, [], 1.5, "<i8"])
+        fields[4] = json.dumps(content)
+        sums = dict(base.execute("SELECT id, checksum FROM piece"))
+        known = checksum(*fields, *(sums[each] for each in pieces))
+        base.execute("UPDATE unit SET content = ?, checksum = ? WHERE id = ?", (fields[4], known, id))
+    base.close()
+
+
+def ways_to_leaves(content: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys and places that lead to each number, text, list or object."""
+    if way:
+        yield way
+    if not isinstance(content, dict | list):
+        return
+    for each, inner in content.items() if isinstance(content, dict) else enumerate(content):
+        yield from ways_to_leaves(inner, (*way, each))
+
+
+@pytest.mark.parametrize("seed", range(longer(20, 1000)))
+def test_impossible_numbers_with_right_checksums_are_left_out_or_an_error(tmp_path: Path, seed: int) -> None:
+    filled(tmp_path / "s")
+    changed_number(tmp_path / "s", random.Random(seed))
+    with suppress(ddlog.DDlogError), ddlog.compile(TWO).session(state=tmp_path / "s") as session:
+        held(session)
+        for relation in session.program.names("input"):
+            session.clear(relation)
+        session.commit()
 
 
 def test_tables_with_other_columns_are_found(tmp_path: Path) -> None:

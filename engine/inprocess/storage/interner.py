@@ -138,6 +138,19 @@ class Values:
             found = self._domains[name] = Interner()
         return found
 
+    def bounds(self, column: Column) -> tuple[int, int]:
+        """The least and the greatest int64 that a value of a column can have."""
+        found = self._domains.get(column.domain)
+        ids = 0 if found is None else len(found) + len(found.free)
+        match column.kind:
+            case Kind.OBJECT:
+                return 0, ids - 1
+            case Kind.BOOL:
+                return 0, 1
+            case Kind.INT:
+                return -INLINE_LIMIT, INLINE_LIMIT + ids - 1
+        return -(1 << 63), (1 << 63) - 1
+
     def domains(self) -> Iterable[tuple[str, Interner]]:
         """All domains by name."""
         return self._domains.items()

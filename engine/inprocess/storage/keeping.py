@@ -10,7 +10,7 @@ whose items change is copied, as narrow as it is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -20,13 +20,15 @@ import numpy as np
 
 from ...memory import reserve
 from ...schema import Array
-from .layout import Layout, PackedField
+from .layout import WORD, Layout, PackedField
 from .table import RowTable
 
 Kept: TypeAlias = Any
 """What JSON can hold: numbers, texts, lists, and objects."""
 Frozen: TypeAlias = Any
 """The same, with parts where arrays are that are not written yet."""
+Bounds: TypeAlias = tuple[int, int]
+"""The least and the greatest number."""
 Still: TypeAlias = AbstractContextManager[Any]
 """While it is entered, a state does not change."""
 
@@ -34,6 +36,13 @@ _CHUNK = 1 << 17
 _IN_CACHE = 1 << 15
 _WORD = np.dtype(np.int64).str
 _FORMS = ((8, "u1"), (16, "u2"), (32, "u4"))
+_WIDTHS = {
+    "": 0,
+    **{kind: np.dtype(kind).itemsize for kind in ("b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8")},
+}
+_KINDS = frozenset(np.dtype(kind).str for kind in _WIDTHS if kind)
+MOST_ROWS = 1 << 48
+"""More rows than a table has."""
 
 
 class Sink(Protocol):
@@ -50,8 +59,15 @@ class Sink(Protocol):
 class Source(Protocol):
     """Gives the bytes of a part of a state."""
 
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+
     def read(self, start: int, size: int) -> Iterable[bytes]:
         """The bytes from a place on, in pieces that come one after another."""
+
+    def refused(self, what: str) -> Exception:
+        """The error for what is kept, and can be no part of a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +146,46 @@ def _bounds(part: Part, still: Still) -> tuple[int, int]:
     return min(found, default=0), max(found, default=0)
 
 
-def read_array(kept: Kept, source: Source) -> Array:
-    """The array that was written."""
-    start, length, kind, form, base = kept
+def checked_array(kept: Kept, source: Source, size: int | None = None) -> Kept:
+    """Where an array of so many items is, and how. Raises what `source` refuses it by, if it cannot be."""
+    match kept:
+        case [int(start), int(length), str(kind), str(form), int(base)] if (
+            start >= 0
+            and length >= 0
+            and kind in _KINDS
+            and form in _WIDTHS
+            and start + length * _WIDTHS[form] <= source.size
+            and -(1 << 63) <= base < 1 << 63
+            and size in (None, length)
+        ):
+            return kept
+    raise source.refused("an array is not as long as it was")
+
+
+def checked_number(kept: Kept, most: int, source: Source) -> int:
+    """A number that is not negative, up to another one. Raises what `source` refuses it by."""
+    if isinstance(kept, int) and 0 <= kept <= most:
+        return kept
+    raise source.refused("a number is out of range")
+
+
+def _check_range(items: np.ndarray[Any, Any], least: int, most: int, source: Source) -> None:
+    if len(items) and (int(items.min()) < least or int(items.max()) > most):
+        raise source.refused("numbers are out of range")
+
+
+def read_array(kept: Kept, source: Source, bounds: Bounds | None = None) -> Array:
+    """The array that was written. Raises what `source` refuses it by, if it cannot be that one, or an item
+    is not within `bounds`."""
+    start, length, kind, form, base = checked_array(kept, source)
     reserve(length * np.dtype(kind).itemsize)
+    found = _read_array(start, length, kind, form, base, source)
+    if bounds is not None:
+        _check_range(found, *bounds, source)
+    return found
+
+
+def _read_array(start: int, length: int, kind: str, form: str, base: int, source: Source) -> Array:
     if not form:
         return np.full(length, base, kind)
     found = np.empty(length, kind)
@@ -145,13 +197,16 @@ def read_array(kept: Kept, source: Source) -> Array:
         np.add(part, base, out=found[at : at + count], casting="unsafe", dtype=np.int64)
         at, rest = at + count, data[count * width :]
     if at != length or rest:
-        raise ValueError("an array is not as long as it was")
+        raise source.refused("an array is not as long as it was")
     return found
 
 
-def later_array(kept: Kept, source: Source) -> Callable[[], Array]:
-    """Reads an array when it is called."""
-    return partial(read_array, kept, source)
+def later_array(
+    kept: Kept, source: Source, size: int | None = None, bounds: Bounds | None = None
+) -> Callable[[], Array]:
+    """Reads an array when it is called. Raises now what `source` refuses it by, if none of so many items
+    can be there."""
+    return partial(read_array, checked_array(kept, source, size), source, bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +215,20 @@ class LaterColumn:
 
     kept: Kept
     source: Source
+    bounds: Bounds | None
 
     def read(self) -> Array:
-        return read_array(self.kept, self.source)
+        return read_array(self.kept, self.source, self.bounds)
 
     def add_to(self, words: Array, field: PackedField, is_first: bool) -> None:
         start, length, _, form, base = self.kept
+        least, most = field.offset, field.offset + field.mask
+        if self.bounds is not None:
+            least, most = max(least, self.bounds[0]), min(most, self.bounds[1])
+        least, most = least - base, most - base  # of the items as they are written
         base -= field.offset
         if not form:
+            _check_range(np.zeros(1, np.int64), least, most, self.source)
             if is_first:
                 words.fill(base << field.shift)
             else:
@@ -178,6 +239,7 @@ class LaterColumn:
             data = rest + piece if rest else piece
             count = len(data) // width
             part = np.frombuffer(data, f"<{form}", count)
+            _check_range(part, least, most, self.source)
             for low in range(0, count, _IN_CACHE):
                 some = part[low : low + _IN_CACHE].astype(np.int64)
                 some += base
@@ -189,7 +251,7 @@ class LaterColumn:
                     into |= some
             at, rest = at + count, data[count * width :]
         if at != length or rest:
-            raise ValueError("an array is not as long as it was")
+            raise self.source.refused("an array is not as long as it was")
 
 
 def frozen_table(table: RowTable) -> Frozen:
@@ -200,11 +262,27 @@ def frozen_table(table: RowTable) -> Frozen:
     return {"size": size, "layout": fields, "columns": columns}
 
 
-def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source) -> None:
-    """Puts rows into an empty table. They are read when the table first needs them."""
+def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source, bounds: Sequence[Bounds]) -> None:
+    """Puts rows into an empty table. They are read when the table first needs them. `bounds` are those of the
+    columns' numbers. Raises what `source` refuses them by, if they can be none."""
     if not kept["size"]:
         return
-    layout = None
-    if kept["layout"] is not None:
-        layout = Layout(tuple(PackedField(*field) for field in kept["layout"]))
-    table.restore(kept["size"], layout, [LaterColumn(each, source) for each in kept["columns"]])
+    size = checked_number(kept["size"], MOST_ROWS, source)
+    layout = None if kept["layout"] is None else _layout(kept["layout"], source)
+    columns = [
+        LaterColumn(checked_array(each, source, size), source, of)
+        for each, of in zip(kept["columns"], bounds, strict=True)
+    ]
+    if len(columns) != table.arity or not (layout is None or len(layout.fields) == len(columns)):
+        raise source.refused("a table has other columns")
+    table.restore(size, layout, columns)
+
+
+def _layout(kept: Kept, source: Source) -> Layout:
+    """A layout whose fields follow each other."""
+    fields, end = [PackedField(*map(int, field)) for field in kept], 0
+    for field in fields:
+        if field.shift < end or field.width < 1 or field.shift + field.width > WORD:
+            raise source.refused("the columns of a table overlap")
+        end = field.shift + field.width
+    return Layout(tuple(fields))
