@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .. import core
+from ..core.clauses import mapped
 from ..core.walk import children, descendants, transform
 from ..types import BigInt, Bit, Signed, Type
 
@@ -28,7 +29,7 @@ class Dependencies:
         """The variables that have one value at most in the valuations of a body where the known variables
         have certain values."""
         found, made = set(known), records(body)
-        clauses = [_resolved_clause(each, made) for each in body]
+        clauses = [mapped(each, lambda expr: resolved(expr, made)) for each in body]
         while True:
             before = len(found)
             for clause in clauses:
@@ -136,15 +137,6 @@ def resolved(expr: core.Expr, made: Mapping[str, core.MakeStruct]) -> core.Expr:
         return None
 
     return transform(expr, change) if made else expr
-
-
-def _resolved_clause(clause: core.Clause, made: Mapping[str, core.MakeStruct]) -> core.Clause:
-    match clause:
-        case core.Let(name, value, span):
-            return core.Let(name, resolved(value, made), span)
-        case core.Guard(condition, span):
-            return core.Guard(resolved(condition, made), span)
-    return clause
 
 
 def variables(expr: core.Expr) -> set[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import core, errors
+from ..core.clauses import binds, expressions
 from ..core.walk import descendants
 from ..errors.diagnostics import Diagnostic
 from ..errors.grouping import EqualValues
@@ -76,7 +77,8 @@ def _in_group(
     place: int,
     group: core.GroupBy,
 ) -> Iterator[EqualValues]:
-    later = [*_expressions(rule.body[place + 1 :]), *(arg for head in rule.heads for arg in head.args)]
+    later = [each for clause in rule.body[place + 1 :] for each in expressions(clause)]
+    later += [arg for head in rule.heads for arg in head.args]
     counting = next((name for each in later for name in uses.counting(each, group.name)), None)
     if counting is None:
         return
@@ -120,13 +122,8 @@ def _bound(body: Sequence[core.Clause]) -> list[str]:
     terms: dict[str, None] = {}
     defined: dict[str, None] = {}
     for clause in body[groups[-1] :] if groups else body:
-        match clause:
-            case core.Atom(_, columns, False):
-                terms.update((name, None) for name in columns if name is not None)
-            case core.GroupBy(name, _, keys):
-                terms.update((each, None) for each in (*keys, name))
-            case core.Unnest(name) | core.Let(name):
-                defined[name] = None
+        kind = defined if isinstance(clause, core.Let | core.Unnest) else terms
+        kind.update((name, None) for name in binds(clause))
     return [*terms, *(name for name in defined if name not in terms)]
 
 
@@ -203,15 +200,6 @@ def _pair(value: core.Expr, missing: Sequence[str], text: str, *, only_counts: b
         return f"({', '.join(missing)}, {text[1:]}"
     first = missing[0] if len(missing) == 1 else f"({', '.join(missing)})"
     return f"({', '.join(missing)}, {text})" if only_counts else f"({first}, {text})"
-
-
-def _expressions(clauses: Iterable[core.Clause]) -> Iterator[core.Expr]:
-    for clause in clauses:
-        match clause:
-            case core.Let(_, value) | core.Unnest(_, value) | core.GroupBy(_, value) | core.Inspect(value):
-                yield value
-            case core.Guard(condition):
-                yield condition
 
 
 def _written(name: str) -> str:

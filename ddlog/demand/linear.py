@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .. import core
 from ..core import Atom, Head, Relation, Rule, Var
+from ..core.clauses import bound_by_terms, expressions, named
 from ..core.walk import mentions
 from ..types import Type
-from .passing import bound_by_terms
-from .total import parts_of
 
 if TYPE_CHECKING:
     from .rewriting import Rewriting
@@ -137,7 +136,7 @@ def _hands_on(rule: Rule, head: Head, term: Atom, columns: Iterable[int]) -> boo
     rest = [i for i in range(len(head.args)) if i not in set(columns)]
     if any(term.columns[i] in names for i in rest):
         return False
-    read = [part for each in rule.body for part in parts_of(each)] + [head.args[i] for i in rest]
+    read = [part for each in rule.body for part in expressions(each)] + [head.args[i] for i in rest]
     others = [each for each in rule.body if isinstance(each, Atom) and each is not term]
     defined = {each.name for each in rule.body if isinstance(each, core.Let | core.Unnest)}
     elsewhere = {name for each in others for name in each.columns} | defined
@@ -157,10 +156,10 @@ def _steps(rule: Rule, head: Head, term: Atom, bound: Iterable[int]) -> bool:
 def _read(clause: core.Clause) -> Iterator[str]:
     from ..codegen.analysis import free_variables
 
-    for part in parts_of(clause):
+    for part in expressions(clause):
         yield from free_variables(part)
     if isinstance(clause, Atom):
-        yield from (name for name in clause.columns if name is not None)
+        yield from named(clause)
 
 
 def linear(

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field, replace
 from .. import core
 from ..codegen.analysis import free_variables, is_path
 from ..core import Atom, Clause, Expr, Guard, Let, Unnest, Var
+from ..core.clauses import expressions, named
 from ..lowering.rulebody import conjuncts
-from .total import Totality, parts_of
+from .total import Totality
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class _Part:
         return steps
 
     def _take_step(self, step: Clause) -> bool:
-        if not all(map(self.whole.totality.total, parts_of(step))):
+        if not all(map(self.whole.totality.total, expressions(step))):
             return False
         match step:
             case Unnest(name, value) if name not in self.known and self._computable(value):
@@ -154,7 +155,7 @@ class _Part:
             case Guard(core.Op("==", (value, Var(name)))) if self._defines(name, value):
                 self._take_binding(Let(name, value, step.span), name, value)
                 return True
-        names = {name for each in parts_of(step) for name in free_variables(each)}
+        names = {name for each in expressions(step) for name in free_variables(each)}
         names |= {step.name} if isinstance(step, Let) else set()
         if isinstance(step, Unnest) or not names <= self.known:
             return False
@@ -197,7 +198,7 @@ class _Part:
             if clause is not None and clause not in needed:
                 needed.add(clause)
                 taken = self.taken[clause]
-                computed = not isinstance(taken, Atom) and not all(map(is_path, parts_of(taken)))
+                computed = not isinstance(taken, Atom) and not all(map(is_path, expressions(taken)))
                 places = self.ground if computed else self.first
                 pending += [(each, places.get(each, self.first.get(each))) for each in self.reads[clause]]
                 variables |= _variables(taken)
@@ -226,16 +227,7 @@ def _single(clause: Clause) -> Iterator[Clause]:
 
 def _variables(clause: Clause) -> set[str]:
     """The variables of a clause."""
-    if isinstance(clause, Atom):
-        return {name for name in clause.columns if name is not None}
-    read = {name for each in parts_of(clause) for name in free_variables(each)}
-    return read | ({clause.name} if isinstance(clause, Let | Unnest) else set())
-
-
-def bound_by_terms(body: Sequence[Clause]) -> set[str]:
-    """The variables that positive terms of a body bind."""
-    terms = [each for each in body if isinstance(each, Atom) and not each.negated]
-    return {name for each in terms for name in each.columns if name is not None}
+    return {name for each in expressions(clause) for name in free_variables(each)} | set(named(clause))
 
 
 def given_variables(body: Sequence[Clause], wanted: Mapping[int, str]) -> list[dict[int, str]]:

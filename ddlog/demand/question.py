@@ -23,8 +23,8 @@ from ..core import (
     Stratum,
     Var,
 )
+from ..core.clauses import bound_by_terms
 from ..types import Constructor, TypeDef, User
-from .passing import bound_by_terms
 
 ANSWER = "query"
 """The name of the answer to a query; several have numbers."""

@@ -19,11 +19,12 @@ from typing import TypeAlias
 
 from .. import core
 from ..core import Atom, Clause, Expr, Guard, Head, Let, Relation, Rule, Var
+from ..core.clauses import bound_by_terms
 from ..core.matching import matches
 from ..errors.source import Span
 from ..types import Bool, Type
 from .linear import ONCE, Case, factored
-from .passing import Asked, Passing, bound_by_terms, given_variables
+from .passing import Asked, Passing, given_variables
 from .total import Totality
 
 DEMAND = "$demand"

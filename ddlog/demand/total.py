@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from .. import core
 from ..core import Expr
+from ..core.clauses import expressions
 from ..core.walk import children, descendants
 from ..types import BigInt, Bit, Signed
 
@@ -64,7 +65,7 @@ class Effects:
         """Whether the evaluation of a rule has an effect."""
         if any(isinstance(each, core.Inspect) for each in rule.body):
             return True
-        parts = [part for each in rule.body for part in parts_of(each)]
+        parts = [part for each in rule.body for part in expressions(each)]
         parts += [arg for head in rule.heads for arg in head.args]
         return bool(self._effectful) and any(_called(each) & self._effectful for each in parts)
 
@@ -73,15 +74,3 @@ def _called(expr: Expr) -> set[str]:
     """The functions that an expression may call."""
     calls = (each for each in descendants(expr) if isinstance(each, core.Call | core.Closure))
     return {each.function for each in calls}
-
-
-def parts_of(clause: core.Clause) -> tuple[Expr, ...]:
-    """The expressions of a clause."""
-    match clause:
-        case core.Let() | core.Unnest() | core.Inspect():
-            return (clause.value,)
-        case core.GroupBy():
-            return (clause.value,) if clause.key is None else (clause.value, clause.key)
-        case core.Guard():
-            return (clause.condition,)
-    return ()

@@ -8,7 +8,8 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Stratum, Unnest, Var
+from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Head, Rule, Stratum, Var
+from ..core.clauses import expressions, positive
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import LoopWithEffects
@@ -17,7 +18,7 @@ from ..values.rows import Row
 from .held import Fact, Held, is_given
 from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
-from .stages import MEMBER, Stage, Test, picked, plain, positive
+from .stages import MEMBER, Stage, Test, picked, plain
 
 _DECIDERS = {"min": min, "max": max, "first": min}
 _SECONDS = {"min_second": min, "max_second": max}
@@ -186,7 +187,7 @@ class Derivations:
         return found
 
     def _is_base(self, case: Case) -> bool:
-        terms = (each for each in case.rule.body if isinstance(each, Atom) and not each.negated)
+        terms = positive(case.rule.body)
         return all(self.given(each.relation) for each in terms)
 
     def by(self, case: Case, facts: Iterable[Fact]) -> dict[Fact, list[Derivation]]:
@@ -204,7 +205,7 @@ class Derivations:
         groups: dict[Row, Members] = {}
         if stage.group is not None:
             groups = self._groups(stage, stage.group, [values for _, values in found], head)
-        terms = [(term.relation, picked([name or "" for name in term.columns])) for term in positive(stage)]
+        terms = [(term.relation, picked([name or "" for name in term.columns])) for term in stage.terms]
         for seed, values in found:
             rows = tuple([(relation, pick(values)) for relation, pick in terms])
             group = None
@@ -230,7 +231,7 @@ class Derivations:
         """The valuations of the clauses before a group; of one of all rows, with how often each counts."""
         found = self._valuations(inner, keys, None)
         relations = self._program.relations
-        if not clause.bag or all(relations[each.relation].kind != "multiset" for each in positive(inner)):
+        if not clause.bag or all(relations[each.relation].kind != "multiset" for each in inner.terms):
             yield from found
             return
         pairs = list(found)
@@ -252,7 +253,7 @@ class Derivations:
 
     def _uses(self, stage: Stage, name: str, head: Head | None) -> set[str] | None:
         """The names of the functions whose only argument is the group; None if it is used otherwise."""
-        exprs = [expr for each in stage.body[stage.last :] for expr in _expressions(each)]
+        exprs = [expr for each in stage.body[stage.last :] for expr in expressions(each)]
         exprs += [] if head is None else head.args
         parts = [part for expr in exprs for part in descendants(expr)]
         calls = [part for part in parts if isinstance(part, Call) and part.args == (_named(part, name),)]
@@ -279,17 +280,6 @@ def _members(
         deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
     members = tuple(Member(each, tuple(values[each])) for each in ordered)
     return Members(clause, members, deciding, inner, key)
-
-
-def _expressions(clause: Any) -> tuple[Expr, ...]:
-    match clause:
-        case Let(_, value) | Unnest(_, value):
-            return (value,)
-        case Guard(condition):
-            return (condition,)
-        case GroupBy(_, value):
-            return (value,)
-    return ()
 
 
 def by_relation(facts: Iterable[Fact]) -> dict[str, list[Row]]:

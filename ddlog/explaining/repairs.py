@@ -13,7 +13,8 @@ from itertools import combinations, islice, product
 from typing import Any, TypeAlias
 
 from ..codegen.analysis import free_variables
-from ..core import Atom, Clause, GroupBy, Guard, Let, Unnest
+from ..core import Atom, Clause, GroupBy
+from ..core.clauses import binds, bound_by_terms, expressions, named, positive
 from .derivations import Case
 from .held import Fact, Held
 from .inverting import bindings
@@ -76,7 +77,7 @@ class Repairs:
 
     def satisfying(self, stage: Stage, known: dict[str, Any]) -> Iterator[Facts]:
         """Sets of facts that give a stage without groups another valuation."""
-        terms = [each for each in stage.body if isinstance(each, Atom) and not each.negated]
+        terms = list(positive(stage.body))
         for count in range(1, min(len(terms), MOST) + 1):
             for missing in combinations(terms, count):
                 for rows in islice(self._lacking(stage, known, missing), _LACKING):
@@ -150,7 +151,7 @@ class Repairs:
         body = case.rule.body
         if known is None or any(isinstance(each, GroupBy) for each in body):
             return
-        terms = [each for each in body if isinstance(each, Atom) and not each.negated]
+        terms = list(positive(body))
         for count in range(1, min(len(terms), MOST) + 1):
             for missing in combinations(range(len(terms)), count):
                 key = fact, id(case), missing
@@ -229,24 +230,15 @@ class Repairs:
 
 def _computable(clauses: Iterable[Clause], known: set[str]) -> Iterator[Clause]:
     """The clauses, without those over variables that no clause binds."""
-    bound, clauses = set(known), list(clauses)
+    clauses = list(clauses)
+    bound = known | bound_by_terms(clauses)
     for clause in clauses:
-        if isinstance(clause, Atom) and not clause.negated:
-            bound.update(name for name in clause.columns if name is not None)
-    for clause in clauses:
-        match clause:
-            case Atom(_, columns, True):
-                if all(name is None or name in bound for name in columns):
-                    yield clause
-            case Let(name, value) | Unnest(name, value):
-                if free_variables(value).keys() <= bound:
-                    bound.add(name)
-                    yield clause
-            case Guard(condition):
-                if free_variables(condition).keys() <= bound:
-                    yield clause
-            case _:
-                yield clause
+        read = {name for each in expressions(clause) for name in free_variables(each)}
+        if isinstance(clause, Atom):
+            read |= set(named(clause))
+        if read <= bound or isinstance(clause, GroupBy):
+            bound.update(binds(clause))
+            yield clause
 
 
 def _order(facts: Facts, goal: Fact) -> tuple[int, int, str]:

@@ -10,7 +10,7 @@ stands at the beginning of the body, and `GIVEN` after the last group_by.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
@@ -34,6 +34,7 @@ from ..core import (
     Unnest,
     Var,
 )
+from ..core.clauses import binds, positive
 from ..types import Opaque, Type, User
 from ..values.rows import Row
 from .held import Held
@@ -78,16 +79,17 @@ class Stage:
         clause = self.body[self.last - 1] if self.last else None
         return clause if isinstance(clause, GroupBy) else None
 
+    @property
+    def terms(self) -> tuple[Atom, ...]:
+        """The terms after the last group_by that are not negated."""
+        return tuple(positive(self.body[self.last :]))
+
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The variables that clauses after the last group_by, or that itself, bind; without groups."""
         names = list(self.group.keys) if self.group is not None else []
         for clause in self.body[self.last :]:
-            match clause:
-                case Atom(_, columns, False):
-                    names += [name for name in columns if name is not None]
-                case Let(name) | Unnest(name):
-                    names.append(name)
+            names += binds(clause)
         return tuple(dict.fromkeys(names))
 
     def type(self, name: str) -> Type:
@@ -195,8 +197,3 @@ def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda values: tuple(values[name] for name in names)
-
-
-def positive(stage: Stage) -> Iterator[Atom]:
-    """The terms after the last group_by that are not negated."""
-    yield from (each for each in stage.body[stage.last :] if isinstance(each, Atom) and not each.negated)

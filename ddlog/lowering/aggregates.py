@@ -24,14 +24,11 @@ from ..core import (
     Function,
     GetItem,
     GroupBy,
-    Guard,
     Head,
-    Inspect,
-    Let,
     MakeTuple,
-    Unnest,
     Var,
 )
+from ..core.clauses import expressions, mapped, named
 from ..core.walk import mentions, transform
 from ..engine.circuit import Aggregate, First
 from ..engine.schema import RowExpr
@@ -115,12 +112,10 @@ def plan_grouping(
                 return Var(column, expr.type, expr.span)
         return None
 
-    new_rest = tuple(_transform_clause(each, change) for each in rest)
+    new_rest = tuple(mapped(each, lambda expr: transform(expr, change)) for each in rest)
     new_heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)
-    exprs = [e for c in new_rest for e in _expressions(c)] + [e for head in new_heads for e in head.args]
-    whole = any(mentions(e, clause.name) for e in exprs)
-    whole = whole or any(clause.name in getattr(c, "columns", ()) or _binds(c, clause.name) for c in new_rest)
-    if whole:
+    exprs = [e for c in new_rest for e in expressions(c)] + [e for head in new_heads for e in head.args]
+    if any(mentions(e, clause.name) for e in exprs) or any(clause.name in named(c) for c in new_rest):
         identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
         if clause.key is not None:
             identity = (*identity, compile_expr(clause.key, "").key)
@@ -257,31 +252,6 @@ def key_of(names: Sequence[str], types: Mapping[str, Type], span: Span) -> Expr:
     if len(variables) == 1:
         return variables[0]
     return MakeTuple(variables, Tuple(tuple(v.type for v in variables)), span)
-
-
-def _transform_clause(clause: Clause, change: Callable[[Expr], Expr | None]) -> Clause:
-    match clause:
-        case Let() | Unnest() | GroupBy() | Inspect():
-            return replace(clause, value=transform(clause.value, change))
-        case Guard():
-            return replace(clause, condition=transform(clause.condition, change))
-        case _:
-            return clause
-
-
-def _expressions(clause: Clause) -> tuple[Expr, ...]:
-    match clause:
-        case Let() | Unnest() | GroupBy() | Inspect():
-            return (clause.value,)
-        case Guard():
-            return (clause.condition,)
-        case _:
-            return ()
-
-
-def _binds(clause: Clause, name: str) -> bool:
-    """Whether the clause uses the variable outside of expressions."""
-    return (isinstance(clause, GroupBy) and name in clause.keys) or getattr(clause, "name", None) == name
 
 
 def is_group(type: Type) -> bool:

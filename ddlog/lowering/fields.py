@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from .. import core
 from ..core import CheckedProgram, Expr, Rule
+from ..core.clauses import mapped
 from ..core.walk import descendants, transform
 
 
@@ -51,14 +52,9 @@ def _rule(rule: Rule) -> Rule:
             case core.Let(name, core.Var(other)) if other in rows:
                 rows[name] = rows[other]
                 body.append(clause)
-            case core.Let(_, value) | core.Unnest(_, value):
-                body.append(replace(clause, value=changed(value)))
-            case core.Guard(condition):
-                body.append(replace(clause, condition=changed(condition)))
-            case core.GroupBy(value=value):
-                body.append(replace(clause, value=changed(value)))
-                rows.clear()
             case _:
-                body.append(clause)
+                body.append(mapped(clause, changed))
+                if isinstance(clause, core.GroupBy):
+                    rows.clear()
     heads = tuple(replace(head, args=tuple(map(changed, head.args))) for head in rule.heads)
     return replace(rule, body=tuple(body), heads=heads)
