@@ -19,6 +19,7 @@ from ..io.faults import FaultyFile
 from ..io.formats import Row
 from ..io.read import fault_in
 from ..io.write import make_directory, replacing
+from ..lowering.lower import needed_by
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..souffle.files.databases import read_database, write_database
@@ -47,13 +48,15 @@ class SouffleFiles:
         self._words = Vocabulary(program.checked.typedefs, translation.branches, translation.fields)
         self._fact_dir = Path(fact_dir)
         self._output_dir = None if output_dir == "-" else Path(output_dir)
-        self._inputs = [each for each in translation.transfers if each.what == "input"]
         self._targets = _forms(
             [each for each in translation.transfers if each.what != "input"],
             lambda each: form_of(
                 each, self._output_dir or Path(), note, to_console=output_dir == "-" and each.what == "output"
             ),
         )
+        needed = needed_by(program.checked, self.results)
+        inputs = (each for each in translation.transfers if each.what == "input")
+        self._inputs = [each for each in inputs if each.relation in needed]
 
     @property
     def results(self) -> list[str]:
@@ -63,8 +66,8 @@ class SouffleFiles:
     # ---------------------------------------------------------------- facts
 
     def sources(self, *, may_be_absent: bool) -> list[Source]:
-        """The places of all facts. Raises DDlogError for wrong parameters, and for absent files unless they
-        `may_be_absent`."""
+        """The places of the facts that results need. Raises DDlogError for wrong parameters, and for absent
+        files unless they `may_be_absent`."""
         if not self._fact_dir.is_dir():
             kind = errors.NotADirectory if self._fact_dir.exists() else errors.NoSuchDirectory
             raise DDlogError([kind(str(self._fact_dir))])

@@ -160,10 +160,22 @@ class BadComponent(Diagnostic):
     problem: str
 
 
-class Unstratified(Diagnostic):
-    """A negation inside a recursion."""
+class ProgramOfSouffle(Diagnostic):
+    """A program of Soufflé where one of this language is expected."""
 
-    title = "this negation is inside a recursion: {cycle}"
+    title = "{name} is a program of Soufflé"
+    suggestion = (
+        "`ddlog import-souffle {name} --run` runs it; with `-o OUT.dl` in place of `--run` it is translated"
+    )
+    name: str
+
+
+class Unstratified(Diagnostic):
+    """A negation, or an aggregate that must know all its rows, inside a recursion."""
+
+    title = "this {what} is inside a recursion of {cycle}"
+    suggestion = "it must know all rows of {cycle} before it has a value"
+    what: str
     cycle: str
 
 

@@ -53,7 +53,7 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
     back as inputs in later epochs."""
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
-    needed = _needed(program, wanted) | {name for name, role in roles.items() if role == "input"}
+    needed = needed_by(program, wanted) | {name for name, role in roles.items() if role == "input"}
     lowering = _Strata(program, compile_function_table(program))
     for stratum in program.strata:
         kept = tuple(name for name in stratum.relations if name in needed)
@@ -97,8 +97,8 @@ def _circuit(builder: Builder) -> Circuit:
     return circuit
 
 
-def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
-    """The relations that some relation depends on, with the relation itself."""
+def needed_by(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
+    """The wanted relations, and all that they depend on."""
     reads = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
     reads |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
     for stratum in program.strata:

@@ -9,6 +9,7 @@ each other.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,10 @@ from pathlib import Path
 from .. import syntax
 from ..errors import modules as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.souffle import ProgramOfSouffle
 from ..errors.source import Source, program_text
 from ..sql.translate import translate
+from ..syntax.lexer import Places
 from ..syntax.parser import parse_program
 from .modules import (
     FUNCTIONS,
@@ -28,6 +31,11 @@ from .modules import (
     library,
     library_module,
     module_file,
+)
+
+# A declaration of Soufflé, in a text that is none of this language.
+_SOUFFLE = re.compile(
+    r'^[ \t]*(\.(?:decl|comp|init|type|input|output|printsize|functor|pragma))[ \t]+["\w]', re.MULTILINE
 )
 
 
@@ -153,7 +161,14 @@ def _read(
 
 def _parsed(source: Source) -> tuple[syntax.Module, list[Diagnostic]]:
     """The syntax tree of a module, and its errors. Raises DDlogError for a module of SQL that has some."""
-    return (translate(source), []) if source.name.endswith(".sql") else parse_program(source)
+    if source.name.endswith(".sql"):
+        return translate(source), []
+    parsed, found = parse_program(source)
+    souffle = _SOUFFLE.search(source.text) if found else None
+    if souffle is not None:
+        span = Places(source).span(*souffle.span(1))
+        return parsed, [ProgramOfSouffle(name=source.name, span=span)]
+    return parsed, found
 
 
 def _missing(wanted: syntax.Import, folders: Sequence[Path]) -> Diagnostic:

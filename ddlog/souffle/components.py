@@ -27,21 +27,23 @@ def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnos
 
 @dataclass(frozen=True)
 class _Scope:
-    """The names that one instance of a component sees: the prefix of the instance, the full name of each name
-    in it, the enclosing scope, and each component declared in it with the scope of its declaration."""
+    """The names that one instance of a component sees: the prefix of the instance; the full name of each
+    relation, type and instance in it, by kind and name; the enclosing scope; and each component declared in
+    it with the scope of its declaration."""
 
     prefix: str
-    names: dict[str, str]
+    names: dict[tuple[str, str], str]
     outer: _Scope | None
     components: dict[str, tuple[ast.ComponentDecl, _Scope]]
 
-    def full_name(self, name: str) -> str:
-        """A name as seen from here; one that no scope knows stays as it is."""
+    def full_name(self, name: str, kind: str) -> str:
+        """The name of a relation or a type as seen from here; one that no scope knows stays as it is."""
         first, dot, rest = name.partition(".")
         scope: _Scope | None = self
         while scope is not None:
-            if first in scope.names:
-                return scope.names[first] + dot + rest
+            known = scope.names.get(("instance" if dot else kind, first))
+            if known is not None:
+                return known + dot + rest
             scope = scope.outer
         return name
 
@@ -87,12 +89,12 @@ class _Instantiation:
                     name = item.type.name
                     self.found.append(errors.DeclaredTwice(what="component", name=name, span=item.type.span))
                 scope.components[item.type.name] = (item, scope)
-            case ast.RelationDecl(_, name) | ast.Init(_, name) | ast.AliasType(_, name):
-                scope.names[name] = scope.prefix + name
-            case ast.RecordType(_, name):
-                scope.names[name] = scope.prefix + name
-            case ast.BranchType(_, name):
-                scope.names[name] = scope.prefix + name
+            case ast.RelationDecl(_, name):
+                scope.names["relation", name] = scope.prefix + name
+            case ast.Init(_, name):
+                scope.names["instance", name] = scope.prefix + name
+            case ast.AliasType(_, name) | ast.RecordType(_, name) | ast.BranchType(_, name):
+                scope.names["type", name] = scope.prefix + name
 
     def _init(self, init: ast.Init, scope: _Scope, depth: int) -> Iterator[ast.Item]:
         if depth > _DEEPEST:
@@ -103,7 +105,7 @@ class _Instantiation:
             return
         component, home = found
         inner = _Scope(f"{scope.prefix}{init.name}.", {}, home, {})
-        use = replace(init.component, args=tuple(map(scope.full_name, init.component.args)))
+        use = replace(init.component, args=tuple(scope.full_name(e, "type") for e in init.component.args))
         items = self._items(component, use, home, (component.type.name,))
         yield from self.scope(items, inner, depth + 1)
 
@@ -156,8 +158,8 @@ class _Instantiation:
         self.found.append(errors.BadComponent(name=type.name, problem=problem, span=type.span, notes=notes))
 
 
-def _substitution(given: Mapping[str, str]) -> Callable[[str], str]:
-    def substituted(name: str) -> str:
+def _substitution(given: Mapping[str, str]) -> Callable[[str, str], str]:
+    def substituted(name: str, kind: str) -> str:
         first, dot, rest = name.partition(".")
         return given.get(first, first) + dot + rest
 
@@ -177,31 +179,34 @@ def _heads(item: ast.Item) -> tuple[ast.Atom, ...]:
     return ()
 
 
-# The fields of nodes that name a relation, a type or a component.
-_NAMES: dict[type, tuple[str, ...]] = {
-    ast.Atom: ("name",),
-    ast.Cast: ("type",),
-    ast.Attribute: ("type",),
-    ast.AliasType: ("name", "bases"),
-    ast.RecordType: ("name",),
-    ast.BranchType: ("name",),
-    ast.RelationDecl: ("name",),
-    ast.Directive: ("relation",),
-    ast.ComponentType: ("name", "args"),
-    ast.FunctorDecl: ("args", "result"),
+# The fields of nodes that name a relation, a type or a component, and which of them.
+_NAMES: dict[type, dict[str, str]] = {
+    ast.Atom: {"name": "relation"},
+    ast.Cast: {"type": "type"},
+    ast.Attribute: {"type": "type"},
+    ast.AliasType: {"name": "type", "bases": "type"},
+    ast.RecordType: {"name": "type"},
+    ast.BranchType: {"name": "type"},
+    ast.RelationDecl: {"name": "relation"},
+    ast.Directive: {"relation": "relation"},
+    ast.ComponentType: {"name": "component", "args": "type"},
+    ast.FunctorDecl: {"args": "type", "result": "type"},
 }
 
 
-def renamed(node: Any, name: Callable[[str], str]) -> Any:
-    """The node with other names of relations, types and components."""
+def renamed(node: Any, name: Callable[[str, str], str]) -> Any:
+    """The node with other names of relations, types and components: `name` gives them by name and kind."""
     if isinstance(node, tuple):
         return tuple(renamed(each, name) for each in node)
-    own = _NAMES.get(type(node), ())
+    own = _NAMES.get(type(node), {})
     changes: dict[str, Any] = {}
     for part in ast.parts(node):
         value = getattr(node, part)
         if part in own:
-            changes[part] = name(value) if isinstance(value, str) else tuple(map(name, value))
+            kind = own[part]
+            changes[part] = (
+                name(value, kind) if isinstance(value, str) else tuple(name(each, kind) for each in value)
+            )
         elif isinstance(value, tuple | ast.Node):
             changes[part] = renamed(value, name)
     return ast.replaced(node, changes) if changes else node

@@ -126,8 +126,11 @@ class _Normalizer:
             case _:
                 return [_without_values(term, take)]
         others = _plain_names(tuple(each for each in body if each is not term))
-        only_result = var.name not in others
-        return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
+        if var.name not in others:
+            return [self._summary(var.name, aggregate, outside, var.name)]
+        if var.name in _plain_names((aggregate.target, aggregate.body)):
+            return [_without_values(term, take)]  # its value is compared with the variable that it depends on
+        return [self._summary(var.name, aggregate, outside, "")]
 
     def _take(self, expr: ast.Expr, outside: frozenset[str], taken: list[Literal]) -> ast.Expr:
         """The expression that takes the place of another."""

@@ -234,11 +234,12 @@ class _Translator:
         successors: dict[str, dict[str, None]] = {name: {} for name in declared}
         for clause in plain:
             for read in atoms_of(clause.body):
-                if read.name in successors:
-                    successors[read.name] |= dict.fromkeys(head.name for head in clause.heads)
+                if read.name in declared:
+                    heads = (head.name for head in clause.heads if head.name in declared)
+                    successors[read.name] |= dict.fromkeys(heads)
         for number, group in enumerate(strongly_connected(successors), 1):
             for name in group:
-                if name in declared and (len(group) > 1 or name in successors[name]):
+                if len(group) > 1 or name in successors[name]:
                     declared[name].cycle = number
 
     def _is_recursive(self, clause: HornClause) -> bool:
@@ -250,7 +251,9 @@ class _Translator:
         )
 
     def _check_strata(self, rules: Sequence[syntax.RuleDecl]) -> None:
-        """Reports negations inside a recursion."""
+        """Reports negations and aggregates inside a recursion."""
+        aggregates = set(self.output.summaries.values())
+        written = {each.name for each in self.relations.declared.values()}
         successors: dict[str, dict[str, None]] = {}
         negations: list[tuple[syntax.Atom, str]] = []
         for rule in rules:
@@ -265,8 +268,9 @@ class _Translator:
         reported: dict[Span, Diagnostic] = {}
         for read, name in negations:
             if number[read.relation] == number[name]:
-                cycle = ", ".join(sorted(groups[number[name]]))
-                reported.setdefault(read.span, errors.Unstratified(cycle=cycle, span=read.span))
+                what = "aggregate" if read.relation in aggregates else "negation"
+                cycle = ", ".join(sorted(groups[number[name]] & written))
+                reported.setdefault(read.span, errors.Unstratified(what=what, cycle=cycle, span=read.span))
         self.found += reported.values()
 
 

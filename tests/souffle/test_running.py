@@ -226,6 +226,48 @@ def test_modules_of_the_library_are_not_looked_for_beside_the_program(pairs: Pat
     assert written(pairs / "out") == {"r.csv": "aab\n"}
 
 
+def test_facts_that_no_result_needs_are_not_read(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+    .decl unused(x: number)
+    .input unused
+    .decl more(x: number)
+    more(x) :- unused(x).
+    .decl r(x: number)
+    .output r
+    r(1).
+    """
+    files(pairs, {"program.dl": text})
+    assert run(pairs, pairs / "out") == 0
+    assert written(pairs / "out") == {"r.csv": "1\n"}
+    assert capsys.readouterr().err == ""
+
+
+def test_floats_have_the_digits_that_reading_them_back_needs(pairs: Path) -> None:
+    values = ["0.0009765625", "0.1", "16777216", "0.33333334", "1e+30", "1e-07", "3", "-2.5"]
+    files(
+        pairs, {"program.dl": ".decl r(f: float)\n.input r\n.output r\n", "facts/r.facts": "\n".join(values)}
+    )
+    assert run(pairs, pairs / "out", "-w") == 0
+    assert sorted(written(pairs / "out")["r.csv"].split()) == sorted(values)
+    assert run(pairs, pairs / "out", "-w", "--word", "64") == 0
+    assert sorted(written(pairs / "out")["r.csv"].split()) == sorted(values)
+
+
+def test_other_commands_say_which_one_runs_a_program_of_souffle(
+    pairs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files(pairs, {"program.dl": "#define N 1\n.decl r(x: number)\nr(N).\n"})
+    for command in ("run", "check"):
+        assert main([command, "program.dl"]) == 1
+        assert capsys.readouterr().err == (
+            "error: program.dl:2:1: program.dl is a program of Soufflé\n"
+            "    .decl r(x: number)\n"
+            "    ^^^^^\n"
+            "  help: `ddlog import-souffle program.dl --run` runs it; with `-o OUT.dl` in place of `--run` "
+            "it is translated\n"
+        )
+
+
 def test_long_lists(pairs: Path) -> None:
     """Lists are records in records, and as long as they need to be."""
     text = """

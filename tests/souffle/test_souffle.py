@@ -23,6 +23,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
+from ddlog.souffle.files.resulttexts import float_text
 from ddlog.souffle.names import capital
 from ddlog.souffle.translate import Translation, translate
 from ddlog.syntax.parser import parse_program
@@ -54,7 +55,7 @@ def compiled(folder: Path) -> tuple[Program, dict[str, Path]]:
 
 def printed(value: object) -> str:
     """A value as Soufflé writes it."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return float_text(value, 32) if isinstance(value, float) else str(value)
 
 
 def rows(session: Session, relation: str) -> list[str]:
@@ -266,6 +267,41 @@ def test_aggregates_are_kept_up_to_date(seed: int) -> None:
             edges = (edges | set(inserted)) - set(deleted)
             found = tuple(sorted(map(tuple, session[name])) for name in ("Out", "Least"))
             assert found == expected(edges)
+
+
+def test_a_variable_may_be_compared_with_an_aggregate_that_depends_on_it() -> None:
+    text = """
+    .decl gen(x: number)
+    gen(0). gen(3). gen(6).
+    .decl f(x: number, i: number)
+    f(3, 1). f(3, 2). f(0, 5).
+    .decl p(x: number)
+    .output p
+    p(x) :- gen(x), x = sum i : f(x, i).
+    """
+    assert outputs(text, "P") == [(3,)]
+
+
+def test_a_type_a_relation_and_an_instance_may_share_a_name() -> None:
+    text = """
+    .type node = number
+    .comp C {
+        .decl node(x: node)
+        node(1).
+        .comp D { .decl r(x: node) }
+        .init node = D
+        node.r(x + 1) :- node(x).
+    }
+    .init S = C
+    .output S.node.r
+    """
+    assert outputs(text, "S_node_r") == [(2,)]
+
+
+def test_a_head_of_an_unknown_relation_is_an_error() -> None:
+    text = ".decl a(x: number)\na(1).\nb(x) :- a(x).\n.output a\n"
+    with pytest.raises(DDlogError, match=r"p\.dl:3:1: unknown relation `b`"):
+        translated(text, name="p.dl")
 
 
 def test_names_do_not_collide() -> None:

@@ -80,8 +80,8 @@ def _piece_maker(form: Form, words: Vocabulary) -> Callable[[Any, Type], list[Pi
         match type:
             case String():
                 return [json.dumps(value, ensure_ascii=False)]
-            case Float():
-                return [float_text(value) if math.isfinite(value) else "null"]
+            case Float(width):
+                return [float_text(value, width) if math.isfinite(value) else "null"]
             case User():
                 constructor, fields = taken_apart(value, type, words.typedefs)
                 if is_option(type):

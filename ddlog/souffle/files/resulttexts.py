@@ -1,4 +1,4 @@
-"""Values as Soufflé writes them: `[1, [2, nil]]`, `$Branch(1, 2)`, floats with six digits."""
+"""Values as Soufflé writes them: `[1, [2, nil]]`, `$Branch(1, 2)`, floats that can be read back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...types import Float, Type, User
+from ...values.numbers import single
 from ...values.shapes import is_option
 from ...values.structs import taken_apart
 from .transfers import Vocabulary
@@ -17,16 +18,19 @@ Piece = str | tuple[Any, Type]
 def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
     """A function that writes a value of the type."""
     match type:
-        case Float():
-            return float_text
+        case Float(width):
+            return lambda value: float_text(value, width)
         case User():
             return lambda value: nested_text(value, type, lambda value, of: _pieces(value, of, words))
     return str
 
 
-def float_text(value: float) -> str:
-    """A floating-point number as C++ prints it by default."""
-    return f"{value:g}"
+def float_text(value: float, width: int) -> str:
+    """A floating-point number as C++ prints it, with as many digits as reading it back at its width needs."""
+    if width == 64:
+        return repr(value).removesuffix(".0")
+    digits = next((text for p in range(6, 9) if single(float(text := f"{value:.{p}g}")) == value), value)
+    return f"{float(digits):.9g}"
 
 
 def nested_text(value: Any, type: Type, pieces: Callable[[Any, Type], list[Piece]]) -> str:
