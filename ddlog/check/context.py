@@ -1,9 +1,6 @@
 """The state of checking one function body, rule or query: scopes, types so far, open questions.
 
-Inference goes over the syntax once and gives for each expression a `Typed`: its type, perhaps still
-unknown, and how to build its core form. A decision that needs more types (which overload, which field)
-waits as a question, asked again whenever more is known. `solve` answers all of them, with the
-default types of literals where nothing else decides; only then is core built.
+The essay at the head of the package tells how inference and questions work together.
 """
 
 from __future__ import annotations
@@ -11,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
@@ -101,15 +98,12 @@ class Scope:
         return Scope(self)
 
 
-@dataclass(slots=True)
-class Question:
-    """A decision to make: `ask(False)` returns whether it is made; `ask(True)` must make it
-    or report why not."""
-
-    ask: Callable[[bool], bool]
+# A decision to make: called with False it returns whether it is made; with True it must make it, or report
+# why it cannot.
+Question: TypeAlias = Callable[[bool], bool]
 
 
-class Instances(Protocol):
+class FunctionInstances(Protocol):
     """The functions that the bodies of a program need."""
 
     def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
@@ -126,7 +120,7 @@ class Context:
         self,
         environment: Environment,
         module: str,
-        instances: Instances,
+        instances: FunctionInstances,
         *,
         result: Type | None = None,
         type_arguments: Mapping[str, Type] | None = None,
@@ -286,10 +280,10 @@ class Context:
 
     # -------------------------------------------------------------- questions
 
-    def ask(self, question: Callable[[bool], bool]) -> None:
+    def ask(self, question: Question) -> None:
         """Decides the question now, or as soon as it can be."""
         if not question(False):
-            self._questions.append(Question(question))
+            self._questions.append(question)
 
     def undecided(
         self, span: Span, decide: Callable[[bool], Typed | None], place: Local | None = None
@@ -324,7 +318,7 @@ class Context:
         while moved and self._questions:
             moved = False
             for question in list(self._questions):
-                if question.ask(False):
+                if question(False):
                     self._questions.remove(question)
                     moved = True
 
@@ -334,7 +328,7 @@ class Context:
         self._settling = True
         self._default_literals(lambda: bool(self._questions))
         while self._questions:
-            self._questions.pop(0).ask(True)
+            self._questions.pop(0)(True)
             self.progress()
         self._default_literals(lambda: False)
         if not self.failed:

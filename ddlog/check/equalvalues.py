@@ -101,7 +101,7 @@ def _what(rule: core.Rule) -> str:
 
 
 def _missing(dependencies: Dependencies, body: Sequence[core.Clause], known: set[str]) -> list[str]:
-    """As few of the variables in scope as tell all rows apart that have the same known variables."""
+    """A smallest choice of variables in scope that tells apart all rows with the same known variables."""
     bound = _bound(body)
     known = dependencies.determined(body, known)
     left = [name for name in bound if name not in known and _written(name)]

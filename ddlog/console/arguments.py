@@ -303,9 +303,9 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
                         help="the most memory of the process, such as 4GiB: a commit that would take more is "
                              "an error, and is rolled back (in-process; default: no limit)")  # fmt: skip
     parser.add_argument("--maintain", choices=("always", "never", "auto"), default="auto",
-                        help="how commits change recursive relations: derive what follows from the changes "
-                             "(always), evaluate anew and compare, where that tells the same (never), or "
-                             "what is cheaper (auto, the default)")  # fmt: skip
+                        help="how a commit updates recursive relations: always derives their changes from "
+                             "those of inputs, never evaluates them again and compares, where that gives the "
+                             "same, and auto, the default, takes the cheaper way")  # fmt: skip
 
 
 def _name(text: str) -> str:

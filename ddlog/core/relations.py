@@ -21,7 +21,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What an application of a transformer of the module `window` makes of the rows of its input.
+    """A relation that a transformer of the module `window` makes of the rows of its input.
 
     `kind`: `range`, rows within `range` of the clock, a relation; `late`, the rows that another window, `of`,
     does not take, as they come more than `lateness` late; `clock`, the greatest of its input so far; `all`,

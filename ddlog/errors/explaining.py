@@ -32,7 +32,7 @@ class NoRowMatches(Diagnostic):
 class RowNotWhole(Diagnostic):
     """A question why not about a row that leaves values open."""
 
-    title = "a question why a row does not hold needs all its values"
+    title = "`why not` needs a value for each column of the row"
     label = "not all values are given"
 
 
@@ -48,8 +48,8 @@ class NoAttempt(Diagnostic):
     """A search by trial in a session whose changes leave traces."""
 
     title = (
-        "facts cannot be changed on trial in a program with streams, windows or effects, nor after a "
-        "static load"
+        "facts cannot be tried in a program with streams, windows or effects, nor after a static load: a "
+        "trial would leave traces"
     )
 
 
@@ -71,14 +71,12 @@ class NothingChanged(Diagnostic):
 class NoStateBefore(Diagnostic):
     """A question about the last commit of a session that cannot tell what was before it."""
 
-    title = "what the last commit changed cannot be told: {reason}"
+    title = "the changes of the last commit are not known: {reason}"
     reason: str
 
 
 class LoopWithEffects(Diagnostic):
     """A question, other than why a row holds, about rows of a loop that cannot be run again."""
 
-    title = (
-        "rows of {relation} are not explained: the loop has effects, which would come again with its rounds"
-    )
+    title = "rows of {relation} cannot be explained: its loop would run again, with the effects of its rules"
     relation: str

@@ -8,7 +8,7 @@ from .diagnostics import Diagnostic
 class UnknownEnd(Diagnostic):
     """Something else than an end between the name of a loop and its body."""
 
-    title = "`{text}` is no end of a loop"
+    title = "`{text}` does not say when a loop ends"
     suggestion = "a loop ends with `rounds N`, `until empty(R)` or `until unchanged`; `limit N` may follow"
     text: str
 
@@ -52,7 +52,7 @@ class UnknownEmpty(Diagnostic):
 class InitialOutside(Diagnostic):
     """`initial` before a rule that stands in no loop."""
 
-    title = "`initial` begins a rule that stands in no loop"
+    title = "`initial` stands before rules of loops, and this rule is in no loop"
 
 
 class LoopInCycle(Diagnostic):
@@ -60,7 +60,7 @@ class LoopInCycle(Diagnostic):
 
     title = "loop `{loop}` reads `{source}`, which depends on what the loop computes: {cycle}"
     suggestion = (
-        "what depends on a loop and feeds it is declared in the loop; an earlier round is read as `R-1(..)`"
+        "declare in the loop what depends on it and feeds it; a rule reads an earlier round as `R-1(..)`"
     )
     loop: str
     source: str
@@ -70,7 +70,7 @@ class LoopInCycle(Diagnostic):
 class BagInLoop(Diagnostic):
     """`group_all_by` in a loop."""
 
-    title = "loop `{loop}` cannot group by `group_all_by`: its rounds count rows once"
+    title = "a rule of loop `{loop}` cannot use `group_all_by`: in a loop each row counts once"
     suggestion = "`group_by` a tuple with something that tells the values apart"
     loop: str
 
@@ -86,7 +86,7 @@ class RoundType(Diagnostic):
 class RoundValue(Diagnostic):
     """`round` where it is not compared, and no variable."""
 
-    title = "`round` is no value: a condition of a rule compares it, as in `round >= e`"
+    title = "`round` can only be compared in a condition of a rule, as in `round >= e`"
     suggestion = (
         "to have the number of the round, count in a relation: `initial Round(0).` and "
         "`Round(n + 1) :- Round-1(n).`"
@@ -103,7 +103,7 @@ class RoundUnequal(Diagnostic):
 class TooDeep(Diagnostic):
     """More loops in one another than there is room for."""
 
-    title = "loop `{loop}` and what is around it are {depth} loops and recursions deep, {most} are the most"
+    title = "loop `{loop}` is nested {depth} loops and recursions deep; at most {most} are possible"
     loop: str
     depth: int
     most: int

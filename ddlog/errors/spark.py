@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .diagnostics import Diagnostic
 
-_WITHOUT = "the in-process engine (--engine in-process) needs none of this"
+_WITHOUT = "the in-process engine (--engine in-process) needs no Spark"
 
 
 class NoPySpark(Diagnostic):
@@ -72,7 +72,7 @@ class SparkEnded(Diagnostic):
 class RowsLost(Diagnostic):
     """Rows of the state that no executor has any more."""
 
-    title = "an executor of Spark ended, and rows of {relations} were nowhere else"
+    title = "an executor of Spark ended, and with it the only copies of rows of {relations}"
     suggestion = (
         "the session has ended: open a new one from its inputs, its folder or the checkpoint of its stream; "
         "SparkOptions(copies=2) keeps each row on two executors"
@@ -173,7 +173,7 @@ class NoFrameOfLookup(Diagnostic):
 class SameView(Diagnostic):
     """Two relations whose temp views would be one."""
 
-    title = "Spark takes the views {first} and {second} for one"
+    title = "Spark cannot tell the views {first} and {second} apart"
     suggestion = "set spark.sql.caseSensitive to true, or name the views yourself"
     first: str
     second: str

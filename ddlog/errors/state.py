@@ -82,7 +82,7 @@ class CannotUseState(Diagnostic):
 class NotKeptOnDisk(Diagnostic):
     """A commit that could not be written to the state."""
 
-    title = "{path}: the commit is rolled back, as it cannot be written: {reason}"
+    title = "{path}: the commit cannot be written and is rolled back: {reason}"
     path: str
     reason: str
 
@@ -107,7 +107,7 @@ class ValueNotKept(Diagnostic):
 class StateHoldsData(Diagnostic):
     """Facts for a state that holds data already."""
 
-    title = "{path} holds data, as of epoch {epoch}, and --input would bring more"
+    title = "{path} holds data already, as of epoch {epoch}, and --input would add more"
     suggestion = "leave --input out, or say --replace (these facts instead) or --merge (these facts as well)"
     path: str
     epoch: int
@@ -116,11 +116,11 @@ class StateHoldsData(Diagnostic):
 class StateOfOtherInputs(Diagnostic):
     """A state of a program with other input relations."""
 
-    title = "{path} was kept for other input relations:{differences}"
+    title = "{path} has data of other input relations:{differences}"
     suggestion = "{instead}"
     path: str
     differences: str
-    instead: str = "--migrate takes over what has the same names, and keeps the rest in the file"
+    instead: str = "--migrate takes over columns of the same names, and keeps the rest in the file"
 
 
 class CannotMigrate(Diagnostic):
@@ -153,7 +153,7 @@ class StateLost(Diagnostic):
     """A state that another session has taken over."""
 
     title = "{path} was taken over by the process {holder}: this session can write no more"
-    suggestion = "end this session: it seemed to have ended already, as it did not renew its lock"
+    suggestion = "close this session: it did not renew its lock in time, so the other one took it for ended"
     path: str
     holder: str
 

@@ -184,7 +184,7 @@ class _Body:
         }
 
     def items(self, reached: int, values: Mapping[str, Any]) -> Iterator[Node]:
-        """What holds: the rows of the terms since the last group_by, and conditions."""
+        """The nodes of the clauses that hold: rows of terms since the last group_by, and conditions."""
         start = max((at + 1 for at in range(reached) if isinstance(self.rule.body[at], GroupBy)), default=0)
         clauses = self.rule.body[start:reached]
         terms = [each.span for each in clauses if isinstance(each, Atom)]

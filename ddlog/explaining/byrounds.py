@@ -234,7 +234,7 @@ def with_rounds(derivations: Derivations, leaf: Callable[[Fact], float | None] =
 
 
 def with_loops(derivations: Derivations) -> Heights:
-    """The same without rounds of recursions."""
+    """The heights of rows, where rounds explain those of loops only, not those of recursions."""
     return Heights(derivations, rounds=lambda heights, of: None if of.loop is None else _begun(heights, of))
 
 

@@ -43,7 +43,7 @@ class Changes:
         self._facts: dict[tuple[Fact, bool], None] = {}
 
     def changed(self, relation: str, rows: Iterable[Row]) -> dict[Row, bool]:
-        """Those rows that came (True) or went."""
+        """The rows that came (True) or went (False), of those given."""
         rows = list(rows)
         now = self._held.holds(relation, rows)
         before = self._in(self._before, lambda: self._held.holds(relation, rows), [False] * len(rows))
@@ -127,7 +127,7 @@ class Changes:
         return self._before if side is self._now else self._now
 
     def _in(self, side: Side, look: Callable[[], T], nothing: T) -> T:
-        """What `look` gives in a state; `nothing` where the state is empty."""
+        """The result of `look` in the state of a side; `nothing` where the state is empty."""
         if side is self._now:
             return look()
         return nothing if side.empty else self._held.before(look)
@@ -223,7 +223,7 @@ class Changes:
             yield remark(f"the loop {when}", "ended", rounds=(last,))
 
     def _once(self, tree: Node, side: Side) -> Node:
-        """The same, unless the tree has the row already."""
+        """The tree; a leaf for a row whose proof the explanation has already."""
         came = side is self._now
         key = tree.relation, tree.row, came, tree.rounds
         if tree.kind in ("rule", "group"):

@@ -87,12 +87,12 @@ class Case:
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether the head is just so many variables."""
+        """Whether the arguments of the head are different variables."""
         names = [each.name for each in self.head.args if isinstance(each, Var)]
         return len(set(names)) == len(self.head.args)
 
     def seed(self, row: Row, program: CheckedProgram) -> Row | None:
-        """What is known for a row; None if the head cannot be it."""
+        """The values that a row gives the variables of the head; None if the head cannot make the row."""
         if self._plain:
             return row
         found = bindings(self.head, row, program.typedefs)

@@ -67,7 +67,7 @@ class Endings:
         return [Ending(_facts(each, False), _facts(each, True)) for each in found]
 
     def _left(self, steps: Steps, fact: Fact) -> list[Steps] | None:
-        """What breaks a proof that is left after some changes; None if there is none."""
+        """The steps that break a proof that still stands after some changes; None if no proof stands."""
         held, otherwise = self.derivations.held, list[Steps]()
         if not steps:
             return self._breaking(fact)

@@ -239,7 +239,7 @@ class Heights:
                 self._relax([up for up in self._readers.get(fact, ()) if up in self.searched])
 
     def _meet(self, facts: Iterable[Fact]) -> None:
-        """What is known of the heights of rows before they are searched."""
+        """Notes bounds of the heights of rows that are new, before their proofs are searched."""
         new = [fact for fact in facts if fact not in self._bounds]
         looped = []
         for fact in new:

@@ -46,14 +46,14 @@ class Held(Protocol):
         few rows are `given`, too."""
 
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
-        """Which rows a relation has."""
+        """For each row, whether the relation has it."""
 
     def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
         """The weight of each row in a relation."""
 
     def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
-        """For each row that a relation has, the height of a proof, and whether these are the least; None if
-        that is not at hand."""
+        """The height of a proof of each row that a relation has, and whether the heights are the least; None
+        if the engine keeps no heights."""
 
     def replay(self, stratum: Stratum) -> Replay | None:
         """The rounds of a stratum, run again; None if a rule of it has an effect, which would come again."""
@@ -61,16 +61,15 @@ class Held(Protocol):
     def attempt(
         self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
     ) -> T:
-        """What `look` gives when it sees the session with some facts inserted and others deleted, which is
-        taken back then; `otherwise` if that is an error."""
+        """The result of `look` in the session with some facts inserted and others deleted. The change is
+        taken back afterwards. If it is an error, the result is `otherwise`."""
 
     @property
     def first(self) -> bool:
         """Whether the last commit was the first, so that nothing held before it."""
 
     def before(self, look: Callable[[], T]) -> T:
-        """What `look` gives when it sees the session as it was before the last commit, which was not the
-        first."""
+        """The result of `look` in the session as it was before the last commit, which was not the first."""
 
     @property
     def can_attempt(self) -> bool:

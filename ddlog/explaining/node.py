@@ -86,7 +86,7 @@ class Node:
         return self.kind in ("rule", "group") and self.rule is not None
 
     def marked(self, kind: str) -> Node:
-        """The same row as a leaf of another kind."""
+        """A leaf of another kind for the row of the node."""
         return Node(kind, self.relation, self.row, rounds=self.rounds, looked=self.looked)
 
 

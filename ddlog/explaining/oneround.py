@@ -198,8 +198,8 @@ def _in_rounds(rule: Rule, begun: set[str], written: dict[int, Rule]) -> Iterato
 
 
 def _named(rule: Rule) -> Iterator[tuple[int, Rule]]:
-    """For each condition on the round, the rounds that rows name, as the body of a rule without a head for
-    the variable NAMED, and what is to be added to them."""
+    """For each condition on the round, a number to add to the rounds that rows name, and a rule without a
+    head whose variable NAMED is such a round."""
     body = _without_effects(rule)
     for at, clause in enumerate(body):
         if _asks_round(clause):

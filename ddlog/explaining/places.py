@@ -74,7 +74,7 @@ class Place:
         return Place(self.derivations, (*self.rounds, 0), replay, self, siblings)._at(replay.last)
 
     def _at(self, number: int) -> Place:
-        """Another round of the loop."""
+        """The place of another round of the loop."""
         if number not in self._siblings:
             assert self.replay is not None
             rounds = (*self.rounds[:-1], number)

@@ -18,7 +18,7 @@ class Titles:
     words: Words
 
     def title(self, node: Node) -> str:
-        """What a node is: a row, or the text of a clause or of a remark."""
+        """The title of a node: its row, or the text of its clause or remark."""
         match node.kind:
             case "near":
                 return f"nearest {self._row(node)}"
@@ -40,7 +40,7 @@ class Titles:
         return self._row(node) if node.relation else one_line(node.text)
 
     def notes(self, node: Node) -> Iterator[str]:
-        """What is to be said beside the title."""
+        """The notes beside the title of a node."""
         match node.kind:
             case "fact" | "rule" | "cut" | "above" if node.came is not None:
                 yield from self._change(node)

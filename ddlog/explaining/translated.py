@@ -216,7 +216,7 @@ class InSql:
     def _member(
         self, number: int, by: Sequence[str], variables: Mapping[str, Any], rule: Rule
     ) -> tuple[Any, Type]:
-        """What a row of a group is known by: some of its values, or its number."""
+        """The name of a row of a group, with its type: some of its values, or its number."""
         named = (self._named(name, variables[name], rule) for name in by if name in variables)
         known = [each for each in named if each is not None]
         if not known:
@@ -226,7 +226,7 @@ class InSql:
         return tuple(value for _, value, _ in known), Tuple(tuple(of for _, _, of in known))
 
     def _named(self, name: str, value: Any, rule: Rule) -> Named | None:
-        """What a variable stands for, and its value as users know it."""
+        """A variable as SQL has it, and its value as users know it; None for one that SQL has not."""
         origins = rule.span.source.origins
         written = None if origins is None else origins.variables.get(name)
         if written is None or name not in rule.variables:
@@ -290,5 +290,5 @@ def _bare(value: Any) -> Any:
 
 
 def _said(place: Span | None) -> str:
-    """What a clause says in SQL."""
+    """The text of a clause in SQL."""
     return place.said if isinstance(place, Derived) else ""

@@ -17,7 +17,7 @@ from .held import ANY
 
 
 def made_of(relation: Relation | None) -> MadeRelation | None:
-    """What is known of a relation that a translation made; None of one that a user wrote."""
+    """The description of a relation that a translation made; None for one that a user wrote."""
     origins = None if relation is None else relation.span.source.origins
     return None if origins is None or relation is None else origins.relations.get(local_name(relation.name))
 
@@ -54,7 +54,7 @@ class Words:
         return made.words if made is not None else declared.original or name.partition("$")[0]
 
     def is_described(self, name: str) -> bool:
-        """Whether nobody wrote a relation, so that it is told in words."""
+        """Whether the translation made a relation, so that words stand for its name."""
         made = made_of(self.program.relations.get(name))
         return made is not None and not made.words.isidentifier()
 

@@ -30,8 +30,8 @@ class Actions:
         self.found: list[Diagnostic] = []
 
     def reduction(self, production: Production) -> Build | None:
-        """What a production of the grammar does with the numbers of the first token of a phrase and of the
-        one after it, and with the values of its symbols."""
+        """The function that builds the node of a phrase from the number of its first token, that of the token
+        after it, and the values of its symbols."""
         method = getattr(self, production.action, None)
         if method is None or production.action in _WITHOUT_PLACE:
             return reduction(production, method and partial(_unplaced, method))

@@ -106,7 +106,7 @@ class _Kept:
         return row(self.each.offers, self.columns, self.span)
 
     def _own_rows(self, *first: syntax.Expr) -> None:
-        """In a recursion, the rows of the relation are offered again."""
+        """Adds the rule that offers the rows of the relation again, as a recursion needs it."""
         head = row(self.each.offers, self.columns, self.span, first)
         self.output.rule(head, [row(self.each.name, self.columns, self.span)], self.span)
 
@@ -202,8 +202,8 @@ class _Kept:
         return [part.expr for part in body.parts if isinstance(part, syntax.Condition)]
 
     def _sides(self, pair: _Pair) -> Iterator[syntax.Expr]:
-        """What takes the two rows apart. A variable of both has the same value in both: they are of one
-        group, or an equality says so."""
+        """The assignments that take the two rows apart. A variable of both has the same value in both: they
+        are of one group, or an equality says so."""
         used, seen = names_of(pair.clause.body), set[str]()
         for side, head in zip(("row", "other"), pair.clause.heads, strict=True):
             own = [arg.name for arg in head.args if isinstance(arg, ast.Var)]

@@ -46,7 +46,7 @@ class Limits:
                     self.new[each.relation.name] = output.fresh(each.name + "New")
 
     def is_limited(self, clause: HornClause) -> bool:
-        """Whether a clause of a recursion must stop."""
+        """Whether a clause derives rows of a relation whose recursion has a limit."""
         return any(head.name in self.new for head in clause.heads)
 
     def head(self, name: str) -> Head:
@@ -54,7 +54,7 @@ class Limits:
         return (self.new[name], ()) if name in self.new else self.output.head(name)
 
     def check(self, clause: HornClause) -> list[Diagnostic]:
-        """What keeps rounds from being as long as they must be."""
+        """The errors for literals with which a round takes more than three of the engine's."""
         for literal in clause.body:
             if isinstance(literal, Summary):
                 what, why = "`.limitsize`", "its recursion has an aggregate"

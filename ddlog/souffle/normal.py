@@ -205,7 +205,7 @@ def _negation(term: Any) -> Any:
 
 
 def _has_counter(node: Any) -> bool:
-    """Whether a part of it, outside of aggregates, is a counter."""
+    """Whether a node has a counter in it, outside of aggregates."""
     if isinstance(node, tuple):
         return any(map(_has_counter, node))
     if isinstance(node, ast.Counter | ast.Aggregate):
@@ -219,7 +219,7 @@ def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
 
 
 def _has_taken(node: Any) -> bool:
-    """Whether a part of it stands alone as a literal."""
+    """Whether a node has an aggregate, a counter or a range in it, which becomes a literal of its own."""
     match node:
         case ast.Var():
             return False

@@ -23,7 +23,7 @@ _INCLUDED = re.compile(r'"([^"]+)"|<([^>]+)>')
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line says: macros as `NAME` or `NAME=text`, and folders of files to include."""
+    """Options of the command line: macros as `NAME` or `NAME=text`, and folders of files to include."""
 
     macros: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()

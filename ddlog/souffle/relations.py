@@ -38,7 +38,7 @@ class Declared:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether it depends on itself."""
+        """Whether the relation depends on itself."""
         return self.cycle > 0
 
     @property
@@ -59,7 +59,7 @@ class Declared:
         return self.is_recursive and bool(self.domains)
 
     def has(self, what: str) -> bool:
-        """Whether a directive or a qualifier says it."""
+        """Whether the relation has a directive or a qualifier of this name."""
         said = (each.what for each in self.directives)
         return what in said or any(each.word == what for each in self.relation.qualifiers)
 
@@ -185,7 +185,7 @@ class Relations:
                 yield rule([xz], [xy, yz], at)
 
     def transfers(self, items: Iterable[ast.Item]) -> Iterator[Transfer]:
-        """Where facts come from and results go to, in the order of the program."""
+        """The files of facts and results, in the order of the program."""
         for item in items:
             if isinstance(item, ast.Directive):
                 yield from self._transfer(item.relation, item.what, dict(item.parameters), item.span)

@@ -355,7 +355,7 @@ def parts(node: object) -> tuple[str, ...]:
 
 
 def children(node: object) -> tuple[str, ...]:
-    """Those of its `parts` that hold nodes."""
+    """The fields of a node that hold nodes."""
     known = _CHILDREN.get(type(node))
     if known is None:
         plain = {each.name for each in fields(node) if each.type in _PLAIN} if isinstance(node, Node) else ()

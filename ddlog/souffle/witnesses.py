@@ -40,7 +40,7 @@ def _bodies(
 
 
 def _inside(literal: Literal, number: itertools.count[int]) -> Literal:
-    """The same for the bodies of an aggregate."""
+    """The literal; an aggregate has its own witnesses bound beside the aggregates in its bodies."""
     if not isinstance(literal, Summary):
         return literal
     given = frozenset(literal.outer)

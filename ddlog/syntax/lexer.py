@@ -203,7 +203,7 @@ class _Lexer:
         return self._pieces(end)
 
     def _escaped(self, found: re.Match[str], at: int) -> int:
-        """In the code of a string, a quote with backslashes opens a string; an escaped space is a space."""
+        """Reads a backslash in code inside a string: before a quote it opens a string, a space stays one."""
         run, level, end = len(found.group("run")), self._level(), found.end()
         if self.text[at + run] == '"':
             quote = quote_level(run)

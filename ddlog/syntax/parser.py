@@ -89,8 +89,8 @@ class _Parser:
         return result
 
     def _forget_calls(self) -> None:
-        """In a declaration that does not parse, a relation may be in the place of an expression because a
-        parenthesis before it is missing."""
+        """Drops the errors about relations where expressions stand, of a declaration that does not parse: a
+        missing parenthesis may have put them there."""
         found = self.actions.found
         found[self._noted :] = [
             each for each in found[self._noted :] if not isinstance(each, errors.CallOfUpper)

@@ -12,8 +12,8 @@ Build: TypeAlias = Callable[[int, int, list[Any]], Any]
 
 
 def reduction(production: Production, action: Callable[..., Any] | None) -> Build | None:
-    """What the production does: `action` takes the beginning, the end, then the parts of the phrase. None
-    where one symbol stands for another, with its value and place."""
+    """The function that builds the value of a phrase: `action` takes the beginning, the end, then the parts
+    of the phrase. None where the phrase is one symbol and has its value and place."""
     steps = production.steps
     if production.passes and production.length == 1:
         return None

@@ -20,7 +20,7 @@ from enum import Enum
 
 
 class Sort(Enum):
-    """What a piece of a string is."""
+    """The kinds of pieces of a string."""
 
     TEXT = "text"
     SPLICE = "splice"
@@ -112,7 +112,7 @@ def unescaped(text: str, times: int) -> str | None:
 
 
 def _meaning(escape: re.Match[str]) -> str:
-    """What an escape stands for. Raises ValueError if that is nothing."""
+    """The character of an escape. Raises ValueError if the escape has none."""
     *codes, gap, letter = escape.groups()
     if gap is not None:
         return ""

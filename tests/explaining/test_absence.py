@@ -199,7 +199,7 @@ def test_the_smallest_sets(session: Any) -> None:
 def test_questions_that_have_no_answer(session: Any) -> None:
     for question, message in (
         ('Reach("a", "b")', r'Reach\("a", "b"\) holds'),
-        ('Reach("d", x)', "needs all its values"),
+        ('Reach("d", x)', "needs a value for each column"),
     ):
         with pytest.raises(ddlog.DDlogError, match=message):
             session.why_not(question)

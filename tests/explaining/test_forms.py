@@ -162,7 +162,7 @@ def answer(session: Session, way: str, relation: str, row: Any) -> str:
 def refused(form: str, way: str, told: str) -> bool:
     """Whether an answer refuses by name what a form does not offer."""
     return told.startswith("error:") and (
-        (way == "change" and "what the last commit changed cannot be told" in told)
-        or (way == "ends" and "facts cannot be changed on trial" in told)
+        (way == "change" and "the changes of the last commit are not known" in told)
+        or (way == "ends" and "facts cannot be tried" in told)
         or (form in ("outputs", "inputs", "demand", "one") and "not kept" in told)
     )

@@ -170,7 +170,7 @@ def test_java_is_too_old(tmp_path: Path, version: str) -> None:
     major = version.removeprefix("1.").partition(".")[0]
     text = str(raised.value)
     assert f"the Spark engine needs Java 17 or later: {tmp_path}/java is Java {major}" in text
-    assert "the in-process engine (--engine in-process) needs none of this" in text
+    assert "the in-process engine (--engine in-process) needs no Spark" in text
 
 
 def test_java_is_missing(tmp_path: Path) -> None:

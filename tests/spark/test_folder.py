@@ -161,12 +161,12 @@ def test_what_a_folder_is_not_for(spark: SparkSession, tmp_path: Path) -> None:
     with session_on(spark, tmp_path / "state", text) as session:
         session.insert("R", (1,))
         session.commit()
-    with pytest.raises(DDlogError, match="was kept for other input relations") as raised:
+    with pytest.raises(DDlogError, match="has data of other input relations") as raised:
         session_on(spark, tmp_path / "state", text.replace("u8", "u16"))
     with pytest.raises(DDlogError, match="a session in process keeps its state in a file"):
         compile(text).session(state=tmp_path / "state")
     assert "R(x: bit<8>)" in str(raised.value) and "R(x: bit<16>)" in str(raised.value)
-    assert "--migrate takes over what has the same names" in str(raised.value)
+    assert "--migrate takes over columns of the same names" in str(raised.value)
 
 
 # ---------------------------------------------------------------- the folder itself

@@ -355,7 +355,7 @@ def test_runs_on_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (code, out.splitlines()[0]) == (0, "Path\t3")
     assert run("run", "--sizes")[:2] == (0, "Path\t6\n")
     code, _, error = run("run", *facts)
-    assert code == 1 and "holds data, as of epoch 2" in error and "--replace" in error
+    assert code == 1 and "holds data already, as of epoch 2" in error and "--replace" in error
     assert run("run", *facts, "--merge", "--sizes")[1] == "Path\t6\n"
     assert run("run", *facts, "--replace", "--sizes")[1] == "Path\t3\n"
     assert run("run", "--read-only", "--sizes")[1] == "Path\t3\n"

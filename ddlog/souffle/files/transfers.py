@@ -46,7 +46,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What the texts of values depend on: the types of the translated program, and the branch of Soufflé's
+    """The names that texts of values use: the types of the translated program, and the branch of Soufflé's
     program that each constructor of an algebraic type stands for, and the fields of each record type by its
     constructor."""
 

@@ -12,7 +12,7 @@ from .builder import Builder
 
 
 class _End(NamedTuple):
-    """What stands between the name of a loop and its body: a word, and the number or relation after it."""
+    """One end of a loop, between its name and its body: a word, and the number or relation after it."""
 
     word: str
     value: Any
