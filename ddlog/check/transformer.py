@@ -16,7 +16,7 @@ from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
 from ..types import Opaque, Type, User
 from .windows import check_window, is_window, window_rules
-from .written import Writer
+from .written import RuleWriter
 
 
 def check_applications(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
@@ -104,7 +104,7 @@ def application(
     return writer.rules
 
 
-class _Rules(Writer):
+class _Rules(RuleWriter):
     """The rules of an application of a function of all rows."""
 
     def __init__(self, environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl) -> None:

@@ -17,7 +17,7 @@ from ..errors.diagnostics import Diagnostic
 from ..names.environment import Environment
 from ..names.modules import WINDOW, ModuleSyntax
 from ..types import BigInt, Bit, Signed, Type
-from .written import Writer
+from .written import RuleWriter
 
 _SUMS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _STREAMS = ("all", "last")
@@ -79,7 +79,7 @@ def window_rules(
     numbers = [_number(given) or 0 for given in apply.inputs]
     if source is None or len(outputs) < len(found):
         return []
-    writer, kind = Writer(environment, apply), _kind(apply)
+    writer, kind = RuleWriter(environment, apply), _kind(apply)
     source_name = str(apply.inputs[0])
     if kind in _STREAMS:
         window = core.Window(kind, shown_by=outputs[0].name)
@@ -136,7 +136,7 @@ def _clock_type(clock: core.Relation, time: Type, rule: core.Rule) -> Iterator[D
         yield errors.windows.ClockType(span=rule.span, clock=clock.name, of=of, time=str(time))
 
 
-def _timed(writer: Writer, function: str | syntax.Expr) -> tuple[syntax.Expr, syntax.Expr]:
+def _timed(writer: RuleWriter, function: str | syntax.Expr) -> tuple[syntax.Expr, syntax.Expr]:
     """A variable for a row, and the expression of its time: a closure is put in at once."""
     match function:
         case syntax.Closure((parameter,), None, body) if parameter.type is None and not parameter.mutable:

@@ -9,7 +9,7 @@ from ..errors.source import Span
 from ..names.environment import Environment
 
 
-class Writer:
+class RuleWriter:
     """Writes the rules of one application, all of them at its place."""
 
     def __init__(self, environment: Environment, apply: syntax.ApplyDecl) -> None:

@@ -10,7 +10,7 @@ from ..check.nesting import deep_recursion
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
 from ..sessions.program import compile_source, read_source
-from ..souffle.preprocess import Settings
+from ..souffle.preprocess import PreprocessorSettings
 from ..souffle.translate import translate
 from .notes import noting
 from .progress import ProgressLine
@@ -24,7 +24,7 @@ class SouffleOptions:
     program: Path
     output: Path | None = None
     word: int = 32
-    preprocessor: Settings = field(default_factory=Settings)
+    preprocessor: PreprocessorSettings = field(default_factory=PreprocessorSettings)
     run: bool = False
     fact_dir: str | None = None
     output_dir: str | None = None

@@ -26,14 +26,14 @@ from ..souffle.files.databases import read_database, write_database
 from ..souffle.files.facts import read_delimited_facts
 from ..souffle.files.jsonforms import has_json, json_texts, read_json_facts
 from ..souffle.files.results import delimited_texts
-from ..souffle.files.transfers import Form, Transfer, Vocabulary, form_of
+from ..souffle.files.transfers import FileForm, Transfer, Vocabulary, form_of
 from ..souffle.translate import Translation
 from .notes import Note
 
 _NO_JSON = "another medium, since algebraic types have no form in JSON"
 _GZIP = b"\x1f\x8b"
 
-Source = tuple[Transfer, Form]
+Source = tuple[Transfer, FileForm]
 """An input with its form."""
 
 
@@ -91,7 +91,7 @@ class SouffleFiles:
         if wrong:
             raise DDlogError(wrong)
 
-    def _read(self, form: Form, relation: Relation) -> Columns:
+    def _read(self, form: FileForm, relation: Relation) -> Columns:
         if form.medium == "sqlite":
             return read_database(form, relation, self._words)
         shown = "<stdin>" if form.medium == "console" else str(form.path)
@@ -129,7 +129,7 @@ class SouffleFiles:
             self._write(rows, form, self._program.relations[transfer.relation])
         sys.stdout.flush()
 
-    def _write(self, rows: Iterable[Row], form: Form, relation: Relation) -> None:
+    def _write(self, rows: Iterable[Row], form: FileForm, relation: Relation) -> None:
         if form.medium == "sqlite":
             write_database(rows, form, relation, self._words)
             return
@@ -151,7 +151,7 @@ class SouffleFiles:
             raise DDlogError(wrong)
 
 
-def _write_file(form: Form, texts: Iterable[str]) -> None:
+def _write_file(form: FileForm, texts: Iterable[str]) -> None:
     with _opened(form.path) as out:
         if not form.compressed:
             out.writelines(text.encode("utf-8") for text in texts)
@@ -176,7 +176,7 @@ def _is_device(path: Path) -> bool:
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
 
 
-def _forms(transfers: Iterable[Transfer], form: Callable[[Transfer], Form]) -> list[Source]:
+def _forms(transfers: Iterable[Transfer], form: Callable[[Transfer], FileForm]) -> list[Source]:
     """The forms of directives. Raises DDlogError with all errors."""
     forms: list[Source] = []
     wrong: list[Diagnostic] = []

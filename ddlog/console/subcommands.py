@@ -132,11 +132,11 @@ def profile(arguments: argparse.Namespace) -> int:
 
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
-    from ..souffle.preprocess import Settings
+    from ..souffle.preprocess import PreprocessorSettings
     from .souffle import SouffleOptions, import_souffle
 
     macros = tuple(word for option in arguments.macro for word in option.split())
-    settings = Settings(macros, tuple(map(Path, arguments.include_dir)))
+    settings = PreprocessorSettings(macros, tuple(map(Path, arguments.include_dir)))
     import_souffle(
         SouffleOptions(
             arguments.program, arguments.output, arguments.word, settings, arguments.run,

@@ -100,7 +100,7 @@ class RoundUnequal(Diagnostic):
     suggestion = "write two rules, one for `round < e` and one for `round > e`"
 
 
-class TooDeep(Diagnostic):
+class LoopsTooDeep(Diagnostic):
     """More loops in one another than there is room for."""
 
     title = "loop `{loop}` is nested {depth} loops and recursions deep; at most {most} are possible"

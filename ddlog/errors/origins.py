@@ -9,7 +9,7 @@ from .source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SqlMeaning:
     """The meaning of a variable or a column of the rules: a column of a `table`, or another expression.
     `wrapper` is the struct that users know the value in; empty: none."""
 
@@ -20,7 +20,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived(Span):
+class SqlPlace(Span):
     """The place of a rule, or of a clause of one, that was made of a stretch of SQL. `number` tells those of
     one stretch apart.
 
@@ -44,7 +44,7 @@ class MadeRelation:
     that they come from. `dropped`: they say nothing at all."""
 
     words: str
-    columns: tuple[Written | None, ...]
+    columns: tuple[SqlMeaning | None, ...]
     passed: bool = False
     dropped: bool = False
 
@@ -54,4 +54,4 @@ class Origins:
     """The relations that a translation made, by name, and the meaning of variables by name."""
 
     relations: Mapping[str, MadeRelation]
-    variables: Mapping[str, Written]
+    variables: Mapping[str, SqlMeaning]

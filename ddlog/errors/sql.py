@@ -39,7 +39,7 @@ class UnknownInSql(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else self.help
 
 
-class Ambiguous(Diagnostic):
+class AmbiguousInSql(Diagnostic):
     """A column that several tables have."""
 
     title = "column `{name}` is ambiguous: {tables} have it"

@@ -39,8 +39,8 @@ from .held import ANY
 from .inverting import bindings, rest
 from .node import Node, remark
 from .oneround import AT, FIRST, LATER
-from .places import Place
-from .stages import Stage
+from .places import ProofPlace
+from .stages import BodyStage
 from .tree import Trees, guard_text, shown, step
 from .words import is_passed
 
@@ -57,10 +57,10 @@ Pattern: TypeAlias = tuple[Any, ...]
 class Absences:
     """Looks into rows that do not hold in a place, until a moment (of `time.monotonic`)."""
 
-    place: Place
+    place: ProofPlace
     until: float
     _open: set[tuple[str, Pattern]] = field(default_factory=set)
-    _places: dict[Place, Absences] = field(default_factory=dict)  # the same elsewhere
+    _places: dict[ProofPlace, Absences] = field(default_factory=dict)  # the same elsewhere
 
     def missing(self, relation: str, pattern: Pattern, depth: int) -> Node:
         """Why there is no row of a pattern."""
@@ -85,7 +85,7 @@ class Absences:
         others = _others(len(cases) - len(attempts), len(attempts))
         return Node("missing", relation, pattern, children=(*attempts, *others), rounds=rounds)
 
-    def _at(self, place: Place) -> Absences:
+    def _at(self, place: ProofPlace) -> Absences:
         if place is self.place:
             return self
         if place not in self._places:
@@ -137,7 +137,7 @@ class Absences:
 class _Body:
     """The body of a rule, for a pattern of its head."""
 
-    place: Place
+    place: ProofPlace
     rule: Rule
     head: Head
     known: Mapping[str, Any]
@@ -170,7 +170,7 @@ class _Body:
         rule = self.rule
         body = (*rule.body[:end], *more)
         made = replace(rule, body=body, variables={**rule.variables, **(types or {})})
-        stage = Stage(made, len(body), tuple(seeds))
+        stage = BodyStage(made, len(body), tuple(seeds))
         found = stage.valuations(self.place.derivations.held, [tuple(seeds.values())], most)
         return (each for _, each in found)
 
@@ -195,7 +195,7 @@ class _Body:
                 row = tuple(values[name] for name in clause.columns if name is not None)
                 yield self._holding(clause.relation, row)
                 continue
-            for item in step(clause, values, Stage(self.rule, reached, ()).types, terms):
+            for item in step(clause, values, BodyStage(self.rule, reached, ()).types, terms):
                 name, rounds, _ = self.place.seen(item.relation)
                 yield replace(item, relation=name, rounds=rounds) if item.relation else item
 

@@ -32,7 +32,7 @@ from .words import is_passed
 T = TypeVar("T")
 
 
-class Changes:
+class ChangeProofs:
     """Explains rows that the last commit changed."""
 
     def __init__(self, held: Held, depth: int) -> None:

@@ -12,7 +12,7 @@ from .byrounds import with_loops
 from .derivations import Derivations, Member
 from .held import ANY, Held, Replay
 from .node import Node
-from .stages import Stage
+from .stages import BodyStage
 from .tree import Trees
 
 SHOWN = 3
@@ -121,6 +121,6 @@ def _matching(derivations: Derivations, relation: str, pattern: tuple[Any, ...])
     types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
     known = {name: value for name, value in zip(names, pattern, strict=True) if value is not ANY}
     term = Atom(relation, names, False, declared.span)
-    stage = Stage(Rule((), (term,), types, "", declared.span), 1, tuple(known))
+    stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, tuple(known))
     found = stage.valuations(derivations.held, [tuple(known.values())], SHOWN + 1)
     return sorted(tuple(values[name] for name in names) for _, values in found)

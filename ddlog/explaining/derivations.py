@@ -18,7 +18,7 @@ from ..values.rows import Row
 from .held import Fact, Held, is_given
 from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
-from .stages import MEMBER, Stage, Test, picked, plain
+from .stages import MEMBER, BodyStage, Test, picked, plain
 
 _DECIDERS = {"min": min, "max": max, "first": min}
 _SECONDS = {"min_second": min, "max_second": max}
@@ -29,10 +29,10 @@ class Valuation:
     """The values of the variables of a stage, the rows of its terms, and its group. `times`: how often it
     counts in a group of all rows."""
 
-    stage: Stage
+    stage: BodyStage
     variables: Mapping[str, Any]
     rows: tuple[Fact, ...]
-    group: Members | None
+    group: GroupMembers | None
     times: int = 1
 
 
@@ -45,7 +45,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class GroupMembers:
     """The members of a group, in order. `deciding`, where the group is used only by its least and greatest
     members: the places of these. `inner`: the clauses before the group, which give its
     members for a `key`."""
@@ -53,7 +53,7 @@ class Members:
     clause: GroupBy
     members: tuple[Member, ...]
     deciding: tuple[int, ...] | None
-    inner: Stage
+    inner: BodyStage
     key: Row
 
     @property
@@ -80,10 +80,10 @@ class Case:
     head: Head
 
     @cached_property
-    def stage(self) -> Stage:
+    def stage(self) -> BodyStage:
         """The whole body, given a row of the head."""
         tests = tuple(Test(f"$head{at}", self.head.args[at]) for at in rest(self.head))
-        return Stage(self.rule, len(self.rule.body), tuple(invertible(self.head)), tests)
+        return BodyStage(self.rule, len(self.rule.body), tuple(invertible(self.head)), tests)
 
     @cached_property
     def _plain(self) -> bool:
@@ -113,7 +113,7 @@ class Derivations:
     def __init__(self, held: Held) -> None:
         self.held, self._program = held, held.program
         self._cases: dict[str, list[Case]] = {}
-        self._inner: dict[tuple[int, int], Stage] = {}
+        self._inner: dict[tuple[int, int], BodyStage] = {}
 
     def cases(self, relation: str) -> list[Case]:
         """The rules that can give rows of a relation."""
@@ -159,7 +159,7 @@ class Derivations:
         declared = self._program.relations[relation]
         types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
         term = Atom(relation, names, False, declared.span)
-        stage = Stage(Rule((), (term,), types, "", declared.span), 1, ())
+        stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, ())
         found = stage.valuations(self.held, [()], most)
         return [tuple(values[name] for name in names) for _, values in found]
 
@@ -199,10 +199,10 @@ class Derivations:
         return found
 
     def _valuations(
-        self, stage: Stage, seeds: Sequence[Row], head: Head | None
+        self, stage: BodyStage, seeds: Sequence[Row], head: Head | None
     ) -> Iterator[tuple[Row, Valuation]]:
         found = stage.valuations(self.held, seeds)
-        groups: dict[Row, Members] = {}
+        groups: dict[Row, GroupMembers] = {}
         if stage.group is not None:
             groups = self._groups(stage, stage.group, [values for _, values in found], head)
         terms = [(term.relation, picked([name or "" for name in term.columns])) for term in stage.terms]
@@ -214,11 +214,11 @@ class Derivations:
             yield seed, Valuation(stage, values, rows, group)
 
     def _groups(
-        self, stage: Stage, clause: GroupBy, found: Sequence[Mapping[str, Any]], head: Head | None
-    ) -> dict[Row, Members]:
+        self, stage: BodyStage, clause: GroupBy, found: Sequence[Mapping[str, Any]], head: Head | None
+    ) -> dict[Row, GroupMembers]:
         """The members of the groups that valuations of a stage rest on, by their keys."""
         inner = self._inner.setdefault(
-            (id(stage.rule), stage.last), Stage(stage.rule, stage.last - 1, clause.keys, (), clause.value)
+            (id(stage.rule), stage.last), BodyStage(stage.rule, stage.last - 1, clause.keys, (), clause.value)
         )
         keys = list(dict.fromkeys(tuple(values[name] for name in clause.keys) for values in found))
         by_key: dict[Row, dict[Any, list[Valuation]]] = {key: {} for key in keys}
@@ -227,7 +227,9 @@ class Derivations:
         uses = self._uses(stage, clause.name, head)
         return {key: _members(clause, values, uses, inner, key) for key, values in by_key.items()}
 
-    def _counted(self, inner: Stage, keys: Sequence[Row], clause: GroupBy) -> Iterator[tuple[Row, Valuation]]:
+    def _counted(
+        self, inner: BodyStage, keys: Sequence[Row], clause: GroupBy
+    ) -> Iterator[tuple[Row, Valuation]]:
         """The valuations of the clauses before a group; of one of all rows, with how often each counts."""
         found = self._valuations(inner, keys, None)
         relations = self._program.relations
@@ -244,14 +246,14 @@ class Derivations:
         for key, each in pairs:
             yield key, replace(each, times=prod(times.get(fact, 1) for fact in each.rows))
 
-    def members(self, group: Members) -> list[Member]:
+    def members(self, group: GroupMembers) -> list[Member]:
         """The members that a group has in the state as it is now."""
         ways: dict[Any, list[Valuation]] = {}
         for _, valuation in self._counted(group.inner, [group.key], group.clause):
             ways.setdefault(valuation.variables[MEMBER], []).append(valuation)
         return [Member(value, tuple(ways[value])) for value in sorted(ways)]
 
-    def _uses(self, stage: Stage, name: str, head: Head | None) -> set[str] | None:
+    def _uses(self, stage: BodyStage, name: str, head: Head | None) -> set[str] | None:
         """The names of the functions whose only argument is the group; None if it is used otherwise."""
         exprs = [expr for each in stage.body[stage.last :] for expr in expressions(each)]
         exprs += [] if head is None else head.args
@@ -271,15 +273,19 @@ def _named(call: Call, name: str) -> Expr | None:
 
 
 def _members(
-    clause: GroupBy, values: Mapping[Any, Sequence[Valuation]], uses: set[str] | None, inner: Stage, key: Row
-) -> Members:
+    clause: GroupBy,
+    values: Mapping[Any, Sequence[Valuation]],
+    uses: set[str] | None,
+    inner: BodyStage,
+    key: Row,
+) -> GroupMembers:
     ordered = sorted(values)
     deciding: tuple[int, ...] | None = None
     if uses and uses <= _DECIDERS.keys():
         least = {0} if uses & {"min", "first"} else set()
         deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
     members = tuple(Member(each, tuple(values[each])) for each in ordered)
-    return Members(clause, members, deciding, inner, key)
+    return GroupMembers(clause, members, deciding, inner, key)
 
 
 def by_relation(facts: Iterable[Fact]) -> dict[str, list[Row]]:

@@ -17,12 +17,12 @@ from typing import TypeAlias
 
 from ..core import Atom, GroupBy
 from .byrounds import with_rounds
-from .derivations import Derivations, Members, Valuation
+from .derivations import Derivations, GroupMembers, Valuation
 from .explanation import Ending
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact
 from .node import Node
-from .places import Place
+from .places import ProofPlace
 from .repairs import MOST, Repairs, sorted_facts
 
 _SETS = 5  # that are told
@@ -80,7 +80,7 @@ class Endings:
         if not held.holds(fact[0], [fact[1]])[0]:
             return None
         found, seen, pending = dict[Steps, None](), {fact}, [fact]
-        repairs = Repairs(Place(self.derivations), self.until)
+        repairs = Repairs(ProofPlace(self.derivations), self.until)
         breaking = list[Iterator[frozenset[Fact]]]()
         while pending:
             each = pending.pop()
@@ -126,7 +126,7 @@ class Endings:
             yield from _joining(valuation.group, repairs)
 
 
-def _joining(group: Members, repairs: Repairs) -> Iterator[frozenset[Fact]]:
+def _joining(group: GroupMembers, repairs: Repairs) -> Iterator[frozenset[Fact]]:
     """Sets of facts that give a group another member."""
     inner = group.inner
     if not any(isinstance(each, GroupBy) for each in inner.body):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
-from .derivations import Derivation, Derivations, Member, Members, Valuation, by_relation
+from .derivations import Derivation, Derivations, GroupMembers, Member, Valuation, by_relation
 from .held import Fact, Replay
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def _greatest(valuation: Valuation, height: Height) -> float:
     return found if valuation.group is None else max(found, _of_group(valuation.group, height))
 
 
-def _of_group(group: Members, height: Height) -> float:
+def _of_group(group: GroupMembers, height: Height) -> float:
     return max((min(_greatest(way, height) for way in each.ways) for each in group.needed), default=0.0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..core import Atom, Rule
 from ..values.rows import Row
 from .held import Held
-from .stages import Stage
+from .stages import BodyStage
 
 
 def membership(held: Held, relation: str, rows: Sequence[Row]) -> set[Row]:
@@ -16,5 +16,5 @@ def membership(held: Held, relation: str, rows: Sequence[Row]) -> set[Row]:
     names = tuple(f"c{at}" for at in range(len(declared.columns)))
     types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
     term = Atom(relation, names, False, declared.span)
-    stage = Stage(Rule((), (term,), types, "", declared.span), 1, names)
+    stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, names)
     return {row for row, _ in stage.valuations(held, rows)}

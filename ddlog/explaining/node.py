@@ -29,7 +29,7 @@ from ..types import Type
 from .held import Fact
 
 if TYPE_CHECKING:
-    from .derivations import Members
+    from .derivations import GroupMembers
 
 ROWS = frozenset({"fact", "rule", "group", "cut"})
 """The kinds of rows of proofs."""
@@ -67,7 +67,7 @@ class Node:
     facts: tuple[tuple[Fact, bool], ...] = ()  # facts inserted (True) or deleted
     variable: str = ""  # the variable that an expression with another value is to be
     column: tuple[str, int] | None = None  # the column of a relation that it is to be
-    group: Members | None = None  # for the search: the members of a group in its state
+    group: GroupMembers | None = None  # for the search: the members of a group in its state
     loop: str = ""  # for the search: a relation of the loop in whose round a group was made
 
     @property

@@ -20,18 +20,20 @@ from .held import Replay
 
 
 @dataclass(eq=False)
-class Place:
+class ProofPlace:
     """The session, or a round of a loop: `replay` are the rounds of the loop, `around` is the place that the
     loop is in, and `rounds` has the number of the round of each loop, the outermost first."""
 
     derivations: Derivations
     rounds: tuple[int, ...] = ()
     replay: Replay | None = None
-    around: Place | None = None
-    _siblings: dict[int, Place] = field(default_factory=dict)  # the other rounds of the loop
-    _loops: dict[tuple[str, ...], Place | None] = field(default_factory=dict)  # the last rounds of loops here
+    around: ProofPlace | None = None
+    _siblings: dict[int, ProofPlace] = field(default_factory=dict)  # the other rounds of the loop
+    _loops: dict[tuple[str, ...], ProofPlace | None] = field(
+        default_factory=dict
+    )  # the last rounds of loops here
 
-    def seen(self, relation: str) -> tuple[str, tuple[int, ...], Place | None]:
+    def seen(self, relation: str) -> tuple[str, tuple[int, ...], ProofPlace | None]:
         """The relation that a rule of this place reads by a name, the round that it has it from, and the
         place, if there was such a round."""
         if self.replay is None or self.around is None:
@@ -52,7 +54,7 @@ class Place:
         name, _, place = self.seen(relation)
         return place is None or place.derivations.is_leaf(name)
 
-    def within(self, relation: str) -> Place | None:
+    def within(self, relation: str) -> ProofPlace | None:
         """The last round of the loop that computes a relation; None if no loop does, or it cannot be run
         again."""
         stratum = self.derivations.loop(relation)
@@ -66,18 +68,18 @@ class Place:
         """The rule in the program that a rule of a round is."""
         return rule if self.replay is None else self.replay.of.written.get(id(rule), rule)
 
-    def _last(self, stratum: Stratum) -> Place | None:
+    def _last(self, stratum: Stratum) -> ProofPlace | None:
         replay = self.derivations.held.replay(stratum)
         if replay is None:
             return None
-        siblings = dict[int, Place]()
-        return Place(self.derivations, (*self.rounds, 0), replay, self, siblings)._at(replay.last)
+        siblings = dict[int, ProofPlace]()
+        return ProofPlace(self.derivations, (*self.rounds, 0), replay, self, siblings)._at(replay.last)
 
-    def _at(self, number: int) -> Place:
+    def _at(self, number: int) -> ProofPlace:
         """The place of another round of the loop."""
         if number not in self._siblings:
             assert self.replay is not None
             rounds = (*self.rounds[:-1], number)
             here = Derivations(self.replay.at(number))
-            self._siblings[number] = Place(here, rounds, self.replay, self.around, self._siblings)
+            self._siblings[number] = ProofPlace(here, rounds, self.replay, self.around, self._siblings)
         return self._siblings[number]

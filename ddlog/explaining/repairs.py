@@ -18,8 +18,8 @@ from ..core.clauses import binds, bound_by_terms, expressions, named, positive
 from .derivations import Case
 from .held import Fact, Held
 from .inverting import bindings
-from .places import Place
-from .stages import Stage
+from .places import ProofPlace
+from .stages import BodyStage
 
 MOST = 3
 """The facts of a set, at the most."""
@@ -36,7 +36,7 @@ class Repairs:
     """Looks for sets of facts that make rows of a place hold, until a moment (of `time.monotonic`).
     `complete` says whether the time sufficed."""
 
-    place: Place
+    place: ProofPlace
     until: float
     complete: bool = True
     _wanted: dict[tuple[Fact, int, int], set[Facts]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Repairs:
     _there: dict[Fact, bool] = field(default_factory=dict)
     _some: dict[tuple[str, int], list[Any]] = field(default_factory=dict)  # values of a column
     _lacked: dict[tuple[Fact, int, tuple[int, ...]], list[tuple[Fact, ...]]] = field(default_factory=dict)
-    _places: dict[Place, Repairs] = field(default_factory=dict)  # the same elsewhere
+    _places: dict[ProofPlace, Repairs] = field(default_factory=dict)  # the same elsewhere
 
     @property
     def _held(self) -> Held:
@@ -75,7 +75,7 @@ class Repairs:
         for (row,) in islice(self._rows([positive], known), most):
             yield from self._candidates(row, MOST, _DEPTH)
 
-    def satisfying(self, stage: Stage, known: dict[str, Any]) -> Iterator[Facts]:
+    def satisfying(self, stage: BodyStage, known: dict[str, Any]) -> Iterator[Facts]:
         """Sets of facts that give a stage without groups another valuation."""
         terms = list(positive(stage.body))
         for count in range(1, min(len(terms), MOST) + 1):
@@ -133,7 +133,7 @@ class Repairs:
             self._wanted[key] = found
         return found
 
-    def _at(self, place: Place) -> Repairs:
+    def _at(self, place: ProofPlace) -> Repairs:
         if place is self.place:
             return self
         if place not in self._places:
@@ -178,12 +178,12 @@ class Repairs:
                 yield whole
 
     def _lacking(
-        self, whole: Stage, known: dict[str, Any], missing: Sequence[Atom]
+        self, whole: BodyStage, known: dict[str, Any], missing: Sequence[Atom]
     ) -> Iterator[tuple[Fact, ...]]:
         """The rows that some terms of a rule lack while the others have one."""
         there = [each for each in whole.body if each not in missing]
         kept = list(_computable(there, set(known)))
-        stage = Stage(replace(whole.rule, body=tuple(kept)), len(kept), tuple(known))
+        stage = BodyStage(replace(whole.rule, body=tuple(kept)), len(kept), tuple(known))
         found = stage.valuations(self._held, [tuple(known.values())], _VALUATIONS)
         for _, values in found:
             given = {**known, **values}

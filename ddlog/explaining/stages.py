@@ -51,7 +51,7 @@ class Test:
 
 
 @dataclass
-class Stage:
+class BodyStage:
     """The first clauses of a rule's body, up to `end`, given the values of the variables `known` and of
     `tests`. Its valuations are of `variables`; with a `member`, an expression, also of MEMBER, its value. The
     rule is one that `plain` gives."""

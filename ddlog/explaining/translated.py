@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import CheckedProgram, Rule
-from ..errors.origins import Derived, Written
+from ..errors.origins import SqlMeaning, SqlPlace
 from ..errors.source import Span
 from ..types import BigInt, Bool, Tuple, Type
 from ..values.structs import Struct
@@ -30,7 +30,7 @@ from .node import Node
 from .tree import condition
 from .words import Words, made_of, wrapped
 
-Named = tuple[Written, Any, Type]
+Named = tuple[SqlMeaning, Any, Type]
 
 
 def in_sql(program: CheckedProgram) -> InSql | None:
@@ -102,7 +102,7 @@ class InSql:
 
     def _node(self, node: Node) -> Node:
         place = None if node.rule is None else node.rule.span
-        if not isinstance(place, Derived):
+        if not isinstance(place, SqlPlace):
             unknown = node.kind == "cut" and self._is_translated(node.relation)
             children = tuple(map(self.node, node.children))
             return replace(node, height=None if unknown else node.height, children=children)
@@ -190,13 +190,13 @@ class InSql:
 
     def _condition(self, item: Node, body: _Body, rule: Rule) -> None:
         clause = item.place
-        if isinstance(clause, Derived) and clause.said:
+        if isinstance(clause, SqlPlace) and clause.said:
             named = self._named(clause.variable, item.value, rule) if clause.variable else None
             value, of = (True, Bool()) if named is None else named[1:]
             body.say(condition(clause.said, value, of))
 
     def _group(self, group: Node, body: _Body, rule: Rule) -> Node:
-        by = group.place.members if isinstance(group.place, Derived) else ()
+        by = group.place.members if isinstance(group.place, SqlPlace) else ()
         members = []
         for number, each in enumerate(group.children, 1):
             if each.kind != "member":
@@ -242,7 +242,11 @@ class InSql:
             each for each in fails.children if each.kind == "missing" and made is not None and made.passed
         ]
         attempts = [each for node in below for each in node.children if each.kind == "attempt"]
-        if len(attempts) == 1 and (inner := attempts[0].rule) is not None and isinstance(inner.span, Derived):
+        if (
+            len(attempts) == 1
+            and (inner := attempts[0].rule) is not None
+            and isinstance(inner.span, SqlPlace)
+        ):
             body.take(self._body(attempts[0].children, attempts[0].variables, inner))
             return
         text = _said(fails.place) or f"row of {self._words.relation(fails.relation)} with these values"
@@ -291,4 +295,4 @@ def _bare(value: Any) -> Any:
 
 def _said(place: Span | None) -> str:
     """The text of a clause in SQL."""
-    return place.said if isinstance(place, Derived) else ""
+    return place.said if isinstance(place, SqlPlace) else ""

@@ -10,7 +10,7 @@ from ..core import Atom, Clause, GetField, GetItem, GroupBy, Guard, Let, Unnest
 from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Bool, Type
-from .derivations import Derivation, Member, Members, Valuation
+from .derivations import Derivation, GroupMembers, Member, Valuation
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact, Held
 from .node import Node, more
@@ -77,7 +77,7 @@ class Trees:
             else:
                 yield from step(clause, valuation.variables, stage.types, spans)
 
-    def _group(self, valuation: Valuation, group: Members, depth: int) -> Node:
+    def _group(self, valuation: Valuation, group: GroupMembers, depth: int) -> Node:
         clause = group.clause
         if clause.span.source.origins is None:
             noun = "different value" if clause.bag else "member"
@@ -107,7 +107,7 @@ class Trees:
             group=group,
         )
 
-    def _values(self, group: Members) -> list[tuple[Member, Valuation]]:
+    def _values(self, group: GroupMembers) -> list[tuple[Member, Valuation]]:
         """The members of a group that are shown, those that decide among them, each with the lowest of the
         valuations that put it there."""
         deciding = group.deciding or ()

@@ -70,14 +70,14 @@ def why_not(
     """Why a row does not hold, and the smallest sets of facts that would change it, as far as so many seconds
     suffice."""
     from .absence import Absences
-    from .places import Place
+    from .places import ProofPlace
     from .repairs import Repairs
 
     derivations.check(relation)
     held = derivations.held
     if held.holds(relation, [row])[0]:
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
-    place, until = Place(derivations), time.monotonic() + within
+    place, until = ProofPlace(derivations), time.monotonic() + within
     missing = Absences(place, until).missing(relation, row, depth)
     if not held.can_attempt:
         return Absence(missing, (), False, held.program, attempted=False)
@@ -102,10 +102,10 @@ def why_change(
     held: Held, relation: str, row: Row, depth: int = DEPTH, matches: Sequence[Row] = ()
 ) -> ChangeExplanation:
     """Why the last commit changed a row. An error also if it did not."""
-    from .changes import Changes
+    from .changes import ChangeProofs
 
     Derivations(held).check(relation)
-    changes = Changes(held, depth)
+    changes = ChangeProofs(held, depth)
     changed = changes.changed(relation, [row])
     if row not in changed:
         there = held.holds(relation, [row])[0]
@@ -133,10 +133,10 @@ def row_changed(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     """The row that a goal is about, and all rows that changed and match if it leaves values open."""
     if goal.row is not None:
         return goal.row, ()
-    from .changes import Changes
+    from .changes import ChangeProofs
     from .goals import matching
 
-    found = list(Changes(held, DEPTH).matching(lambda: matching(held, goal)))
+    found = list(ChangeProofs(held, DEPTH).matching(lambda: matching(held, goal)))
     if not found:
         raise DDlogError([NothingChanged(Words(held.program).row(goal.relation, goal.pattern))])
     return found[0], found

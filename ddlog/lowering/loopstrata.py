@@ -54,7 +54,7 @@ class _Levels:
         deepest = depth + any(stratum.recursive for stratum in plain)
         if loop is not None and deepest > DEEPEST:
             self.found.append(
-                errors.loops.TooDeep(span=loop.span, loop=loop.name, depth=deepest, most=DEEPEST)
+                errors.loops.LoopsTooDeep(span=loop.span, loop=loop.name, depth=deepest, most=DEEPEST)
             )
         strata = list(plain)
         for child in dict.fromkeys(each for each in child_of.values() if each is not None):

@@ -4,9 +4,9 @@
     ...
 
 Where the body never holds, the relation has no row. A count or a sum is then 0: the rule that uses it has a
-second body for that case (`rules.Choice`). A group is a set of values. Equal values of different rows must
-count apart, so all local variables of the body, which tell the rows apart, stand beside the value. If the
-body does not bind the shared variables, a further relation does; it holds the values that the rest of the
+second body for that case (`rules.Alternatives`). A group is a set of values. Equal values of different rows
+must count apart, so all local variables of the body, which tell the rows apart, stand beside the value. If
+the body does not bind the shared variables, a further relation does; it holds the values that the rest of the
 rule gives them.
 """
 

@@ -45,13 +45,13 @@ class Summary(ast.Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered(ast.Node):
+class RowNumber(ast.Node):
     """`x = autoinc()`: a number for each row of the rest of the body."""
 
     var: str
 
 
-Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summary | Numbered
+Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summary | RowNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _gather(node: Any, found: list[ast.Var]) -> None:
         case Summary(span, name, _, _, _, outer):
             found.append(ast.Var(span, name))
             found += [ast.Var(span, each) for each in outer]
-        case Numbered(span, name):
+        case RowNumber(span, name):
             found.append(ast.Var(span, name))
         case Range(span, name, args):
             found.append(ast.Var(span, name))

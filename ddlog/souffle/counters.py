@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from .. import syntax
 from ..errors import souffle as errors
 from ..syntax.templates import integer, items, let, name, tree
-from .clauses import HornClause, Numbered
+from .clauses import HornClause, RowNumber
 from .rules import BodyWriter, Share, bodies, row
 
 _NOTE = "the numbers of counters are arbitrary: rows are numbered in their order"
@@ -21,10 +21,10 @@ _NOTE_HASHED = "the number of a counter in a recursion is a hash, and rarely tha
 
 def shares(clauses: Sequence[HornClause], recursive: Sequence[bool]) -> dict[int, Share]:
     """The share of each counter of a program, by the identity of its literal."""
-    single: list[Numbered] = []
-    rest: list[tuple[Numbered, bool]] = []
+    single: list[RowNumber] = []
+    rest: list[tuple[RowNumber, bool]] = []
     for clause, is_recursive in zip(clauses, recursive, strict=True):
-        found = [literal for literal in clause.body if isinstance(literal, Numbered)]
+        found = [literal for literal in clause.body if isinstance(literal, RowNumber)]
         if len(found) == len(clause.body):
             single += found
         else:
@@ -35,7 +35,7 @@ def shares(clauses: Sequence[HornClause], recursive: Sequence[bool]) -> dict[int
     return result
 
 
-def write_number(literal: Numbered, body: BodyWriter) -> None:
+def write_number(literal: RowNumber, body: BodyWriter) -> None:
     """Goes on in a body with a number for each of its rows."""
     kind, types, output = body.kinds.of_variable(literal.var), body.output.types, body.output
     if kind not in ("number", "unsigned"):

@@ -15,7 +15,7 @@ from . import syntax as ast
 from .clauses import names_of
 from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, REAL, SHIFTS, words
 from .infer import NUMERIC, Kinds
-from .names import Names, small
+from .names import FreeNames, small
 from .remarks import Remark
 from .types import Types
 
@@ -27,7 +27,7 @@ class Naming:
     """The names here of the variables of one rule."""
 
     names: dict[str, str] = field(default_factory=dict)
-    space: Names = field(default_factory=lambda: Names(CALLED))
+    space: FreeNames = field(default_factory=lambda: FreeNames(CALLED))
 
     def name(self, variable: str) -> str:
         """The name of a variable, without the `#` and number that told it from others of its name."""
@@ -37,7 +37,7 @@ class Naming:
 
 
 @dataclass
-class Writer:
+class ExpressionWriter:
     """Writes the expressions of one rule. `functions` gathers the functions that the program must declare."""
 
     types: Types

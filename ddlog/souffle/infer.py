@@ -15,7 +15,7 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import HornClause, Literal, Negated, Numbered, Range, Summary, rebuilt
+from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
 from .types import Types
 
@@ -112,7 +112,7 @@ class Kinds:
                     self._join(_key(arg), name, arg.span)
             case Summary():
                 self._summary(literal)
-            case Numbered():
+            case RowNumber():
                 pass
 
     def _summary(self, summary: Summary) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from . import syntax as ast
-from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Numbered, Range, Summary, names_of, rebuilt
+from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, RowNumber, Summary, names_of, rebuilt
 
 _DEEPEST = 50
 
@@ -80,7 +80,7 @@ def _bound_by(literal: Literal, bound: set[str], opened: Collection[str]) -> set
             return ours | (_pattern_names((left,)) if names_of(right) <= bound else set())
         case Range(_, name, args) if names_of(args) <= bound:
             return {name}
-        case Numbered(_, name):
+        case RowNumber(_, name):
             return {name}
         case Summary(_, name, _, _, _, outer) if bound.issuperset(outer):
             return {name}
@@ -216,7 +216,7 @@ def renamed(node: Any, names: Mapping[str, str]) -> Any:
         match each:
             case ast.Var(_, name):
                 return replace(each, name=names.get(name, name))
-            case Range(_, name) | Numbered(_, name):
+            case Range(_, name) | RowNumber(_, name):
                 return replace(each, var=names.get(name, name))
             case Summary(_, name):
                 outer = tuple(sorted(names.get(one, one) for one in each.outer))

@@ -21,11 +21,11 @@ from ..syntax.templates import arguments, atom, items, let, name, placed, tree, 
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
 from .infer import Kinds
-from .names import Names, small
+from .names import FreeNames, small
 from .normal import clauses
-from .relations import Declared, Relations
+from .relations import DeclaredRelation, Relations
 from .remarks import Remark
-from .rules import BodyWriter, Output, occurrences, row, write_clause
+from .rules import BodyWriter, TranslationOutput, occurrences, row, write_clause
 from .types import BOOLEAN, column_names
 
 _STRICT = ("<", ">", "!=")
@@ -45,7 +45,7 @@ _EXTREME = {"<": "max", "<=": "max", ">": "min", ">=": "min"}
 _OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def keep_rows(relations: Relations, output: Output) -> None:
+def keep_rows(relations: Relations, output: TranslationOutput) -> None:
     """Adds what picks the rows of all relations that keep only some."""
     for each in relations.declared.values():
         if each.offers:
@@ -53,13 +53,13 @@ def keep_rows(relations: Relations, output: Output) -> None:
 
 
 class _Kept:
-    def __init__(self, each: Declared, relations: Relations, output: Output) -> None:
+    def __init__(self, each: DeclaredRelation, relations: Relations, output: TranslationOutput) -> None:
         self.each, self.relations, self.output = each, relations, output
         self.attributes = each.relation.attributes
         self.span = each.relation.span
         self.columns = column_names(self.attributes)
         self.types = [output.types.type_of(attribute.type) for attribute in self.attributes]
-        self.space = Names(self.columns)
+        self.space = FreeNames(self.columns)
         self.row = tuple_type(self.types)
 
     def write(self) -> None:

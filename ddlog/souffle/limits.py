@@ -19,17 +19,17 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..syntax.templates import arguments, atom, items, let, name, tree, tuple_type
 from .clauses import HornClause, Summary
-from .relations import Declared, Relations
-from .rules import Head, Output, row
+from .relations import DeclaredRelation, Relations
+from .rules import Head, TranslationOutput, row
 from .types import column_names
 
 
 class Limits:
     """The limits of the recursions of a program."""
 
-    def __init__(self, relations: Relations, output: Output) -> None:
+    def __init__(self, relations: Relations, output: TranslationOutput) -> None:
         self.relations, self.output = relations, output
-        self.limits: dict[int, list[tuple[Declared, int, Span]]] = {}
+        self.limits: dict[int, list[tuple[DeclaredRelation, int, Span]]] = {}
         for each in relations.declared.values():
             for directive in each.directives:
                 if directive.what == "limitsize" and each.is_recursive:
@@ -69,7 +69,7 @@ class Limits:
                 if each.cycle == cycle:
                     self._ways(each, opens, limits[0][2])
 
-    def _open(self, each: Declared, limit: int, span: Span) -> str:
+    def _open(self, each: DeclaredRelation, limit: int, span: Span) -> str:
         """The relation that has a row while the limit is not reached. One row is always counted, as there is
         no group of none."""
         counted, open = self.output.fresh(each.name + "Counted"), self.output.fresh(each.name + "Open")
@@ -87,7 +87,7 @@ class Limits:
         self.output.rule(row(open, ["rows"], span), [row(counted, ["row"], span), *tests], span)
         return open
 
-    def _ways(self, each: Declared, opens: Sequence[str], span: Span) -> None:
+    def _ways(self, each: DeclaredRelation, opens: Sequence[str], span: Span) -> None:
         if each.offers or each.has("eqrel"):
             what, why = "`.limitsize`", f"the recursion of `{each.relation.name}` has rules of its own"
             self.output.found.append(errors.CannotTranslate(what=what, why=why, span=span))

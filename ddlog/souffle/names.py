@@ -34,7 +34,7 @@ def small(name: str) -> str:
     return shown + "_" if shown in RESERVED else shown
 
 
-class Names:
+class FreeNames:
     """Gives out names, each only once; one that is free is given as it is."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
@@ -50,12 +50,12 @@ class Names:
         return name
 
 
-def global_names() -> Names:
+def global_names() -> FreeNames:
     """Names for relations, types and constructors, which share one space."""
-    return Names(_TAKEN)
+    return FreeNames(_TAKEN)
 
 
-def assigned(names: Iterable[str], space: Names, *, upper: bool) -> dict[str, str]:
+def assigned(names: Iterable[str], space: FreeNames, *, upper: bool) -> dict[str, str]:
     """A name of this language for each name; those that need no change keep theirs."""
     form = capital if upper else small
     listed = list(dict.fromkeys(names))

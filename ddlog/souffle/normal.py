@@ -17,7 +17,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Numbered, Range, Summary, names_of, rebuilt
+from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, RowNumber, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # The names of the variables for the results of aggregates.
@@ -113,7 +113,7 @@ class _Normalizer:
             case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
                 pass
             case ast.Compare(_, "=", ast.Var(span, name), ast.Counter()):
-                return [Numbered(span, name)]
+                return [RowNumber(span, name)]
             case ast.Compare(span, "=", ast.Var(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take))]
             case ast.Compare(
@@ -137,7 +137,7 @@ class _Normalizer:
         match expr:
             case ast.Counter(span):
                 name = f"%number#{next(self.number)}"
-                taken.append(Numbered(span, name))
+                taken.append(RowNumber(span, name))
                 return ast.Var(span, name)
             case ast.Aggregate(span, function):
                 name = f"%{_RESULTS[function]}#{next(self.number)}"

@@ -13,7 +13,7 @@ from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import Actions
 from .lexer import Token
-from .preprocess import Settings, preprocess
+from .preprocess import PreprocessorSettings, preprocess
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -32,7 +32,7 @@ _KINDS = {
 _EXPRESSION = {"IDENT", "NUMBER", "STRING"}
 
 
-def parse(source: Source, settings: Settings) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
+def parse(source: Source, settings: PreprocessorSettings) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
     """The declarations and rules of a program, and all that is wrong with its syntax."""
     grammar = tables(GRAMMAR, ("program",))
     tokens, found = preprocess(source, grammar.words, settings)

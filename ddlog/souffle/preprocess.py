@@ -22,7 +22,7 @@ _INCLUDED = re.compile(r'"([^"]+)"|<([^>]+)>')
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PreprocessorSettings:
     """Options of the command line: macros as `NAME` or `NAME=text`, and folders of files to include."""
 
     macros: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class _Condition:
 
 
 def preprocess(
-    source: Source, words: Mapping[str, str], settings: Settings
+    source: Source, words: Mapping[str, str], settings: PreprocessorSettings
 ) -> tuple[list[Token], list[Diagnostic]]:
     """The tokens of a program as the grammar sees them, and the errors in its texts."""
     run = _Preprocessor(words, settings)
@@ -49,7 +49,7 @@ def preprocess(
 
 
 class _Preprocessor:
-    def __init__(self, words: Mapping[str, str], settings: Settings) -> None:
+    def __init__(self, words: Mapping[str, str], settings: PreprocessorSettings) -> None:
         self.words, self.folders = words, settings.folders
         self.tokens: list[Token] = []
         self.pending: list[Token] = []

@@ -13,14 +13,14 @@ from ..errors.source import Span
 from ..syntax.templates import tree
 from . import syntax as ast
 from .files.transfers import Transfer
-from .names import Names, assigned
+from .names import FreeNames, assigned
 from .remarks import Remark
 from .rules import Head, relation, row, rule
 from .types import BOOLEAN, PRIMITIVE, Types, column_names
 
 
 @dataclass
-class Declared:
+class DeclaredRelation:
     """A relation and its directives. `name` is its name here. `input_name` is the name of the relation that
     holds its facts, if they are apart from the derived rows. A relation that `is_carried` into the rules that
     use it is no relation here. Relations that depend on each other have the same `cycle`, which is not 0.
@@ -73,7 +73,7 @@ class Relations:
 
     def __init__(self, items: Sequence[ast.Item], types: Types, found: list[Diagnostic]) -> None:
         self.types, self.found = types, found
-        self.declared: dict[str, Declared] = {}
+        self.declared: dict[str, DeclaredRelation] = {}
         for item in items:
             if isinstance(item, ast.RelationDecl):
                 self._declare(item)
@@ -87,7 +87,7 @@ class Relations:
             elif isinstance(item, ast.Subsumption):
                 self._subsumption(item)
 
-    def name_all(self, space: Names) -> None:
+    def name_all(self, space: FreeNames) -> None:
         """Chooses the names here."""
         for name, short in assigned(self.declared, space, upper=True).items():
             self.declared[name].name = short
@@ -119,7 +119,7 @@ class Relations:
             twice = errors.DeclaredTwice(what="relation", name=relation.name, span=relation.span)
             self.found.append(twice)
             return
-        self.declared[relation.name] = Declared(relation)
+        self.declared[relation.name] = DeclaredRelation(relation)
         for attribute in relation.attributes:
             self.types.check(attribute.type, attribute.span)
         for qualifier in relation.qualifiers:
@@ -223,7 +223,7 @@ class Relations:
                     yield _of_text(text, qualifier.span)
             yield from self._of_directives(each)
 
-    def _of_directives(self, each: Declared) -> Iterator[Remark]:
+    def _of_directives(self, each: DeclaredRelation) -> Iterator[Remark]:
         for directive in each.directives:
             match directive.what:
                 case "input":
@@ -241,7 +241,7 @@ class Relations:
                 each, ast.Directive(each.relation.span, "input", each.relation.name, ())
             )
 
-    def _of_input(self, each: Declared, directive: ast.Directive) -> Iterator[Remark]:
+    def _of_input(self, each: DeclaredRelation, directive: ast.Directive) -> Iterator[Remark]:
         parameters, span = dict(directive.parameters), directive.span
         name = each.input_name or each.name
         if parameters.get("IO", "file") != "file":
@@ -276,7 +276,7 @@ def _of_delimiter(name: str, file: str, delimiter: str, span: Span) -> Iterator[
         yield _of_text(f"the facts of {name} must have tabs or commas, not {delimiter!r}", span)
 
 
-def _of_output(each: Declared, directive: ast.Directive) -> Iterator[Remark]:
+def _of_output(each: DeclaredRelation, directive: ast.Directive) -> Iterator[Remark]:
     kept: Iterable[tuple[str, str]] = (p for p in directive.parameters if p not in _PARAMETERS_OF_FILES)
     listed = ", ".join(f"{key}={value}" for key, value in kept)
     if listed:

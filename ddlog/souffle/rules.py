@@ -19,8 +19,8 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..syntax.templates import arguments, atom, integer, let, name, placed, string, tree
 from . import syntax as ast
-from .clauses import Literal, Negated, Numbered, Range, Summary, names_of, variables
-from .expressions import Naming, Writer
+from .clauses import Literal, Negated, Range, RowNumber, Summary, names_of, variables
+from .expressions import ExpressionWriter, Naming
 from .infer import NUMERIC, Kinds
 from .patterns import Patterns
 from .regex import simple_match
@@ -38,7 +38,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Alternatives:
     """Either of two ways to go on in a body."""
 
     one: tuple[syntax.Clause, ...]
@@ -46,7 +46,7 @@ class Choice:
 
 
 @dataclass
-class Output:
+class TranslationOutput:
     """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
     `head` the relation of which its rules derive rows and the values that stand first in them, `fresh` a
     name for a further one, `summarize` the relation of an aggregate of a rule; `number` writes a counter,
@@ -57,7 +57,7 @@ class Output:
     head: Callable[[str], Head]
     fresh: Callable[[str], str]
     summarize: Callable[[Summary, BodyWriter], str]
-    number: Callable[[Numbered, BodyWriter], None]
+    number: Callable[[RowNumber, BodyWriter], None]
     found: list[Diagnostic]
     relations: list[syntax.RelationDecl] = field(default_factory=list)
     rules: list[syntax.RuleDecl] = field(default_factory=list)
@@ -101,13 +101,13 @@ class BodyWriter:
     """The body of one rule as it is written, which is made of what stands `at` a place. `title` names
     relations that it needs."""
 
-    output: Output
+    output: TranslationOutput
     kinds: Kinds
     title: str
     uses: Counter[str]
     at: Span
     where: str = "rule"
-    parts: list[syntax.Clause | Choice] = field(default_factory=list)
+    parts: list[syntax.Clause | Alternatives] = field(default_factory=list)
     # The literals that are written, without those that patterns left.
     done: list[Literal] = field(default_factory=list)
     supply: Supply | None = None
@@ -119,7 +119,7 @@ class BodyWriter:
 
     def __post_init__(self) -> None:
         out = self.output
-        self.writer = Writer(out.types, self.kinds, Naming(), out.functions, out.found, out.remarks)
+        self.writer = ExpressionWriter(out.types, self.kinds, Naming(), out.functions, out.found, out.remarks)
         self.patterns = Patterns(self.writer, self.uses)
         self.bound = self.patterns.bound
 
@@ -135,13 +135,13 @@ class BodyWriter:
         given = set(map(id, literals))
         while waiting:
             ready = next((literal for literal in waiting if self._is_ready(literal)), None)
-            ready = ready or next((each for each in waiting if isinstance(each, Numbered)), None)
+            ready = ready or next((each for each in waiting if isinstance(each, RowNumber)), None)
             if ready is not None:
                 waiting = [literal for literal in waiting if literal is not ready]
                 if id(ready) in given:
                     self.done.append(ready)
                 self.needed = (
-                    self.kept | names_of(tuple(waiting)) if isinstance(ready, Numbered) else self.kept
+                    self.kept | names_of(tuple(waiting)) if isinstance(ready, RowNumber) else self.kept
                 )
                 self._write(ready)
                 waiting[:0] = self.patterns.deferred
@@ -186,7 +186,7 @@ class BodyWriter:
                 return names_of(args) <= self.bound
             case Summary(_, _, _, _, _, outer):
                 return self.bound.issuperset(outer)
-            case Numbered():
+            case RowNumber():
                 return False
         return names_of(literal) <= self.bound
 
@@ -224,7 +224,7 @@ class BodyWriter:
                 self._range(literal)
             case Summary():
                 self._summary(literal)
-            case Numbered():
+            case RowNumber():
                 self.output.number(literal, self)
 
     def _term(self, term: ast.Atom, *, negated: bool) -> None:
@@ -316,16 +316,16 @@ class BodyWriter:
         nothing = atom(relation, arguments([*keys, syntax.Wildcard(at)]), at, negated=True)
         type = self.output.types.kind_type(self.kinds.of_variable(summary.var))
         zero = tree("$ == 0", last, at=at) if known else let(result, integer(0, at), at, type)
-        self.parts.append(Choice((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
+        self.parts.append(Alternatives((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
 
 
 def _is_pattern(expr: ast.Expr) -> bool:
     return isinstance(expr, ast.Var | ast.Wildcard | ast.Record | ast.Branch)
 
 
-def bodies(parts: Sequence[syntax.Clause | Choice]) -> Iterator[tuple[syntax.Clause, ...]]:
+def bodies(parts: Sequence[syntax.Clause | Alternatives]) -> Iterator[tuple[syntax.Clause, ...]]:
     """The bodies that choices among the parts make."""
-    ways = [(part.one, part.other) if isinstance(part, Choice) else ((part,),) for part in parts]
+    ways = [(part.one, part.other) if isinstance(part, Alternatives) else ((part,),) for part in parts]
     for way in itertools.product(*ways):
         yield tuple(itertools.chain(*way))
 
@@ -339,7 +339,7 @@ def write_clause(
     heads: Sequence[ast.Atom],
     literals: Sequence[Literal],
     kinds: Kinds,
-    output: Output,
+    output: TranslationOutput,
     head: Callable[[str], Head],
     at: Span,
     in_recursion: bool = False,
@@ -348,7 +348,7 @@ def write_clause(
     gives the relation here of each head, and the values that stand first in its rows."""
     title = output.relation_name(heads[0].name)
     uses = occurrences(tuple(heads), tuple(literals))
-    if any(isinstance(each, Numbered) for each in literals):
+    if any(isinstance(each, RowNumber) for each in literals):
         uses.update(list(uses))  # every variable tells rows apart
     body = BodyWriter(output, kinds, title, uses, at, kept=names_of(tuple(heads)), in_recursion=in_recursion)
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):

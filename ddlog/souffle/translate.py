@@ -32,15 +32,15 @@ from .limits import Limits
 from .names import global_names
 from .normal import clauses
 from .parser import parse
-from .preprocess import Settings
+from .preprocess import PreprocessorSettings
 from .printing import program_text
 from .relations import Relations
 from .remarks import Remark, remark_line
-from .rules import Head, Output, write_clause
+from .rules import Head, TranslationOutput, write_clause
 from .types import Types
 from .witnesses import with_witnesses
 
-_PLAIN = Settings()
+_PLAIN = PreprocessorSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Translation:
         return program_text(self.source.name, self.remarks, self.module)
 
 
-def translate(source: Source, word: int = 32, settings: Settings = _PLAIN) -> Translation:
+def translate(source: Source, word: int = 32, settings: PreprocessorSettings = _PLAIN) -> Translation:
     """The program as one of this language, for numbers of 32 or 64 bits. `settings` are those of the
     preprocessor. Raises DDlogError with all errors."""
     items, found = parse(source, settings)
@@ -87,7 +87,7 @@ class _Translator:
         self.relations = Relations(items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules
-        self.output = Output(
+        self.output = TranslationOutput(
             self.types,
             self._relation_name,
             self._head,

@@ -18,7 +18,7 @@ from ..lowering.stratify import strongly_connected
 from ..syntax.templates import NOWHERE, placed
 from . import syntax as ast
 from .functors import FUNCTION_NAMES
-from .names import Names, assigned, small
+from .names import FreeNames, assigned, small
 
 PRIMITIVE = ("number", "unsigned", "float", "symbol")
 BOOLEAN = syntax.NamedType("bool", (), NOWHERE)
@@ -47,7 +47,7 @@ class Types:
         self._check_references()
         self.recursive = self._recursive()
         self.optional = {name for name in self.records if name in self.recursive}
-        self.functor_names = assigned(self.functors, Names(FUNCTION_NAMES), upper=False)
+        self.functor_names = assigned(self.functors, FreeNames(FUNCTION_NAMES), upper=False)
         self.declared: dict[str, str] = {}
         self.constructors: dict[str, str] = {}
 
@@ -83,7 +83,7 @@ class Types:
 
     # --------------------------------------------------------------- output
 
-    def name_all(self, space: Names) -> None:
+    def name_all(self, space: FreeNames) -> None:
         """Chooses names here for the types and constructors, after those of relations."""
         wanted = [*self.aliases, *self.records, *self.unions]
         self.declared = assigned(wanted, space, upper=True)
@@ -236,7 +236,7 @@ class Types:
 
 def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
     """The names here of the columns of a relation or the fields of a record."""
-    space = Names()
+    space = FreeNames()
     chosen = assigned((each.name for each in attributes), space, upper=False)
     seen: set[str] = set()
     result = []
@@ -249,7 +249,7 @@ def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
 def _field_names(union: ast.BranchType, types: Types) -> dict[str, list[str]]:
     """The names here of the fields of each branch. A name that several branches give to fields of different
     types has the name of the branch before it."""
-    space, clashing = Names(), _clashing(union, types)
+    space, clashing = FreeNames(), _clashing(union, types)
     every = [field for branch in union.branches for field in branch.fields]
     shared = assigned((field.name for field in every if field.name not in clashing), space, upper=False)
     result: dict[str, list[str]] = {}

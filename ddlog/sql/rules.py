@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .. import syntax as ast
-from ..errors.origins import Derived, MadeRelation, Written
+from ..errors.origins import MadeRelation, SqlMeaning, SqlPlace
 from ..errors.source import Span
 from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, placed, string, tree, written_type
 from .types import SqlType, Value, variables_in
@@ -143,7 +143,7 @@ class Output:
         self.rules: list[ast.RuleDecl] = []
         self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
-        self.written: dict[str, Written] = {}  # what variables stand for
+        self.written: dict[str, SqlMeaning] = {}  # what variables stand for
         self.types: dict[str, Value] = {}  # of variables
         self._count = 0  # of names
         self._places = 0
@@ -169,7 +169,7 @@ class Output:
         """Notes what a variable stands for, if that is not known: an expression, or a column of a table."""
         if value.name in self.types and value.name not in self.written:
             wrapper = self.types[value.name].type.wrapper
-            self.written[value.name] = Written(text, table or "", table is not None, wrapper)
+            self.written[value.name] = SqlMeaning(text, table or "", table is not None, wrapper)
         return value
 
     def like(self, value: Value, other: Value) -> Value:
@@ -223,14 +223,14 @@ class Output:
             )
         )
 
-    def _derived(self, place: Span, item: Item | None = None) -> Derived:
+    def _derived(self, place: Span, item: Item | None = None) -> SqlPlace:
         """A place of its own for what comes from a place."""
         self._places += 1
         stretch = place.source, place.line, place.column, place.end_line, place.end_column
         if item is None:
-            return Derived(*stretch, self._places)
+            return SqlPlace(*stretch, self._places)
         variable = item.variable if isinstance(item, Let) else ""
-        return Derived(*stretch, self._places, item.said, variable, getattr(item, "members", ()))
+        return SqlPlace(*stretch, self._places, item.said, variable, getattr(item, "members", ()))
 
     def relation(
         self,
@@ -248,15 +248,15 @@ class Output:
         self.declare("relation" if is_set else "multiset", made)
         known = [self._column(v) for v in values] or [None]
         for at, shown in enumerate(names, len(values) - len(names)):
-            known[at] = Written(shown, "", True, values[at].type.wrapper)
+            known[at] = SqlMeaning(shown, "", True, values[at].type.wrapper)
         self.relations[made.name] = MadeRelation(
             words or "rows in between", tuple(known), not words, hint == "Domain"
         )
         return made
 
-    def _column(self, value: Value) -> Written | None:
+    def _column(self, value: Value) -> SqlMeaning | None:
         found = self.written.get(value.name)
-        return found or (Written("", "", False, value.type.wrapper) if value.type.wrapper else None)
+        return found or (SqlMeaning("", "", False, value.type.wrapper) if value.type.wrapper else None)
 
     def made(
         self, hint: str, values: Sequence[Value], body: Body, *, is_set: bool, words: str = ""

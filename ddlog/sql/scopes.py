@@ -86,7 +86,7 @@ class Scope:
         if len(found) > 1:
             tables = sorted({e.table for e in found})
             raise SqlError(
-                errors.Ambiguous(
+                errors.AmbiguousInSql(
                     name=name, tables=" and ".join(tables), first=tables[0], span=places.of(node)
                 )
             )

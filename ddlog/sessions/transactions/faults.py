@@ -11,7 +11,7 @@ from ...engine.settling import IterationLimit, LoopLimit, LoopRepetition, Repeti
 from ...errors.diagnostics import Diagnostic, InternalError, Note
 from ...errors.loops import LoopLimitReached, LoopRepeats
 from ...errors.memory import MemoryLimitReached, NoMemoryLeft
-from ...errors.origins import Derived
+from ...errors.origins import SqlPlace
 from ...errors.recursion import IterationLimitReached, RecursionRepeats
 from ...errors.sessions import FaultInRule, FaultInView
 from ...errors.source import Span
@@ -25,7 +25,7 @@ _WAYS = {1: "{} comes", -1: "{} goes", 0: "{} comes and goes"}
 def diagnosed(fault: RowFault) -> Diagnostic:
     """The error for a fault, at its origin: the span that lowering gave the expression."""
     span = fault.origin if isinstance(fault.origin, Span) else None
-    if isinstance(span, Derived):
+    if isinstance(span, SqlPlace):
         return FaultInView(fault.message, span=span)
     row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     return FaultInRule(fault.message, fault.rule, row, span=span)

@@ -22,12 +22,12 @@ from ...io.formats import Row
 from ...types import Bit, Float, Signed
 from .facttexts import cell_reader
 from .resulttexts import value_writer
-from .transfers import Form, Vocabulary
+from .transfers import FileForm, Vocabulary
 
 _UNIT = '"()" integer'
 
 
-def write_database(rows: Iterable[Row], form: Form, relation: Relation, words: Vocabulary) -> None:
+def write_database(rows: Iterable[Row], form: FileForm, relation: Relation, words: Vocabulary) -> None:
     """Writes a result, in place of an earlier one. Raises DDlogError."""
     try:
         with closing(sqlite3.connect(form.path)) as database, database:
@@ -76,7 +76,7 @@ def _with_symbols(
         yield row
 
 
-def read_database(form: Form, relation: Relation, words: Vocabulary) -> Columns:
+def read_database(form: FileForm, relation: Relation, words: Vocabulary) -> Columns:
     """The rows of a table or a view. Raises DDlogError."""
     readers = [cell_reader(column.type, words) for column in relation.columns]
     rows: list[tuple[object, ...]] = []

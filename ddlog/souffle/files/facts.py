@@ -22,14 +22,14 @@ from ...io.faults import MOST_FAULTS, CellFault, gathered_faults
 from ...io.utf8 import decode
 from ...types import Bit, Signed, String, User
 from .facttexts import cell_reader, is_plain
-from .transfers import Form, Vocabulary
+from .transfers import FileForm, Vocabulary
 
 _EMPTY_LINE = re.compile(rb"(?:\A|\n)\r?\n")
 
 
 def read_delimited_facts(
     data: bytes,
-    form: Form,
+    form: FileForm,
     relation: Relation,
     words: Vocabulary,
     note: Callable[[str], None],
@@ -47,7 +47,7 @@ def read_delimited_facts(
 
 def _read_large(
     data: bytes,
-    form: Form,
+    form: FileForm,
     relation: Relation,
     words: Vocabulary,
 ) -> Columns | None:
@@ -69,7 +69,7 @@ def _read_large(
     return _by_arrow(data, start, form, one_symbol, relation, words)
 
 
-def _integers(data: bytes, start: int, form: Form, relation: Relation) -> Columns | None:
+def _integers(data: bytes, start: int, form: FileForm, relation: Relation) -> Columns | None:
     width = len(form.places)
     if sorted(form.places) != list(range(width)):
         return None
@@ -85,7 +85,7 @@ def _integers(data: bytes, start: int, form: Form, relation: Relation) -> Column
 def _by_arrow(
     data: bytes,
     start: int,
-    form: Form,
+    form: FileForm,
     keep_empty: bool,
     relation: Relation,
     words: Vocabulary,
@@ -139,7 +139,7 @@ def _composed(column: ColumnData, read: Callable[[str], Any]) -> ColumnData:
 
 def _read_lines(
     text: str,
-    form: Form,
+    form: FileForm,
     relation: Relation,
     words: Vocabulary,
     note: Callable[[str], None],
@@ -168,7 +168,7 @@ def _read_lines(
     return Columns(tuple(columns), count)
 
 
-def _records(text: str, form: Form, relation: Relation) -> Iterator[Record]:
+def _records(text: str, form: FileForm, relation: Relation) -> Iterator[Record]:
     if form.quoted and '"' in text:
         return quoted_records(text, form.delimiter, True)
     if not form.quoted and "," in form.delimiter and any(sign in text for sign in "[("):

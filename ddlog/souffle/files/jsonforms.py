@@ -21,7 +21,7 @@ from ...values.fromplain import check
 from ...values.shapes import is_option, shape_of, some_maker
 from ...values.structs import taken_apart
 from .resulttexts import Piece, float_text, nested_text, separated
-from .transfers import Form, Vocabulary
+from .transfers import FileForm, Vocabulary
 
 _CHUNK = 1 << 14
 
@@ -46,7 +46,7 @@ def _has_json(type: Type, words: Vocabulary, seen: set[Type]) -> bool:
 # ------------------------------------------------------------------ results
 
 
-def json_texts(rows: Iterable[Row], form: Form, relation: Relation, words: Vocabulary) -> Iterator[str]:
+def json_texts(rows: Iterable[Row], form: FileForm, relation: Relation, words: Vocabulary) -> Iterator[str]:
     """The text of a result in pieces."""
     types = [column.type for column in relation.columns]
     pieces = _piece_maker(form, words)
@@ -75,7 +75,7 @@ def _composed(values: Sequence[Piece], names: Sequence[str], objects: bool) -> l
     return ["{", *pieces, "}"]
 
 
-def _piece_maker(form: Form, words: Vocabulary) -> Callable[[Any, Type], list[Piece]]:
+def _piece_maker(form: FileForm, words: Vocabulary) -> Callable[[Any, Type], list[Piece]]:
     def pieces(value: Any, type: Type) -> list[Piece]:
         match type:
             case String():
@@ -96,7 +96,7 @@ def _piece_maker(form: Form, words: Vocabulary) -> Callable[[Any, Type], list[Pi
 # -------------------------------------------------------------------- facts
 
 
-def read_json_facts(data: bytes, form: Form, relation: Relation, words: Vocabulary) -> Columns:
+def read_json_facts(data: bytes, form: FileForm, relation: Relation, words: Vocabulary) -> Columns:
     """The rows of a JSON text. Raises FaultyFile."""
     text = decode(data)
     types = [column.type for column in relation.columns]

@@ -9,14 +9,14 @@ from ...core import Relation
 from ...io.formats import Row
 from ...types import Bit, Float, Signed, String
 from .resulttexts import value_writer
-from .transfers import Form, Vocabulary
+from .transfers import FileForm, Vocabulary
 
 _CHUNK = 1 << 14
 
 
 def delimited_texts(
     rows: Iterable[Row],
-    form: Form,
+    form: FileForm,
     relation: Relation,
     words: Vocabulary,
 ) -> Iterator[str]:
@@ -34,7 +34,7 @@ def delimited_texts(
 
 def _lines(
     rows: Iterable[Row],
-    form: Form,
+    form: FileForm,
     relation: Relation,
     words: Vocabulary,
 ) -> Iterator[str]:
@@ -44,7 +44,7 @@ def _lines(
         yield "".join(map(line, chunk))
 
 
-def _line_writer(form: Form, relation: Relation, words: Vocabulary) -> Callable[[Row], str]:
+def _line_writer(form: FileForm, relation: Relation, words: Vocabulary) -> Callable[[Row], str]:
     """A function that writes a row as a line."""
     types = [column.type for column in relation.columns]
     if not types:

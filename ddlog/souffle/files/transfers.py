@@ -56,7 +56,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FileForm:
     """The parameters of a directive with their defaults. `medium` is file, console, json, json on the
     console, sqlite or size. `header` is the line with the names of the columns. `places` are the columns of
     the file that hold those of the relation. The rows of JSON are `objects`, or else arrays."""
@@ -76,7 +76,7 @@ class Form:
 
 def form_of(
     transfer: Transfer, folder: Path, note: Callable[[str], None], *, to_console: bool = False
-) -> Form:
+) -> FileForm:
     """The form of a directive; `folder` is that of relative paths. An output that goes `to_console` has no
     other medium. `note` is told of parameters without a meaning. Raises DDlogError."""
     given, is_input = transfer.parameters, transfer.what == "input"
@@ -93,7 +93,7 @@ def form_of(
     table = "dbname" if medium == "sqlite" and "dbname" in given else "filename"
     ending = _ENDINGS.get(medium) or (".facts" if is_input else ".csv" + ".gz" * compressed)
     file = given.get(table) or name + ending
-    return Form(
+    return FileForm(
         medium,
         folder / file,
         name,
