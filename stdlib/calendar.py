@@ -67,6 +67,14 @@ def known(date: Struct) -> Struct:
         raise Fault("there is no day {}-{:02}-{:02}".format(*date)) from None
 
 
+def is_known(date: Struct) -> bool:
+    """Whether there is such a day."""
+    try:
+        return from_ymd(*date) is not None
+    except OutOfRange:
+        return False
+
+
 def number(date: Struct) -> int:
     """The Julian day number."""
     day, years = _shifted(date)

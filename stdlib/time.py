@@ -232,7 +232,7 @@ def utc_datetime(dt: Struct) -> Struct:
 
 
 def time(dt: Struct) -> Struct:
-    return _local(dt)[1]  # type: ignore[no-any-return]
+    return local_datetime(dt)[1]  # type: ignore[no-any-return]
 
 
 def _check_offset(seconds: int) -> None:
@@ -244,13 +244,13 @@ def _later(d: Struct, seconds: int) -> Struct:
     return _from_timestamp(_timestamp(d) + seconds, d[1][3])
 
 
-def _local(td: Struct) -> Struct:
-    """The local date and time at the offset."""
+def local_datetime(td: Struct) -> Struct:
+    """The date and time that clocks show at the offset."""
     return _later(*td)
 
 
 def _moment(td: Struct) -> Moment:
-    date, time = _local(td)
+    date, time = local_datetime(td)
     return Moment(date, time, td[1], _timestamp(td[0]))
 
 

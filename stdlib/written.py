@@ -1,7 +1,7 @@
-"""Values of the library's types as text, in command files, in facts and from Python.
+"""Text to values of the library's types, in command files, in facts and from Python.
 
-A text is what the `to_string` of a type gives, or what its parser takes. Times take any number of digits of
-the second's fraction, or none.
+A text is what `writing.py` writes, what the `to_string` of the type gives, or what its parser takes. Times
+take any number of digits of the second's fraction, or none.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, partial
+from operator import itemgetter
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
+from . import counting, writing
 from .structs import struct
 
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?")
 _MOMENT = re.compile(r"([+-]?[0-9]+-[0-9]+-[0-9]+)[Tt ]([0-9:.]+)")
-_OFFSET = re.compile(r"(.*?) ?(?:[Zz]|([+-])([0-9]{2}):?([0-5][0-9]))", re.DOTALL)
+_MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0*)?)?\Z")  # a date as pandas has it
+_OFFSET = re.compile(r"(.*?) ?(?:[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9])(?::?([0-5][0-9]))?)?)", re.DOTALL)
 
 
 def _result(found: Struct) -> Struct:
@@ -42,7 +45,7 @@ def date(text: str) -> Struct:
     """A Date. Raises ValueError."""
     from .time import string2date
 
-    return _result(string2date(text))
+    return _result(string2date(_MIDNIGHT.sub("", text)))
 
 
 def date_time(text: str) -> Struct:
@@ -65,10 +68,11 @@ def tz_date_time(text: str) -> Struct:
         if parsed[0] == 0:
             return _result(parsed)
         raise ValueError("not a date, T, a time and an offset from UTC")
-    _, sign, hours, minutes = found.groups()
-    if int(hours or 0) > 23:
+    _, sign, *parts = found.groups()
+    hours, minutes, rest = (int(part or 0) for part in parts)
+    if hours > 23:
         raise ValueError("the offset is a day or more")
-    seconds = 3600 * int(hours or 0) + 60 * int(minutes or 0)
+    seconds = 3600 * hours + 60 * minutes + rest
     return offset_timezone(date_time(found[1]), -seconds if sign == "-" else seconds)
 
 
@@ -124,7 +128,9 @@ def sql_form(kind: str, example: str) -> TextForm:
     unit: str | int = {"Date": "days", "Time": "time", "Timestamp": "micros"}.get(kind, "")
     unit = unit or int(kind.removeprefix("Decimal"))
     made = partial(sql_number, kind)
-    return TextForm(partial(_read_sql, kind), example, partial(_write_sql, kind), made, unit)
+    read, write = partial(_read_sql, kind), partial(_write_sql, kind)
+    python = partial(writing.python_sql, kind)
+    return TextForm(read, example, write, True, python, unit, made, itemgetter(0))
 
 
 @cache
@@ -144,7 +150,7 @@ def _read_sql(kind: str, text: str) -> Struct:
 
     match kind:
         case "Date":
-            number = sql.days_of(text)
+            number = sql.days_of(_MIDNIGHT.sub("", text))
         case "Time":
             number = sql.micros_of(text)
         case "Timestamp":
@@ -168,19 +174,32 @@ def _write_sql(kind: str, value: Struct) -> str:
 
 
 TEXT_FORMS: Mapping[str, TextForm] = {
-    "time::Time": TextForm(time, "10:11:12.5"),
-    "time::Date": TextForm(date, "2021-03-04"),
-    "time::DateTime": TextForm(date_time, "2021-03-04T10:11:12"),
-    "time::TzDateTime": TextForm(tz_date_time, "2021-03-04T10:11:12+01:00"),
+    "time::Time": TextForm(
+        time, "10:11:12.5", writing.time, True, writing.python_time,
+        "nanos", counting.time_of, counting.nanos_of,
+    ),
+    "time::Date": TextForm(
+        date, "2021-03-04", writing.date, True, writing.python_date,
+        "days", counting.date_of, counting.days_of,
+    ),
+    "time::DateTime": TextForm(
+        date_time, "2021-03-04T10:11:12", writing.date_time, True, writing.python_date_time,
+        "micros", counting.date_time_of, counting.micros_of,
+    ),
+    "time::TzDateTime": TextForm(
+        tz_date_time, "2021-03-04T10:11:12+01:00", writing.tz_date_time, True, writing.python_tz_date_time
+    ),
     "sql::Date": sql_form("Date", "2021-03-04"),
     "sql::Time": sql_form("Time", "10:11:12.5"),
     "sql::Timestamp": sql_form("Timestamp", "2021-03-04 10:11:12"),
     **{f"sql::Decimal{n}": sql_form(f"Decimal{n}", "0." + "5" * n) for n in range(1, 39)},
-    "uuid::Uuid": TextForm(uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8"),
-    "url::Url": TextForm(url, "https://example.org/a?b"),
-    "regex::Regex": TextForm(regex, "a[0-9]+"),
-    "net::ipv4::Ipv4Addr": TextForm(ipv4, "192.0.2.1"),
-    "net::ipv6::Ipv6Addr": TextForm(ipv6, "2001:db8::1"),
-    "net::ipaddr::IpAddr": TextForm(ip, "192.0.2.1 or 2001:db8::1"),
-}
+    "uuid::Uuid": TextForm(
+        uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8", writing.uuid, python=writing.python_uuid
+    ),
+    "url::Url": TextForm(url, "https://example.org/a?b", writing.given_back(url)),
+    "regex::Regex": TextForm(regex, "a[0-9]+", writing.given_back(regex)),
+    "net::ipv4::Ipv4Addr": TextForm(ipv4, "192.0.2.1", writing.ipv4, python=writing.python_ipv4),
+    "net::ipv6::Ipv6Addr": TextForm(ipv6, "2001:db8::1", writing.ipv6, python=writing.python_ipv6),
+    "net::ipaddr::IpAddr": TextForm(ip, "192.0.2.1 or 2001:db8::1", writing.ip, python=writing.python_ip),
+}  # fmt: skip
 """The forms of the types that are written as text, by their names."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
-from ..values.shapes import is_option, some_maker
+from ..values.shapes import is_option, shape_of, some_maker
 from ..values.units import Units
 from ..values.written import text_form
 from .arrownumbers import numbers_in
@@ -80,7 +80,7 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
 
 
 def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnData | None:
-    """A column of dates, timestamps or decimals by the numbers of their units; None for another."""
+    """A column of dates, times, timestamps or decimals by the numbers of their units; None for another."""
     import pyarrow as pa
 
     form, stored = text_form(type, typedefs), column.type
@@ -88,14 +88,20 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
         return None
     if form.unit == "days" and pa.types.is_date32(stored):
         numbers = column.cast(pa.int32())
+    elif form.unit == "days" and pa.types.is_timestamp(stored) and stored.tz is None:
+        numbers = column.cast(pa.date32()).cast(pa.int32())  # which refuses a time of the day
     elif form.unit == "micros" and pa.types.is_timestamp(stored) and stored.tz is None:
         numbers = column.cast(pa.timestamp("us")).cast(pa.int64())
+    elif form.unit == "nanos" and pa.types.is_time(stored):
+        numbers = column.cast(pa.time64("ns")).cast(pa.int64())
     elif pa.types.is_decimal128(stored) and stored.scale == form.unit and stored.precision <= 18:
         whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], stored)
         low = np.frombuffer(whole.buffers()[1], np.int64)[2 * whole.offset :: 2][: len(whole)]
         return Units(low, form.number)
     else:
         return None
+    if len(shape_of(type, typedefs).constructors[0].fields) > 1:
+        return dictionary_column(numbers, form.number)
     return Units(numbers_in(numbers).astype(np.int64), form.number)
 
 
@@ -159,22 +165,30 @@ def to_table(
     """Columns of values as an Arrow table. `weights`, of a multiset, say how often each row is repeated."""
     import pyarrow as pa
 
-    from .forms import FRAMES, Forms
-
-    arrays = []
-    for (name, type), column in zip(relation_columns, data, strict=True):
-        form = Forms(typedefs, FRAMES).of(type)
-        try:
-            arrays.append(form.encode(column if isinstance(column, np.ndarray) else list(column)))
-        except ValueError as error:
-            wrong = f"column {name} of type {type} does not fit Arrow's {form.arrow}: {error}"
-            raise ValueError(wrong) from None
+    arrays = [
+        _column_array(name, type, column if isinstance(column, np.ndarray) else list(column), typedefs)
+        for (name, type), column in zip(relation_columns, data, strict=True)
+    ]
     table = pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
     return table if weights is None else table.take(pa.array(np.repeat(np.arange(len(weights)), weights)))
 
 
-def for_polars(table: pa.Table) -> pa.Table:
-    """The table without the wide decimals that polars has no type for: narrower ones, or else texts."""
+def _column_array(name: str, type: Type, column: Any, typedefs: TypeDefs) -> pa.Array:
+    """A column in the form of its type; if that has no form for a value, all as texts."""
+    from .forms import FRAMES, Forms, texts_of
+
+    form = Forms(typedefs, FRAMES).of(type)
+    try:
+        return form.encode(column)
+    except ValueError as error:
+        if isinstance(type, BigInt | Bit | Signed):
+            wrong = f"column {name} of type {type} does not fit Arrow's {form.arrow}: {error}"
+            raise ValueError(wrong) from None
+    return texts_of(type, typedefs).encode(column)
+
+
+def portable(table: pa.Table) -> pa.Table:
+    """The table without the wide decimals that other systems lack: narrower ones, or else texts."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -202,11 +216,19 @@ def _with_decimals(type: pa.DataType, instead: pa.DataType) -> pa.DataType:
 
 
 def narrowed(table: pa.Table) -> pa.Table:
-    """The table with its decimal columns as int64 where that loses nothing."""
+    """The table with columns of whole numbers as int64, and times in microseconds, where that loses nothing.
+    Other times, which Python does not have, are texts."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
             with suppress(pa.ArrowInvalid):
                 table = table.set_column(position, field.name, table.column(position).cast(pa.int64()))
+        elif field.type == pa.time64("ns"):
+            times = table.column(position)
+            try:
+                times = times.cast(pa.time64("us"))
+            except pa.ArrowInvalid:
+                times = times.cast(pa.string())
+            table = table.set_column(position, field.name, times)
     return table

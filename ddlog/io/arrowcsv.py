@@ -65,8 +65,8 @@ def read_delimited(
                 include_columns=list(kinds),
                 null_values=[],
                 strings_can_be_null=False,
-                true_values=["true"],
-                false_values=["false"],
+                true_values=["true", "True", "TRUE"],
+                false_values=["false", "False", "FALSE"],
             ),
         )
         columns = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core import Relation
-from .arrow import columns_of_table, to_table
+from .arrow import columns_of_table, portable, to_table
 from .columns import Columns, TypeDefs
 from .faults import CellFault
 from .formats import TableFormat
@@ -80,9 +80,32 @@ def write_parquet(
 
     if not relation.columns:
         raise ValueError(f"Parquet has no rows without columns, and {relation.name} has none")
-    table = to_table([(column.name, column.type) for column in relation.columns], columns, typedefs, weights)
-    parquet.write_table(table, out)
+    parquet.write_table(_table(relation, columns, weights, typedefs), out)
+
+
+def write_arrow(
+    out: BinaryIO,
+    relation: Relation,
+    columns: Sequence[Any],
+    weights: Sequence[int] | None,
+    typedefs: TypeDefs,
+) -> None:
+    """Writes a relation as an Arrow file. Raises ValueError."""
+    from pyarrow import ipc
+
+    if not relation.columns:
+        raise ValueError(f"Arrow has no rows without columns, and {relation.name} has none")
+    table = _table(relation, columns, weights, typedefs)
+    with ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _table(
+    relation: Relation, columns: Sequence[Any], weights: Sequence[int] | None, typedefs: TypeDefs
+) -> pa.Table:
+    named = [(column.name, column.type) for column in relation.columns]
+    return portable(to_table(named, columns, typedefs, weights))
 
 
 PARQUET = TableFormat(read_parquet, write_parquet)
-ARROW = TableFormat(read_arrow)
+ARROW = TableFormat(read_arrow, write_arrow)

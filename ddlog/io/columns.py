@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,13 +14,28 @@ import numpy as np
 from .. import values
 from ..core import Relation
 from ..syntax.cursor import TextFault
-from ..types import BigInt, Bit, Bool, Float, Signed, String, TextForm, Type, TypeDef, User
+from ..types import (
+    ANY,
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    TextForm,
+    Type,
+    TypeDef,
+    User,
+)
 from ..values.cells import read_bool, read_float, read_integer
 from ..values.defaults import default_value
 from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
-from ..values.numbers import decimal
+from ..values.numbers import decimal, shortest
 from ..values.shapes import is_nullable, is_option, some_maker
+from ..values.tojson import json_text, to_json
 from ..values.units import Units
 from ..values.written import from_written, text_form
 from .faults import CellFault
@@ -29,6 +45,7 @@ ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.
 
 WIDEST = 1 << 63
 _NULLS = ("", "\\N")
+_TAKEN = re.compile(r'\s*(["%@\[{]|(ddlog_std::)?(None|Some)\b)')  # how Options may begin, not their values
 _QUOTES, _BRACKETS = tuple('"%@'), tuple("[{")  # the first signs of commands' strings, and of JSON
 
 
@@ -107,8 +124,9 @@ def _nullable_reader(type: User, typedefs: TypeDefs) -> Callable[[str], Any]:
     return lambda text: none if text in _NULLS else some(read(text))
 
 
-def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
-    """A function that writes a value of the type as one cell of a text file."""
+def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str | None]:
+    """A function that writes a value of the type as one cell of a text file: its text, or JSON. It returns
+    None for an absent value."""
     match type:
         case String():
             return _identity
@@ -116,13 +134,46 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
             return str
         case Bit() | Signed() | BigInt():
             return decimal
-        case User() if is_nullable(type, typedefs):
-            write = cell_writer(type.args[0], typedefs)
-            return lambda value: write(value[1]) if value[0] else ""
+        case Float(width):
+            return lambda value: shortest(value, width)
+        case User() if is_option(type):
+            return _option_writer(type, typedefs)
+        case Function() | Opaque() if isinstance(type, Function) or type.name == ANY:
+            return lambda value: values.show(value, type, typedefs)
     form = text_form(type, typedefs)
-    if form is not None and form.write is not None:
-        return form.write
-    return lambda value: values.show(value, type, typedefs)
+    if form is None:
+        return lambda value: _data_text(to_json(value, type, typedefs))
+    write = form.write
+    return lambda value: write(value) or _data_text(to_json(value, type, typedefs))
+
+
+def _option_writer(type: User, typedefs: TypeDefs) -> Callable[[Any], str | None]:
+    """The text of the value in an Option. A text that would be taken for an Option stands in the Option's."""
+    held = type.args[0]
+    if is_option(held):
+        return lambda value: _data_text(to_json(value, type, typedefs)) if value[0] else None
+    write, nullable = cell_writer(held, typedefs), is_nullable(type, typedefs)
+
+    def write_present(value: Any) -> str | None:
+        text = write(value[1]) if value[0] else None
+        if text is None or nullable or _TAKEN.match(text) is None:
+            return text
+        return text if cell_reader(type, typedefs)(text) == value else values.show(value, type, typedefs)
+
+    return write_present
+
+
+def _data_text(data: Any) -> str:
+    """Data of JSON as a cell; the name of a constructor without quotes."""
+    return data if isinstance(data, str) and data.isidentifier() else json_text(data)
+
+
+def whole_cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
+    """The same for files that cannot tell an empty text from an absent value."""
+    write = cell_writer(type, typedefs)
+    if not is_option(type):
+        return lambda value: write(value) or ""
+    return lambda value: write(value) or (values.show(value, type, typedefs) if value[0] else "")
 
 
 def _identity(text: str) -> str:

@@ -7,7 +7,7 @@ names the columns, in any order, is a header (comma-separated files only).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from ..core import Relation
@@ -18,13 +18,15 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row of cells as text, the line that it begins on, and the column that each cell begins at."""
+    """A row of cells as text, the line that it begins on, the column that each cell begins at, and the cells
+    that are `""`."""
 
     line: int
     text: str
     cells: list[str]
     starts: list[int] | None = field(default=None)
     separator: str = "\t"
+    empty: Collection[int] = ()
 
     def column(self, cell: int) -> int:
         """The column of the line, from 1, at which a cell begins."""
@@ -75,6 +77,7 @@ def quoted_records(text: str, separator: str, keep_empty: bool) -> Iterator[Reco
 def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple[Record, int]:
     cells: list[str] = []
     starts: list[int] = []
+    empty: list[int] = []
     begin = position
     line_end = text.find("\n", begin)
     shown = text[begin : line_end if line_end >= 0 else len(text)]
@@ -84,6 +87,8 @@ def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple
             quoted = _QUOTED.match(text, position)
             if quoted is None:
                 raise CellFault("this quoted cell does not end", line, starts[-1], shown)
+            if not quoted.group(1):
+                empty.append(len(cells))
             cells.append(quoted.group(1).replace('""', '"'))
             position = quoted.end()
         else:
@@ -102,7 +107,7 @@ def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple
             raise CellFault(
                 f"expected `{separator}` or the end of the line after a quoted cell", line, column, shown
             )
-        return Record(line, shown.removesuffix("\r"), cells, starts), position + 1
+        return Record(line, shown.removesuffix("\r"), cells, starts, separator, empty), position + 1
 
 
 def header_order(record: Record, relation: Relation) -> list[int] | None:

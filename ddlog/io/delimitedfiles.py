@@ -9,18 +9,24 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..core import Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
-from ..types import BigInt, Bit, Float, Signed, String
-from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
+from ..types import BigInt, Bit, Float, Signed, String, Type
+from ..values.shapes import is_option, some_maker
+from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds, whole_cell_writer
 from .delimited import Record, comma_records, header_order, tab_records
 from .faults import MOST_FAULTS, CellFault, gathered_faults
 from .formats import Row, TextFormat
+from .plainform import is_optional_string
 from .utf8 import decode
 
+_QUOTE = '"'
+_SPECIAL = re.compile('[,"\r\n]')
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
 
 
@@ -62,6 +68,8 @@ def _read_large(
             return Columns(tuple(columns[place] for place in places), len(columns[0]))
     from .arrowcsv import Layout, read_delimited
 
+    if separator == "," and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
+        return None
     width, commas = len(relation.columns), separator == ","
     keep_empty = not commas and width == 1 and isinstance(relation.columns[0].type, String)
     layout = Layout(separator, commas, keep_empty, width, order or range(width))
@@ -72,6 +80,7 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
     width = len(relation.columns)
     keep_empty = width == 1 and isinstance(relation.columns[0].type, String)
     readers = [cell_reader(column.type, typedefs) for column in relation.columns]
+    empties = [_empty_text(column.type, typedefs) if width > 1 else None for column in relation.columns]
     columns: list[list[object]] = [[] for _ in readers]
     with gathered_faults() as faults:
         records: Iterator[Record]
@@ -85,8 +94,11 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
             if len(record.cells) != width:
                 faults.append(_wrong_count(record, relation))
             else:
-                for place, read, column in zip(order, readers, columns, strict=True):
+                for place, read, empty, column in zip(order, readers, empties, columns, strict=True):
                     try:
+                        if place in record.empty and empty is not None:
+                            column.append(empty)
+                            continue
                         column.append(read(record.cells[place]))
                     except ValueError as error:
                         cell = record.cells[place]
@@ -95,6 +107,12 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
             if len(faults) >= MOST_FAULTS:
                 break
     return Columns(tuple(columns), len(columns[0]))
+
+
+def _empty_text(type: Type, typedefs: TypeDefs) -> Any:
+    """What `""` stands for in a column of optional strings, whose empty cells are absent ones; None for other
+    columns."""
+    return some_maker(type, typedefs)("") if is_optional_string(type) else None
 
 
 def _after_header(records: Iterator[Record], relation: Relation) -> tuple[Iterator[Record], list[int]]:
@@ -126,11 +144,17 @@ def _count_empty(text: str, separator: str, relation: Relation) -> int:
     return max(0, len(lines) - (separator == ","))
 
 
-def csv_line(cells: Sequence[str]) -> str:
+def _csv_cell(text: str | None) -> str:
+    """A cell as RFC 4180 has it. An empty text is quoted, an absent one is not."""
+    if text is None:
+        return ""
+    return text if text and _SPECIAL.search(text) is None else f'"{text.replace(_QUOTE, _QUOTE * 2)}"'
+
+
+def csv_line(cells: Sequence[str | None]) -> str:
     """A line of a comma-separated file, after RFC 4180 but with a bare line feed."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+    line = ",".join(map(_csv_cell, cells))
+    return f"{line if line or not cells else _QUOTE * 2}\n"
 
 
 def csv_header(relation: Relation, first: Sequence[str] = ()) -> str:
@@ -138,16 +162,22 @@ def csv_header(relation: Relation, first: Sequence[str] = ()) -> str:
     return csv_line([*first, *(column.name for column in relation.columns)])
 
 
+def _cell_writers(relation: Relation, typedefs: TypeDefs) -> list[Callable[[Any], str | None]]:
+    """The writers of the cells of a comma-separated line. A single empty cell is an absent value."""
+    single = len(relation.columns) == 1 and is_option(relation.columns[0].type)
+    return [(whole_cell_writer if single else cell_writer)(c.type, typedefs) for c in relation.columns]
+
+
 def comma_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
     """A function that writes a row as a line of comma-separated cells."""
-    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+    cells = _cell_writers(relation, typedefs)
     return lambda row: csv_line([write(value) for write, value in zip(cells, row, strict=True)])
 
 
 def tab_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
     """A function that writes a row as a line of tab-separated cells. It raises DDlogError for a cell with a
     tab or the end of a line in it."""
-    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+    cells = [whole_cell_writer(column.type, typedefs) for column in relation.columns]
 
     def write_line(row: Row) -> str:
         texts = [write(value) for write, value in zip(cells, row, strict=True)]
@@ -161,23 +191,27 @@ def tab_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
 
 def comma_lines(relation: Relation, typedefs: TypeDefs) -> Callable[[list[Row]], str] | None:
     """A function that writes many rows at once, for numbers and strings: the csv module writes these as
-    `comma_line` does. None for other types."""
+    `comma_line` does, unless a string is empty or has a carriage return. None for other types."""
     if not all(isinstance(c.type, BigInt | Bit | Signed | String | Float) for c in relation.columns):
         return None
     floats = [p for p, c in enumerate(relation.columns) if isinstance(c.type, Float)]
-    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+    texts = any(isinstance(c.type, String) for c in relation.columns)
+    cells, line = _cell_writers(relation, typedefs), comma_line(relation, typedefs)
 
     def write(rows: list[Row]) -> str:
+        if texts and any("" in row for row in rows):
+            return "".join(map(line, rows))
         out = io.StringIO()
-        texts = (
+        written = (
             [w(v) if p in floats else v for p, (w, v) in enumerate(zip(cells, row, strict=True))]
             for row in rows
         )
         try:
-            csv.writer(out, lineterminator="\n").writerows(texts if floats else rows)
+            csv.writer(out, lineterminator="\n").writerows(written if floats else rows)
         except ValueError:  # an integer of more digits than Python writes at once
-            return "".join(map(comma_line(relation, typedefs), rows))
-        return out.getvalue()
+            return "".join(map(line, rows))
+        found = out.getvalue()
+        return "".join(map(line, rows)) if "\r" in found else found
 
     return write
 

@@ -52,7 +52,7 @@ class TableFormat:
     of a multiset, and raises ValueError for a relation that the format cannot hold."""
 
     read: Callable[[Path, Relation, TypeDefs], Columns]
-    write: Callable[[BinaryIO, Relation, Sequence[Any], Sequence[int] | None, TypeDefs], None] | None = None
+    write: Callable[[BinaryIO, Relation, Sequence[Any], Sequence[int] | None, TypeDefs], None]
 
 
 def text_format(name: str) -> TextFormat:

@@ -12,7 +12,9 @@ Booleans, floats, strings, records and lists have one form. For the other types 
 | recursive type | text | text | bytes |
 | type without fields | text | text | true |
 | Map | map | map | list of structs of key and value |
-| date, time, decimal of SQL | date32, time64, timestamp, decimal128 | as in FRAMES | struct |
+| date, time, decimal | date32, time64, timestamp, decimal128 | as in FRAMES, time::Time a text | struct |
+| Uuid | arrow.uuid | text | struct |
+| other type that is written as text | text | text | struct |
 | Group, function, Any | text | text | struct of key and values; bytes |
 
 A state takes the forms of FRAMES, but writes integers of more than 64 bits as int64 or text, and values that
@@ -31,10 +33,19 @@ import pyarrow as pa
 
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, TextForm, Tuple, Type, User
 from ..values import TypeDefs, struct_class
-from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.shapes import UUID_TYPE, collection_of, is_option, shape_of, some_maker
 from ..values.written import text_form
 from .columns import cell_reader, cell_writer
-from .scalarforms import ArrowForm, DecimalsForm, FloatsForm, IntegersForm, PlainForm, UnitsForm, WrittenForm
+from .scalarforms import (
+    ArrowForm,
+    DecimalsForm,
+    FloatsForm,
+    IntegersForm,
+    PlainForm,
+    UnitsForm,
+    UuidsForm,
+    WrittenForm,
+)
 from .structforms import ListsForm, MapsForm, OptionsForm, StructsForm
 
 Integer: TypeAlias = Bit | Signed | BigInt
@@ -73,7 +84,7 @@ class Forms:
             return chosen
         if isinstance(type, Tuple | User):
             fields = self.encoding.fields(type, self.typedefs)
-            return StructsForm(self.members(fields, within | _name(type)), self._maker(type))
+            return StructsForm(self.members(fields, within | _name(type)), self.maker(type))
         collection = collection_of(type)
         assert collection is not None
         return ListsForm(self.of(collection.element, within), collection.ordered)
@@ -84,7 +95,8 @@ class Forms:
         """The forms of fields by their names."""
         return tuple((name, self.of(of, within)) for name, of in fields)
 
-    def _maker(self, type: Tuple | User) -> Callable[[Any], Any]:
+    def maker(self, type: Tuple | User) -> Callable[[Any], Any]:
+        """A function that makes a record of its fields."""
         if isinstance(type, Tuple):
             return tuple
         shape = shape_of(type, self.typedefs)
@@ -95,7 +107,8 @@ def _name(type: Type) -> frozenset[str]:
     return frozenset([type.name]) if isinstance(type, User) else frozenset()
 
 
-def _texts(type: Type, typedefs: TypeDefs) -> ArrowForm:
+def texts_of(type: Type, typedefs: TypeDefs) -> ArrowForm:
+    """The form of values as the cells of text files."""
     return WrittenForm(pa.string(), cell_writer(type, typedefs), cell_reader(type, typedefs))
 
 
@@ -111,7 +124,7 @@ def _frame_integer(type: Integer) -> ArrowForm:
 def _spark_file_integer(type: Integer) -> ArrowForm:
     """Spark has no unsigned integers, and decimals of up to 38 digits."""
     if not isinstance(type, BigInt) and type.width > 64:
-        return _texts(type, {})
+        return texts_of(type, {})
     if not isinstance(type, Bit):
         return _frame_integer(type)
     if type.width > 32:
@@ -123,15 +136,18 @@ def _frame_form(type: Type, forms: Forms, within: frozenset[str]) -> ArrowForm |
     typedefs = forms.typedefs
     if is_option(type) and not is_option(type.args[0]):
         held = type.args[0]
-        value = _texts(held, typedefs) if type.name in within else forms.of(held, within | {type.name})
+        value = texts_of(held, typedefs) if type.name in within else forms.of(held, within | {type.name})
         none = shape_of(type, typedefs).constructors[0]
         return OptionsForm(value, some_maker(type, typedefs), shape_of(type, typedefs).make(none)())
     match type:
         case User(name) if name not in within:
             shape = shape_of(type, typedefs)
             if shape.is_union or not shape.constructors[0].fields:
-                return _texts(type, typedefs)
-            return _of_units(text_form(type, typedefs))
+                return texts_of(type, typedefs)
+            if type == UUID_TYPE:
+                return UuidsForm(forms.maker(type))
+            form = text_form(type, typedefs)
+            return _of_units(form) or (None if form is None else texts_of(type, typedefs))
         case Tuple((_, *_)):
             return None
         case Opaque():
@@ -141,23 +157,25 @@ def _frame_form(type: Type, forms: Forms, within: frozenset[str]) -> ArrowForm |
                 return MapsForm(*(forms.of(each, within) for each in collection.element.items))
             if collection is not None:
                 return None
-    return _texts(type, typedefs)
+    return texts_of(type, typedefs)
 
 
 def _of_units(form: TextForm | None) -> ArrowForm | None:
-    """The form of the dates, times and decimals of SQL; None for other types."""
-    if form is None or form.number is None:
+    """The form of dates, times and decimals; None for other types."""
+    if form is None or form.number is None or form.count is None:
         return None
     if isinstance(form.unit, int):
         decimal = pa.decimal128(38, form.unit)
-        return UnitsForm(decimal, DecimalsForm(decimal), None, form.number)
-    if form.unit == "days":
-        days = range((datetime.min - _EPOCH).days, (datetime.max - _EPOCH).days + 1)
-        return UnitsForm(pa.date32(), IntegersForm(pa.int32()), days, form.number)
-    if form.unit == "time":
-        return UnitsForm(pa.time64("us"), IntegersForm(pa.int64()), range(_DAY // _MICRO), form.number)
-    micros = range((datetime.min - _EPOCH) // _MICRO, (datetime.max - _EPOCH) // _MICRO + 1)
-    return UnitsForm(pa.timestamp("us"), IntegersForm(pa.int64()), micros, form.number)
+        return UnitsForm(decimal, DecimalsForm(decimal), None, form.number, form.count)
+    arrow, number, known = _UNITS[form.unit]
+    return UnitsForm(arrow, IntegersForm(number), known, form.number, form.count)
+
+
+def _spark_file_form(type: Type, forms: Forms, within: frozenset[str]) -> ArrowForm | None:
+    """Spark has no times of nanoseconds, and no UUIDs."""
+    form = text_form(type, forms.typedefs)
+    finer = form is not None and form.unit == "nanos"
+    return texts_of(type, forms.typedefs) if finer or type == UUID_TYPE else _frame_form(type, forms, within)
 
 
 def _frame_fields(type: Tuple | User, typedefs: TypeDefs) -> Sequence[tuple[str, Type]]:
@@ -167,6 +185,13 @@ def _frame_fields(type: Tuple | User, typedefs: TypeDefs) -> Sequence[tuple[str,
 
 
 _EPOCH, _DAY, _MICRO = datetime(1970, 1, 1), timedelta(days=1), timedelta(microseconds=1)
+_MICROS = range((datetime.min - _EPOCH) // _MICRO, (datetime.max - _EPOCH) // _MICRO + 1)
+_UNITS = {
+    "days": (pa.date32(), pa.int32(), range((datetime.min - _EPOCH).days, (datetime.max - _EPOCH).days + 1)),
+    "time": (pa.time64("us"), pa.int64(), range(_DAY // _MICRO)),
+    "nanos": (pa.time64("ns"), pa.int64(), None),
+    "micros": (pa.timestamp("us"), pa.int64(), _MICROS),
+}
 
 FRAMES = Encoding(_frame_integer, _frame_form, _frame_fields)
-SPARK_FILES = Encoding(_spark_file_integer, _frame_form, _frame_fields)
+SPARK_FILES = Encoding(_spark_file_integer, _spark_file_form, _frame_fields)

@@ -16,6 +16,8 @@ from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds,
 from .faults import CellFault
 from .plainform import from_plain
 
+_TIMES = "mM"  # the kinds of NumPy's times, which its lists have as numbers
+
 
 def columns_of(table: Any, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of an Arrow table, a pandas or polars data frame, another object that Arrow can read,
@@ -60,12 +62,14 @@ def _column(data: Any, column: Column, typedefs: TypeDefs) -> ColumnData:
     if _is_pandas(data):
         plain = isinstance(data.dtype, np.dtype)
         missing = plain and data.dtype.kind == "f" and not isinstance(column.type, Float)
-        if plain and not missing:
+        if plain and not missing and data.dtype.kind not in _TIMES:
             data = data.to_numpy()
         else:
             import pyarrow as pa
 
             data = pa.array(data, from_pandas=True)
+    if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in _TIMES:
+        data = _arrow_times(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         import pyarrow as pa
 
@@ -78,6 +82,12 @@ def _column(data: Any, column: Column, typedefs: TypeDefs) -> ColumnData:
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         raise CellFault(f"column `{column.name}`: expected an array or a list, found {data!r:.60}", 0, 0, "")
     return _from_list(list(data), column, typedefs)
+
+
+def _arrow_times(data: np.ndarray[Any, Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(data)
 
 
 def _chunks(data: Any) -> Any:

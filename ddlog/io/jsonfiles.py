@@ -11,9 +11,8 @@ from typing import Any
 
 from ..core import Relation
 from ..syntax.digits import to_int
-from ..types import BigInt, Bit, JsonField, Signed, String, Type
+from ..types import Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
-from ..values.numbers import decimal
 from ..values.shapes import forms_of
 from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
@@ -131,8 +130,6 @@ def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callab
     match type:
         case Bit(width) | Signed(width) if width <= 64:
             return str
-        case Bit() | Signed() | BigInt():
-            return decimal
         case String():
             return encode_basestring
     return lambda value: json_text(field_to_json(value, form, type, typedefs))

@@ -7,14 +7,15 @@ are their record text.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
+from uuid import UUID
 
 import numpy as np
 
 from .. import values
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.fromjson import from_json
-from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.shapes import UUID_TYPE, collection_of, is_option, shape_of, some_maker
 from ..values.written import text_form, written
 from .columns import TypeDefs, cell_reader
 
@@ -47,7 +48,10 @@ def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:
             if not shape.is_union and isinstance(item, dict) and item.keys() == fields.keys():
                 make = shape.make(shape.constructors[0])
                 return make(*(from_plain(item[name], of, typedefs) for name, of in fields.items()))
-    if text_form(type, typedefs) is not None and written(item) is not None:
+    if type == UUID_TYPE and isinstance(item, bytes) and len(item) == 16:
+        item = UUID(bytes=item)  # as polars has them
+    form = text_form(type, typedefs)
+    if form is not None and written(item, form) is not None:
         return values.check(item, type, typedefs)
     collection = collection_of(type)
     if collection is not None:
@@ -78,6 +82,6 @@ def _whole(item: Any) -> Any:
     return item
 
 
-def is_optional_string(type: Type) -> bool:
+def is_optional_string(type: Type) -> TypeGuard[User]:
     """Whether a table's text is the bare value of an Option, and not the text of the Option."""
     return is_option(type) and type.args[0] == String()

@@ -128,21 +128,22 @@ class WrittenForm:
         return pa.array(list(map(self.write, plain)), self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
-        return list(map(self.read, array.to_pylist()))
+        return [self.read(item or "") for item in array.to_pylist()]
 
 
 @dataclass(frozen=True)
 class UnitsForm:
-    """Values of one field, a whole number of a unit: dates, times and decimals of SQL. `storage` is the form
-    of the number, `years` the numbers in the years that Python knows."""
+    """Values that are whole numbers of a unit: dates, times and decimals. `storage` is the form of the
+    number, `years` the numbers in the years that Python knows."""
 
     arrow: pa.DataType
     storage: ArrowForm
     years: range | None
     make: Callable[[int], Any]
+    count: Callable[[Any], int]
 
     def encode(self, values: ValueList) -> pa.Array:
-        numbers = [value[0] for value in values]
+        numbers = list(map(self.count, values))
         if self.years is not None and not all(number in self.years for number in numbers):
             raise ValueError("a date is not in the years 1 to 9999")
         array = self.storage.encode(numbers)
@@ -150,3 +151,21 @@ class UnitsForm:
 
     def decode(self, array: pa.Array) -> list[Any]:
         return list(map(self.make, self.storage.decode(array.view(self.storage.arrow))))
+
+
+@dataclass(frozen=True)
+class UuidsForm:
+    """Values of one field, a number of 128 bits, as the 16 bytes of Arrow's UUID."""
+
+    make: Callable[[Any], Any]
+
+    @property
+    def arrow(self) -> pa.DataType:
+        return pa.uuid()
+
+    def encode(self, values: ValueList) -> pa.Array:
+        data = [value[0].to_bytes(16) for value in values]
+        return pa.ExtensionArray.from_storage(self.arrow, pa.array(data, pa.binary(16)))
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        return [self.make((int.from_bytes(data),)) for data in array.cast(pa.binary(16)).to_pylist()]

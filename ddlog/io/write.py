@@ -35,10 +35,8 @@ def write_relation(
             for text in _texts(text_format(format), relation, typedefs, rows, weights):
                 out.write(text.encode("utf-8"))
             return path
-        write = table_format(format).write
-        assert write is not None, f"no relation is written as {format}"
         try:
-            write(out, relation, columns(), weights, typedefs)
+            table_format(format).write(out, relation, columns(), weights, typedefs)
         except ValueError as error:
             raise DDlogError([errors.CannotWrite(path=str(path), reason=str(error))]) from None
     return path

@@ -192,15 +192,21 @@ class Constructor:
 @dataclass(frozen=True, slots=True)
 class TextForm:
     """The form of a type whose values are written as text: the function that reads it, which raises
-    ValueError, and an example. `write` writes the text again where values are printed as it. `number` makes
-    the value of a whole number of `unit`, which is a day, a microsecond, or 10 to the power of minus a
-    number."""
+    ValueError, an example, and the function that writes it, which returns None for fields that are no value.
+
+    `dumped` says that dumps have the text, too; they have the fields of other values. `python` makes the
+    object of Python's library that stands for a value, or the value itself if none does. `number` makes the
+    value of a whole number of `unit`, which is a day, a microsecond since 1970 or of a day, a nanosecond of a
+    day, or 10 to the power of minus a number; `count` is the number of a value, and raises ValueError."""
 
     read: Callable[[str], Any]
     example: str
-    write: Callable[[Any], str] | None = None
-    number: Callable[[int], Any] | None = None
+    write: Callable[[Any], str | None]
+    dumped: bool = False
+    python: Callable[[Any], Any] | None = None
     unit: str | int = ""
+    number: Callable[[int], Any] | None = None
+    count: Callable[[Any], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

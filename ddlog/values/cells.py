@@ -16,7 +16,7 @@ from .fromplain import check
 from .numbers import int_to_double
 
 BLANKS: Final = r"[ \t\n\x0B\f\r]*"
-BOOL: Final = "(?:true|false)"
+BOOL: Final = "(?i:true|false)"  # as pandas and spreadsheets write them, too
 HEXADECIMAL: Final = rf"-?{BLANKS}0[xX]_*[0-9a-fA-F][0-9a-fA-F_]*"
 DECIMAL: Final = rf"-?{BLANKS}[0-9][0-9_]*"
 INTEGER: Final = rf"(?:{DECIMAL}|{HEXADECIMAL})"
@@ -36,7 +36,7 @@ def read_bool(text: str) -> bool:
     """The boolean that a cell writes. Raises ValueError."""
     if _BOOL_CELL.fullmatch(text) is None:
         raise _unexpected(text, Bool())
-    return "true" in text
+    return "true" in text.lower()
 
 
 def read_integer(text: str, type: BigInt | Bit | Signed) -> int:

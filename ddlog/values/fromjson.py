@@ -1,6 +1,6 @@
 """JSON to values. `tojson.py` describes the form.
 
-A struct may also be an array of its fields, and an Option the bare value in it.
+A struct may also be an array of its fields, and a present Option `{"Some": …}`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from .. import values
@@ -31,12 +32,12 @@ from ..types import (
 )
 from . import local_name
 from .anyjson import JSON_VALUE, from_any_json
-from .cells import WRITTEN_WORDS
+from .cells import WRITTEN_WORDS, read_integer
 from .closures import no_written_form
 from .flattened import ABSENT, shares
 from .shapes import Shape, collection_of, forms_of, is_nullable, is_option, shape_of
 from .structs import TypeDefs
-from .written import from_written
+from .written import from_written, written
 
 
 def decode_json(text: str) -> Any:
@@ -69,6 +70,10 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
     match type:
         case Float() if isinstance(data, str) and data in WRITTEN_WORDS:
             return values.check(float(data), type, typedefs)
+        case BigInt() | Bit() | Signed() if (
+            isinstance(data, str) and _is_wide(type) and _INTEGER.fullmatch(data)
+        ):
+            return read_integer(data, type)
         case Tuple():
             items = _array(data, type)
             if len(items) != len(type.items):
@@ -97,6 +102,10 @@ def _named_key(name: str, type: Type) -> Any:
     return name
 
 
+def _is_wide(type: BigInt | Bit | Signed) -> bool:
+    return isinstance(type, BigInt) or type.width > 64
+
+
 def _array(data: Any, type: Type) -> list[Any]:
     if not isinstance(data, list):
         raise ValueError(f"expected {type}, found {_describe(data)}")
@@ -107,8 +116,10 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
     if type.name == "json::JsonWrapper" and isinstance(data, str):
         return shape.make(shape.constructors[0])(from_json(decode_json(data), type.args[0], typedefs))
-    if shape.typedef.text is not None and isinstance(data, str):
-        return from_written(data, shape.typedef.text, type)
+    form = shape.typedef.text
+    text = None if form is None else written(data, form)
+    if form is not None and text is not None:
+        return from_written(text, form, type)
     if shape.typedef.tag == "":
         return _untagged_from_json(data, shape, type, typedefs)
     data = _untied(data, shape)
@@ -139,6 +150,9 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
         none, some = shape.constructors
         if data is None:
             return shape.make(none)()
+        if isinstance(data, dict) and list(data) == ["some"]:
+            with suppress(ValueError):
+                return shape.make(some)(from_json(data["some"], type.args[0], typedefs))
         return shape.make(some)(from_json(data, type.args[0], typedefs))
     known = ", ".join(local_name(each.name) for each in shape.constructors)
     raise ValueError(f"expected {type}, as an object with one of {known}; found {_describe(data)}")

@@ -17,7 +17,8 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
     """The canonical value of `type` for a plain Python value. Raises ValueError with the reason.
 
     Lists and tuples serve for tuples, structs and vectors, sets for Set, dictionaries for Map and
-    for structs, None and a bare value for Option, numpy scalars for numbers.
+    for structs, None and a bare value for Option, `{"some": None}` for an Option that holds an absent one,
+    numpy scalars for numbers.
     """
     match type:
         case Bool():
@@ -81,7 +82,7 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
     typedef = typedefs[type.name]
     constructors = constructors_of(typedef, type.args)
     is_option = local_name(type.name) == "Option"
-    if typedef.text is not None and (text := written(value)) is not None:
+    if typedef.text is not None and (text := written(value, typedef.text)) is not None:
         return from_written(text, typedef.text, type)  # type: ignore[no-any-return]
     if isinstance(value, Struct) and not (is_option and value.__ddlog__.typedef != typedef.name):
         key = value.__ddlog__
@@ -92,6 +93,9 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
     if len(constructors) == 1:
         return _check_fields(_plain_fields(value, constructors[0], type), constructors[0], type, typedefs)
     if is_option:
+        nested = isinstance(type.args[0], User) and local_name(type.args[0].name) == "Option"
+        if nested and isinstance(value, Mapping) and list(value) == ["some"]:
+            return _check_fields((value["some"],), constructors[1], type, typedefs)
         which, given = (constructors[0], ()) if value is None else (constructors[1], (value,))
         return _check_fields(given, which, type, typedefs)
     if isinstance(value, str):

@@ -183,7 +183,7 @@ def _read_bool(cursor: Cursor) -> bool:
     found = cursor.match(_BOOL)
     if found is None:
         raise cursor.fault("expected bool")
-    return found.group() == "true"
+    return found.group().lower() == "true"
 
 
 def _read_integer(cursor: Cursor, type: BigInt | Bit | Signed) -> int:

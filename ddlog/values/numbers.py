@@ -121,8 +121,8 @@ def decimal(value: int) -> str:
         return decimal(high) + decimal(low).zfill(half)
 
 
-def float_text(value: float, width: int = 64) -> str:
-    """The shortest decimal that gives the value back at the precision, without an exponent."""
+def shortest(value: float, width: int = 64) -> str:
+    """The shortest text that gives the value back at the precision, with an exponent if it is far from 1."""
     if value is NAN or value != value:
         return "NaN"
     if math.isinf(value):
@@ -130,8 +130,14 @@ def float_text(value: float, width: int = 64) -> str:
     digits = repr(value)
     if width == 32:
         digits = next(text for p in range(1, 18) if single(float(text := f"{value:.{p}g}")) == value)
+    return digits.removesuffix(".0").replace("e+", "e")
+
+
+def float_text(value: float, width: int = 64) -> str:
+    """The shortest decimal that gives the value back at the precision, without an exponent."""
+    digits = shortest(value, width)
     if "e" in digits:
         from decimal import Decimal
 
         digits = format(Decimal(digits), "f")
-    return digits.removesuffix(".0")
+    return digits

@@ -11,6 +11,10 @@ from .. import values
 from ..types import Constructor, JsonField, Opaque, Tuple, Type, TypeDef, User
 from . import local_name
 
+UUID_TYPE = User("uuid::Uuid")
+OPTION_WORDS = ("some", "Some", "None")
+"""The keys of an object of JSON that is an Option."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

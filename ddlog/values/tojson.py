@@ -1,45 +1,45 @@
 """Values to JSON.
 
 A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just `"Name"` when
-it has no fields; an Option is `null` or `{"Some": …}`. Tuples, Vec and Set are arrays. A Map with string keys
-is an object, any other Map an array of pairs. Infinities and NaN are strings. Attributes of the program can
-rename a field, let it be absent, or make a map the array of its values. They can rename a constructor, write
-its name beside the fields, or leave its name out.
+it has no fields; an Option is `null` or the value in it, or `{"some": …}` if that would be something else.
+Tuples, Vec and Set are arrays. A Map with string keys is an object, any other Map an array of pairs.
+Infinities, NaN and integers beyond 64 bits, which other readers of JSON change, are strings, and so are the
+values of types that are written as text. Attributes of the program can rename a field, let it be absent, or
+make a map the array of its values. They can rename a constructor, write its name beside the fields, or leave
+its name out.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, Final
 
 from .. import values
-from ..types import Constructor, Float, JsonField, Opaque, String, Tuple, Type, User
+from ..types import BigInt, Bit, Constructor, Float, JsonField, Opaque, Signed, String, Tuple, Type, User
 from . import local_name
-from .numbers import decimal
-from .shapes import collection_of, forms_of, is_option, shape_of
+from .numbers import decimal, shortest
+from .shapes import OPTION_WORDS, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
+
+EXACT_INTEGERS: Final = range(-(1 << 63), 1 << 64)
+"""The integers that readers of JSON keep."""
 
 
 def json_text(data: Any) -> str:
-    """The JSON text of what `to_json` returns, with integers of any length."""
-    try:
-        return json.dumps(data, ensure_ascii=False)
-    except ValueError:
-        match data:
-            case dict():
-                pairs = (f"{json_text(key)}: {json_text(item)}" for key, item in data.items())
-                return f"{{{', '.join(pairs)}}}"
-            case list():
-                return f"[{', '.join(map(json_text, data))}]"
-        return decimal(data)
+    """The JSON text of what `to_json` returns."""
+    return json.dumps(data, ensure_ascii=False)
 
 
 def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
     """The objects that `json_text` writes for a value. `from_json` reads them back."""
     match type:
-        case Float():
-            return value if math.isfinite(value) else values.show(value, type, typedefs)
+        case Float(width) if math.isfinite(value):
+            return value if width == 64 else float(shortest(value, width))
+        case Float(width):
+            return shortest(value, width)
+        case BigInt() | Bit() | Signed():
+            return value if value in EXACT_INTEGERS else decimal(value)
         case Tuple():
             return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
         case User():
@@ -54,13 +54,12 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
-    if shape.typedef.text is not None and shape.typedef.text.write is not None:
-        return shape.typedef.text.write(value)
+    text = None if shape.typedef.text is None else shape.typedef.text.write(value)
+    if text is not None:
+        return text
     chosen, fields = values.taken_apart(value, type, typedefs)
-    if not chosen.fields and is_option(type):
-        return None
-    if shape.typedef.nullable:
-        return to_json(fields[0], type.args[0], typedefs)
+    if is_option(type):
+        return _present(to_json(fields[0], type.args[0], typedefs), type) if fields else None
     name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
     if tag:
         return {tag: name} | _fields_to_json(fields, chosen, typedefs)
@@ -69,6 +68,14 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     if not fields:
         return name if tag is None else None
     return {name: _fields_to_json(fields, chosen, typedefs)}
+
+
+def _present(data: Any, type: User) -> Any:
+    """What is in an Option; in an object if it would be taken for an absent one, or for such an object."""
+    taken = data is None or (data == "None" and type.args[0] != String())
+    if isinstance(data, dict) and len(data) == 1 and next(iter(data)) in OPTION_WORDS:
+        taken = True
+    return {"some": data} if taken else data
 
 
 def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:

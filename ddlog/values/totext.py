@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
@@ -35,8 +35,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return quote(value)
         case Tuple(items):
             return f"({', '.join(show(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
-        case User(name) if (write := _writer(name, typedefs)) is not None:
-            return quote(write(value))
+        case User(name) if (text := _dumped(value, name, typedefs)) is not None:
+            return quote(text)
         case User(name) if typedefs[name].nullable:
             return show(value[1], type.args[0], typedefs) if value[0] else NULL
         case User():
@@ -58,10 +58,11 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
     return repr(value)
 
 
-def _writer(name: str, typedefs: TypeDefs) -> Callable[[Any], str] | None:
-    """What writes the values of a type that are printed as a text of their own."""
+def _dumped(value: Any, name: str, typedefs: TypeDefs) -> str | None:
+    """The text of a value that is dumped as a text of its own."""
     typedef = typedefs.get(name)
-    return None if typedef is None or typedef.text is None else typedef.text.write
+    form = None if typedef is None else typedef.text
+    return form.write(value) if form is not None and form.dumped else None
 
 
 def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
@@ -74,8 +75,8 @@ def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return f"[{', '.join(to_string(each, element, typedefs) for each in elements)}]"
         case Tuple(items):
             return f"({', '.join(to_string(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
-        case User(name) if (write := _writer(name, typedefs)) is not None:
-            return write(value)
+        case User(name) if (text := _dumped(value, name, typedefs)) is not None:
+            return text
     return show(value, type, typedefs)
 
 

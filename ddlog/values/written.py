@@ -24,10 +24,14 @@ def from_written(text: str, form: TextForm, type: Type) -> Any:
         raise ValueError(f'expected {type}, such as "{form.example}", found "{text}": {error}') from None
 
 
-def written(value: Any) -> str | None:
+def written(value: Any, form: TextForm) -> str | None:
     """The text of a string, or of an object of Python's own that stands for such a value; else None."""
     if isinstance(value, str):
         return str(value)
+    if isinstance(form.unit, int) and isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value)
     if any(each.__module__ in _OBJECTS for each in type(value).__mro__):
-        return str(value.isoformat() if hasattr(value, "isoformat") else value)
+        if hasattr(value, "isoformat"):
+            return str(value.isoformat())
+        return f"{value:f}" if hasattr(value, "as_tuple") else str(value)
     return None

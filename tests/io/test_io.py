@@ -319,7 +319,7 @@ def test_integers_of_any_length_read_back(tmp_path: Path, format: str) -> None:
 
 def test_tab_separated_strings_have_no_quotes(tmp_path: Path) -> None:
     path = store(tmp_path, "tsv", THING, [THINGS[1]])
-    assert path.read_text() == "-5\tDot{}\t[]\tddlog_std::None{}\n"
+    assert path.read_text() == "-5\tDot\t[]\t\n"
     with pytest.raises(DDlogError, match="cannot be written tab-separated"):
         store(tmp_path, "tsv", PERSON, PEOPLE)
     assert not (tmp_path / "Person.tsv").exists()
@@ -352,10 +352,10 @@ def test_a_weight_repeats_the_row(tmp_path: Path, format: str) -> None:
 def test_json_rows_are_objects(tmp_path: Path) -> None:
     path = store(tmp_path, "jsonl", THING, THINGS[:1])
     assert json.loads(path.read_text()) == {
-        "id": 10**30,
+        "id": str(10**30),
         "shape": {"Box": {"w": 1, "h": 2}},
         "tags": ["a", "b\n"],
-        "note": {"Some": {"x": "x,y"}},
+        "note": "x,y",
     }
 
 

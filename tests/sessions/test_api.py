@@ -171,7 +171,10 @@ def test_structured_values_and_keys() -> None:
         assert list(session["Kinds"].records()) == ["Server{}", 'Client{.owner = "ann"}']
         table = session["Host"].to_arrow().to_pydict()
         assert table["at"] == [{"x": 3, "y": 4}, {"x": 1, "y": 2}] and table["note"] == [None, "hello"]
-        assert table["kind"] == ['Client{.owner = "ann"}', "Server{}"] and table["tags"] == [["a", "b"], []]
+        assert table["kind"] == ['{"Client": {"owner": "ann"}}', "Server"] and table["tags"] == [
+            ["a", "b"],
+            [],
+        ]
         with pytest.raises(ddlog.DDlogError, match=r"Host\.id: 70000 is out of the range"):
             session.insert("Host", (70000, "Server", (0, 0), [], None))
 

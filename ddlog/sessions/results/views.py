@@ -72,9 +72,9 @@ class Table:
             import polars
         except ImportError:
             raise DDlogError([NotInstalled("polars")]) from None
-        from ...io.arrow import for_polars
+        from ...io.arrow import portable
 
-        return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
+        return polars.from_arrow(portable(self._narrow_table()))  # type: ignore[return-value]
 
     def _narrow_table(self) -> pyarrow.Table:
         from ...io.arrow import narrowed

@@ -22,9 +22,10 @@ from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
 from ...io.delimited import header_order
 from ...io.faults import CellFault
+from ...io.plainform import is_optional_string
 from ...io.utf8 import decode
 from ...lowering.building import column as stored_column
-from ...types import String
+from ...types import String, Type
 from ..sessions.failures import fault_sql, fault_text, spark_failures, unless
 from ..types.cast import cast_cell, cast_function
 from ..types.cells import Cell, is_native, text_cell
@@ -36,6 +37,7 @@ _JSON_LINES = ("jsonl", "ndjson")
 _COLUMNAR = ("parquet", "orc")
 
 _QUOTED_RECORD = r'^(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),)++$'
+_EMPTY = "concat(chr(0), '\"\"')"  # stands for a quoted cell without text
 _QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
 
 
@@ -188,7 +190,10 @@ class FactReader:
         )
         fault = fault_sql("file", wrong, "''", "line")
         good = split.where(unless(f"({wrong}) IS NULL", fault))
-        places = [f"get(cells, {place}) AS `t{i}`" for i, place in enumerate(order)]
+        places = [
+            f"{_text_of(column.type, place, width)} AS `t{i}`"
+            for i, (place, column) in enumerate(zip(order, relation.columns, strict=True))
+        ]
         texts = good.selectExpr("file", "line", *places)
         read, values = [], []
         for i, column in enumerate(self.columns(relation)):
@@ -254,11 +259,18 @@ class FactReader:
         )
 
 
+def _text_of(type: Type, place: int, width: int) -> str:
+    """SQL of the text of a cell. Only of optional strings an empty text is something else than no text."""
+    empty = "'Some{\"\"}'" if width > 1 and is_optional_string(type) else "''"
+    return f"IF(get(cells, {place}) = {_EMPTY}, {empty}, get(cells, {place}))"
+
+
 def _comma_cells(line: str) -> str:
     """SQL of the cells of a comma-separated line; null if a quote in it has no end."""
     all_cells = f"regexp_extract_all(concat({line}, ','), r'{_QUOTED_CELL}', 1)"
     bare = "replace(substr(c, 2, length(c) - 2), '\"\"', '\"')"
-    unquoted = f"transform({all_cells}, c -> IF(startswith(c, '\"'), {bare}, c))"
+    quoted_cell = f"IF(c = '\"\"', {_EMPTY}, {bare})"
+    unquoted = f"transform({all_cells}, c -> IF(startswith(c, '\"'), {quoted_cell}, c))"
     return (
         f"CASE WHEN NOT contains({line}, '\"') THEN split({line}, ',', -1) "
         f"WHEN concat({line}, ',') RLIKE r'{_QUOTED_RECORD}' THEN {unquoted} END"

@@ -17,7 +17,7 @@ from ...engine.spark.codec import Codec
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
-from ...io.columns import TypeDefs, cell_writer
+from ...io.columns import TypeDefs, cell_writer, whole_cell_writer
 from ...io.delimitedfiles import csv_header
 from ...io.forms import SPARK_FILES, Forms
 from ...io.jsonfiles import json_value_writer, members_writer
@@ -88,7 +88,8 @@ def _lines(
     """The rows as lines of a text format."""
     if format == "jsonl":
         return frame.selectExpr(f"{_json_line(spark, codec, relation, columns, typedefs)} AS value")
-    cells = [_cell(spark, codec, column, typedefs) for column in columns]
+    write = cell_writer if format == "csv" and len(columns) > 1 else whole_cell_writer
+    cells = [_cell(spark, codec, column, typedefs, write) for column in columns]
     texts = frame.selectExpr(*(f"{cell} AS `t{i}`" for i, cell in enumerate(cells)))
     names = [f"`t{i}`" for i in range(len(cells))]
     if format == "tsv":
@@ -107,10 +108,19 @@ def _lines(
 
 def _csv_cell(text: str) -> str:
     escaped = f"concat('\"', replace({text}, '\"', '\"\"'), '\"')"
-    return f"IF({text} RLIKE r'[,\"\\r\\n]', {escaped}, {text})"
+    return (
+        f"CASE WHEN {text} IS NULL THEN '' WHEN {text} = '' OR {text} RLIKE r'[,\"\\r\\n]' THEN {escaped} "
+        f"ELSE {text} END"
+    )
 
 
-def _cell(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
+def _cell(
+    spark: Any,
+    codec: Codec,
+    column: Stored,
+    typedefs: TypeDefs,
+    writer: Callable[[Type, TypeDefs], Callable[[Any], str | None]],
+) -> str:
     """SQL of a value's text."""
     of, name = column.type, quoted(column.name)
     match of:
@@ -118,7 +128,7 @@ def _cell(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
             return name
         case Bool() | Bit() | Signed() | BigInt() if codec.sql_type(column) != "BINARY":
             return f"CAST({name} AS STRING)"
-    return _text_call(spark, codec, column, lambda: cell_writer(of, typedefs))
+    return _text_call(spark, codec, column, lambda: writer(of, typedefs))
 
 
 def _json_line(
@@ -173,7 +183,9 @@ def _json_string(text: str) -> str:
     return f"concat('\"', IF({text} RLIKE r'[\\x00-\\x1f]', {escaped}, {plain}), '\"')"
 
 
-def _text_call(spark: Any, codec: Codec, column: Stored, writer: Callable[[], Callable[[Any], str]]) -> str:
+def _text_call(
+    spark: Any, codec: Codec, column: Stored, writer: Callable[[], Callable[[Any], str | None]]
+) -> str:
     """SQL of a call of a Python function that writes values as texts."""
 
     def build(items: pa.Array) -> pa.Array:

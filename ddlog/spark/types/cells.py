@@ -51,7 +51,7 @@ def text_cell(type: Type, text: str, typedefs: TypeDefs) -> Cell:
         case String():
             return Cell(text, NO_PROBLEM)
         case Bool():
-            value = f"CASE WHEN {_matches(text, BOOL)} THEN contains({text}, 'true') END"
+            value = f"CASE WHEN {_matches(text, BOOL)} THEN contains(lower({text}), 'true') END"
             return Cell(value, f"CASE WHEN {value} IS NULL THEN {_unexpected(type, text)} END")
         case Float(width):
             return _float_cell(type, text, width)

@@ -1,0 +1,159 @@
+"""What is written is read by ddlog, pandas, polars and DuckDB, and what these write of it again is read by
+ddlog as it was."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import ipaddress
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pytest
+
+import ddlog
+from ddlog.io.files import FactFile
+from ddlog.io.frames import columns_of
+from ddlog.io.read import read_facts
+from ddlog.io.write import write_relation
+
+PROGRAM = """
+import time
+import uuid
+import net::ipaddr
+import net::ipv4
+import net::ipv6
+import sql as q
+
+typedef Point = Point{x: u32, label: string}
+typedef Color = Red | Green{shade: u8}
+input relation R(
+    id: u32, name: string, maybe: Option<string>, count: Option<s64>, on: Date, at: Time, when: DateTime,
+    moment: TzDateTime, far: Option<Date>, uuid: Uuid, ip: IpAddr, ip4: Ipv4Addr, ip6: Ipv6Addr,
+    price: q::Decimal2, day: q::Date, stamp: q::Timestamp, x: double, y: float, big: bigint, huge: u128,
+    point: Point, color: Color, points: Vec<Option<Point>>, tags: Set<string>, ages: Map<string, u8>,
+    pair: (u8, u16), nested: Option<Option<u8>>, flag: bool
+)
+"""
+CHECKED = ddlog.compile(PROGRAM)
+RELATION, TYPEDEFS = CHECKED.relations["R"], CHECKED.checked.typedefs
+FIRST = {
+    "id": 1, "name": 'tea, "green"', "maybe": "x", "count": -5, "on": datetime.date(2021, 3, 4),
+    "at": datetime.time(10, 11, 12, 500000), "when": datetime.datetime(2021, 3, 4, 10, 11, 12, 250),
+    "moment": datetime.datetime(2021, 3, 4, 10, tzinfo=datetime.UTC),
+    "far": datetime.date(9999, 12, 31), "uuid": uuid.UUID(int=7), "ip": ipaddress.ip_address("2001:db8::1"),
+    "ip4": ipaddress.ip_address("10.0.0.1"), "ip6": ipaddress.ip_address("::1"),
+    "price": decimal.Decimal("1.50"), "day": datetime.date(2020, 2, 29),
+    "stamp": datetime.datetime(2020, 2, 29, 1, 2, 3), "x": 1e300, "y": 0.1, "big": -(10**30),
+    "huge": 2**128 - 1, "point": (1, "a"), "color": {"Green": {"shade": 3}}, "points": [None, (2, "b\n")],
+    "tags": {"b", "a"}, "ages": {"ann": 30}, "pair": (1, 300), "nested": None, "flag": True,
+}  # fmt: skip
+SECOND = FIRST | {
+    "id": 2, "name": "", "maybe": None, "count": None, "far": None, "ip": ipaddress.ip_address("10.0.0.2"),
+    "color": "Red", "points": [], "tags": [], "ages": {}, "x": 0.5, "flag": False, "nested": {"some": None},
+}  # fmt: skip
+LINE = """\
+2,"",,,2021-03-04,10:11:12.500,2021-03-04T10:11:12.000250,2021-03-04T10:00:00+00:00,,\
+00000000-0000-0000-0000-000000000007,10.0.0.2,10.0.0.1,::1,1.50,2020-02-29,2020-02-29 01:02:03,0.5,0.1,\
+-1000000000000000000000000000000,340282366920938463463374607431768211455,"{""x"": 1, ""label"": ""a""}",Red,\
+[],[],{},"[1, 300]","{""some"": null}",false"""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str], Path]:
+    """A function that writes the two rows in a format, and returns the path."""
+
+    def write(format: str) -> Path:
+        with CHECKED.session() as session:
+            session.insert("R", FIRST, SECOND)
+            session.commit()
+            stored = session["R"].stored
+            return write_relation(tmp_path, format, RELATION, TYPEDEFS, stored, stored.columns)
+
+    return write
+
+
+def both(rows: list[Any]) -> bool:
+    """Whether rows are the two that were written."""
+    expected = [ddlog.values.rows.row_of(each, RELATION, TYPEDEFS) for each in (FIRST, SECOND)]
+    return sorted(rows) == expected
+
+
+def read(path: Path, format: str) -> list[Any]:
+    return list(read_facts(FactFile("R", path, format), RELATION, TYPEDEFS).rows(RELATION))
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "json", "parquet", "arrow"])
+def test_ddlog(written: Callable[[str], Path], format: str) -> None:
+    assert both(read(written(format), format))
+
+
+def test_the_text(written: Callable[[str], Path]) -> None:
+    text = written("csv").read_text()
+    assert LINE in text and ",1e300,0.1," in text
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+def test_duckdb(written: Callable[[str], Path], tmp_path: Path, format: str) -> None:
+    source = written("jsonl" if format == "json" else format)
+    with duckdb.connect() as connection:
+        reader = f"read_json('{source}', map_inference_threshold=0)" if format == "json" else f"'{source}'"
+        connection.sql(f"COPY (FROM {reader}) TO '{tmp_path}/copy' (FORMAT {format})")
+        assert both(read(tmp_path / "copy", "jsonl" if format == "json" else format))
+
+
+def test_duckdb_has_the_types(written: Callable[[str], Path]) -> None:
+    with duckdb.connect() as connection:
+        found = connection.sql(f"FROM '{written('parquet')}'")
+        types = dict(zip(found.columns, map(str, found.types), strict=True))
+    names = ("on", "at", "when", "far", "uuid", "price", "day", "stamp", "count")
+    expected = "DATE TIME_NS TIMESTAMP DATE UUID DECIMAL(38,2) DATE TIMESTAMP BIGINT"
+    assert " ".join(types[name] for name in names) == expected
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_polars(written: Callable[[str], Path], tmp_path: Path, format: str) -> None:
+    copy = tmp_path / f"copy.{format}"
+    if format == "csv":  # polars guesses that an integer beyond 127 bits is one of 127
+        polars.read_csv(written("csv"), schema_overrides={"huge": polars.String}).write_csv(copy)
+    else:
+        polars.read_parquet(written("parquet")).write_parquet(copy)
+    assert both(read(copy, format))
+
+
+def test_polars_reads_json(written: Callable[[str], Path]) -> None:
+    frame = polars.read_ndjson(written("jsonl"), schema_overrides={"huge": polars.String})
+    assert frame["maybe"].to_list() == ["x", None] and frame["x"].to_list() == [1e300, 0.5]
+    assert frame["huge"].to_list() == [str(2**128 - 1)] * 2
+    assert frame["point"].to_list() == [{"x": 1, "label": "a"}] * 2
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_pandas(written: Callable[[str], Path], tmp_path: Path, format: str) -> None:
+    copy = tmp_path / f"copy.{format}"
+    match format:
+        case "csv":
+            wide: dict[Any, Any] = {"big": str, "huge": str, "count": "Int64"}
+            pandas.read_csv(written("csv"), dtype=wide).to_csv(copy, index=False)
+        case "jsonl":
+            frame = pandas.read_json(
+                written("jsonl"), lines=True, convert_dates=False, dtype_backend="pyarrow"
+            )
+            frame.to_json(copy, lines=True, orient="records", double_precision=15)
+        case _:
+            pandas.read_parquet(written("parquet"), dtype_backend="pyarrow").to_parquet(copy)
+    assert both(read(copy, format))
+
+
+@pytest.mark.parametrize("frame", ["to_arrow", "to_pandas", "to_polars"])
+def test_frames(frame: str) -> None:
+    with CHECKED.session() as session:
+        session.insert("R", FIRST, SECOND)
+        session.commit()
+        table = getattr(session["R"], frame)()
+    assert both(list(columns_of(table, RELATION, TYPEDEFS).rows(RELATION)))
