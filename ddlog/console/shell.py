@@ -187,7 +187,7 @@ class Shell:
             self._lines.extend(changes.lines())
             return
         for name in changes:
-            weights = [weight for _, weight in changes.rows(name)]
+            weights = [weight for _, weight in changes.stored(name)]
             added, removed = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
             self._show(f"{name}: {' '.join(f'{count:+,}' for count in (added, removed) if count)}")
 

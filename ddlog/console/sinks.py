@@ -143,7 +143,7 @@ def json_changes(changes: Changes, names: Iterable[str], writers: RowWriters) ->
     """The changes as JSON lines, with a commit as the last line."""
     for name in names:
         write, quoted = writers[name], json.dumps(name)
-        for row, weight in changes.rows(name):
+        for row, weight in changes.stored(name):
             word = "insert" if weight > 0 else "delete"
             yield from [f'{{"{word}": {{{quoted}: {write(row)}}}}}'] * abs(weight)
     yield '{"commit": true}'
@@ -153,6 +153,6 @@ def _separated_lines(changes: Changes, name: str, writers: RowWriters) -> Iterat
     """The changes of a relation as rows that begin with +1 or -1."""
     write = writers[name]
     separator = "," if writers.format == "csv" else "\t"
-    for row, weight in changes.rows(name):
+    for row, weight in changes.stored(name):
         line = f"{'+1' if weight > 0 else '-1'}{separator}{write(row)}".removesuffix("\n")
         yield from [line] * abs(weight)

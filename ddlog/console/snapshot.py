@@ -33,9 +33,10 @@ def _write(session: Session, chosen: Sequence[Relation], output: str, format: st
             session.write(relation.name, output, format)
             continue
         view = session[relation.name]
-        rows = view.tuples()
         stored = view.stored
-        write_relation(Path(output), format, relation, session.typedefs, rows, stored.columns, stored.weights)
+        write_relation(
+            Path(output), format, relation, session.typedefs, stored, stored.columns, stored.weights
+        )
 
 
 def _lines(

@@ -125,7 +125,7 @@ class SouffleFiles:
             if form.medium == "size":
                 sys.stdout.write(f"{form.name}\t{session.size(transfer.relation)}\n")
                 continue
-            rows = session[transfer.relation].tuples()
+            rows = session[transfer.relation].stored
             self._write(rows, form, self._program.relations[transfer.relation])
         sys.stdout.flush()
 

@@ -38,7 +38,7 @@ class SessionProfile:
         changes = self._timed() if self.cpu else self._session.commit()
         if self.change:
             for name in changes:
-                weights = [weight for _, weight in changes.rows(name)]
+                weights = [weight for _, weight in changes.stored(name)]
                 counts = self._changes.setdefault(name, [0, 0])
                 counts[0] += sum(weight for weight in weights if weight > 0)
                 counts[1] += sum(weight for weight in weights if weight < 0)

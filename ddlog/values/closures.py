@@ -78,7 +78,7 @@ def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> Closure:
 
 def holds_function(type: Type, typedefs: TypeDefs) -> bool:
     """Whether values of the type can contain a function."""
-    return any(isinstance(each, Function) for each in _parts([type], typedefs))
+    return any(isinstance(each, Function) for each in parts_of([type], typedefs))
 
 
 def storable_closures(types: Iterable[Type], typedefs: TypeDefs) -> set[str]:
@@ -87,7 +87,7 @@ def storable_closures(types: Iterable[Type], typedefs: TypeDefs) -> set[str]:
     found: set[str] = set()
     waiting = list(types) if everything else []
     while waiting:
-        parts = set(_parts(waiting, typedefs))
+        parts = set(parts_of(waiting, typedefs))
         whatever = any(isinstance(each, Opaque) and each.name == ANY for each in parts)
         new = {name for name, each in everything.items() if whatever or each.function in parts} - found
         found |= new
@@ -95,7 +95,7 @@ def storable_closures(types: Iterable[Type], typedefs: TypeDefs) -> set[str]:
     return found
 
 
-def _parts(types: Iterable[Type], typedefs: TypeDefs) -> Iterator[Type]:
+def parts_of(types: Iterable[Type], typedefs: TypeDefs) -> Iterator[Type]:
     """The types, and those that their values are made of."""
     waiting, seen = list(types), set[Type]()
     while waiting:

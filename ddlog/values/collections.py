@@ -32,7 +32,12 @@ class Set(tuple[Any, ...]):
 
     def has(self, element: Any) -> bool:
         """Whether the element is in the set."""
-        at = bisect_left(self, element)
+        try:
+            at = bisect_left(self, element)
+        except (
+            TypeError
+        ):  # Python cannot compare the element with others: None, or an address of another kind
+            return element in self
         return at < len(self) and bool(self[at] == element)
 
     def __repr__(self) -> str:
@@ -61,7 +66,11 @@ class Map(tuple[tuple[Any, Any], ...]):
 
     def find(self, key: Any) -> tuple[int, bool]:
         """The position at which the key is or would be, and whether the map has it."""
-        at = bisect_left(range(len(self)), key, key=lambda n: self.pair(n)[0])
+        try:
+            at = bisect_left(range(len(self)), key, key=lambda n: self.pair(n)[0])
+        except TypeError:  # as in Set
+            keys = self.keys()
+            at = keys.index(key) if key in keys else len(keys)
         return at, at < len(self) and bool(self.pair(at)[0] == key)
 
     def has(self, key: Any) -> bool:

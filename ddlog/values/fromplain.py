@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Function, Opaque, Signed, String, Tuple, Type, User
@@ -102,6 +103,9 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
         for each in constructors:
             if not each.fields and value in (each.name, local_name(each.name)):
                 return make(typedef, each, ())
+    for each in constructors:
+        if value.__class__.__name__ == local_name(each.name):  # an object of a class of that name
+            return _check_fields(_plain_fields(value, each, type), each, type, typedefs)
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, fields),) = value.items()  # as in JSON
         for each in constructors:
@@ -112,6 +116,7 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
 
 def _plain_fields(value: Any, constructor: Constructor, type: User) -> tuple[Any, ...]:
     names = [name for name, _ in constructor.fields]
+    value = by_attributes(value, names)
     if isinstance(value, tuple | list):
         return tuple(value)
     if isinstance(value, Mapping):
@@ -121,9 +126,20 @@ def _plain_fields(value: Any, constructor: Constructor, type: User) -> tuple[Any
             what = f"has no field {unknown[0]!r}" if unknown else f"lacks its field {missing[0]!r}"
             raise ValueError(f"a value of {type} {what}: {value!r}")
         return tuple(value[name] for name in names)
-    if names and all(hasattr(value, name) for name in names):
-        return tuple(getattr(value, name) for name in names)
     _refuse(value, type)
+
+
+def by_attributes(value: Any, names: Sequence[str]) -> Any:
+    """What an object has by these names, as a mapping: a dataclass, a named tuple, or another object with all
+    of them. Any other value is itself."""
+    if isinstance(value, tuple):
+        named = [name for name in names if name in getattr(value, "_fields", ())]
+        return {name: getattr(value, name) for name in named} if named else value
+    if isinstance(value, list | str | Mapping):
+        return value
+    if dataclasses.is_dataclass(value) or (names and all(hasattr(value, name) for name in names)):
+        return {name: getattr(value, name) for name in names if hasattr(value, name)}
+    return value
 
 
 def _check_fields(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from ..core import Column, Relation
 from ..errors.changes import BadValue, NoRow, WrongColumns, WrongWidth
 from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Signed, String, Type, TypeDef, User
+from .fromplain import by_attributes
 from .numbers import decimal
 from .shapes import Shape, shape_of
 
@@ -21,8 +21,8 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
     """The row, a value for each column, that a user's value stands for, checked and made canonical.
 
     Of a relation `R(a: A, b: B)` a row may be a tuple, a mapping by column name, a struct value, a
-    dataclass or another object with the columns as attributes, and with one column the value itself;
-    of a relation `R[T]` it is a value of T. Raises DDlogError.
+    dataclass, a named tuple or another object with the columns as attributes, and with one column the value
+    itself; of a relation `R[T]` it is a value of T. Raises DDlogError.
     """
     if relation.constructor is None:
         (column,) = relation.columns
@@ -36,6 +36,7 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
 
 def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
     names = [column.name for column in relation.columns]
+    value = by_attributes(value, names)
     match value:
         case tuple() if len(value) == len(names):
             return value
@@ -47,8 +48,6 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
             return tuple(value[name] for name in names)
         case tuple():
             raise DDlogError([WrongWidth(relation.name, len(value), tuple(names))])
-    if dataclasses.is_dataclass(value) or (names and all(hasattr(value, name) for name in names)):
-        return _by_position({name: getattr(value, name) for name in names if hasattr(value, name)}, relation)
     if len(names) == 1:
         return (value,)
     if isinstance(value, list):

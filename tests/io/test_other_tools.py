@@ -141,9 +141,7 @@ def test_pandas(written: Callable[[str], Path], tmp_path: Path, format: str) -> 
             wide: dict[Any, Any] = {"big": str, "huge": str, "count": "Int64"}
             pandas.read_csv(written("csv"), dtype=wide).to_csv(copy, index=False)
         case "jsonl":
-            frame = pandas.read_json(
-                written("jsonl"), lines=True, convert_dates=False, dtype_backend="pyarrow"
-            )
+            frame = pandas.read_json(written("jsonl"), lines=True, dtype_backend="pyarrow")
             frame.to_json(copy, lines=True, orient="records", double_precision=15)
         case _:
             pandas.read_parquet(written("parquet"), dtype_backend="pyarrow").to_parquet(copy)

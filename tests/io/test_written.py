@@ -172,7 +172,7 @@ def test_python() -> None:
         )
         session.commit()
         (found,) = session["S"]
-        assert found.c.date == found.b and found.a.nanosecond == 500_000_000
-        assert (found.c.time.hour, found.d.utc.time.hour, found.d.offset) == (10, 9, 0)
+        assert found.c.date() == found.b and found.a.microsecond == 500_000
+        assert (found.c.hour, found.d.hour, found.d.utcoffset()) == (10, 9, datetime.timedelta(0))
         with pytest.raises(DDlogError, match=r'expected time::Time, such as "10:11:12.5", found "noon"'):
             session.insert("R", ("noon", *ROWS[0][1:]))

@@ -15,6 +15,7 @@ from ...errors.sessions import NoTable, NotInstalled
 from ...errors.unknown import NoSuchRelation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
+from ...values.topython import row_maker
 
 if TYPE_CHECKING:
     import pandas
@@ -109,7 +110,7 @@ class RelationView(Table):
 
     def __iter__(self) -> Iterator[Any]:
         make = record_maker(self._relation, self._typedefs)
-        return (make(row) for row in self._stored)
+        return map(make, self.tuples())
 
     def __contains__(self, value: object) -> bool:
         return self._contains(value)
@@ -124,16 +125,17 @@ class RelationView(Table):
         return self._frame()
 
     def tuples(self) -> Iterator[Row]:
-        """The rows as plain tuples, a value for each column."""
-        return iter(self._stored)
+        """The rows as plain tuples, a value for each column, as Python has it."""
+        return map(row_maker(self.types, self._typedefs), self._stored)
 
     def repeated(self) -> Iterator[Row]:
-        """The rows as plain tuples; those of a multiset as often as they are there, as files have them."""
+        """The rows as the runtime has them; those of a multiset as often as they are there, as files have
+        them."""
         return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
 
     @property
     def stored(self) -> RowSet:
-        """The rows as the runtime gives them."""
+        """The rows as the runtime has them."""
         return self._stored
 
     def records(self) -> Iterator[str]:
@@ -169,10 +171,10 @@ class Result(Table):
     @property
     def rows(self) -> list[Row]:
         """The rows as tuples."""
-        return list(self._stored)
+        return list(self)
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._stored)
+        return map(row_maker(self.types, self._typedefs), self._stored)
 
     def __bool__(self) -> bool:
         return len(self) > 0
@@ -232,6 +234,11 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
 
     def rows(self, relation: str) -> list[tuple[Row, int]]:
         """The changed rows of an output relation as plain tuples. Raises DDlogError for another name."""
+        make = row_maker([column.type for column in self._output(relation).columns], self._typedefs)
+        return [(make(row), weight) for row, weight in self.stored(relation)]
+
+    def stored(self, relation: str) -> list[tuple[Row, int]]:
+        """The same rows as the runtime has them."""
         delta = self._deltas.get(self._output(relation).name)
         return [] if delta is None else list(zip(delta.rows, delta.weights, strict=True))
 
@@ -252,7 +259,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
                 show = self._texts.get(name)
                 if show is None:
                     show = self._texts[name] = record_text(self._relations[name], self._typedefs)
-                for row, weight in self.rows(name):
+                for row, weight in self.stored(name):
                     yield f"{show(row)}: {weight:+}"
 
     def __str__(self) -> str:

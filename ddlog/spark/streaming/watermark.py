@@ -88,7 +88,7 @@ class Clocks:
         marks = [value for name, value in (known | {stream: own}).items()]
         least = None if None in marks else min(each for each in marks if each is not None)
         if clock not in self.shown:
-            self.shown[clock] = [tuple(row) for row, _ in self.session[clock].weighted()]
+            self.shown[clock] = list(self.session[clock].stored)
         rows, change = self.shown[clock], list[RowsChange]()
         if least is not None and (not rows or least > max(rows)[0]):
             change = [RowsChange(clock, [*((row, -1) for row in rows), ((least,), 1)])]
