@@ -20,6 +20,7 @@ from ..errors.facts import CannotWrite
 from ..errors.following import OutputOfAnotherRun
 from ..sessions.results import Changes
 from ..sessions.session import Session
+from ..sessions.transactions.durable_state import StateListener
 from .sinks import RowWriters, json_changes
 
 _FOLDER = re.compile(r"(\.?)epoch=(\d+)\Z")
@@ -103,7 +104,7 @@ def _sync(folder: Path) -> None:
         os.close(opened)
 
 
-class StateFiles:
+class StateFiles(StateListener):
     """The changes of a session with a state, each epoch exactly once. The files of an epoch are drafted
     before the state has it, and published when it is on disk."""
 
@@ -117,10 +118,9 @@ class StateFiles:
         self._files.continue_after(durable.epoch - self._before)
         self._drafted: deque[int] = deque()
         self._failure: DDlogError | None = None
-        durable.before.append(self._draft)
-        durable.after.append(self._publish)
+        durable.listen(self)
 
-    def _draft(self, sealed: Sealed, epoch: int) -> None:
+    def sealing(self, sealed: Sealed, epoch: int) -> None:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -128,7 +128,7 @@ class StateFiles:
         self._files.write(self._session.state.told(deltas), epoch - self._before)
         self._drafted.append(epoch)
 
-    def _publish(self, epoch: int) -> None:
+    def on_disk(self, epoch: int) -> None:
         try:
             while self._drafted and self._drafted[0] <= epoch:
                 self._files.publish(self._drafted[0] - self._before)

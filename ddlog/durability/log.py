@@ -30,16 +30,21 @@ _MANY = 50_000  # rows that do not wait: to bring them together costs more than 
 class Log:
     """Takes the changes of epochs, and writes them to a store."""
 
-    def __init__(self, store: Store, forms: Mapping[int, RelationForm], durability: Durability) -> None:
+    def __init__(
+        self,
+        store: Store,
+        forms: Mapping[int, RelationForm],
+        durability: Durability,
+        written: Callable[[int], None],
+    ) -> None:
+        """`written` is called when the epochs up to one are on disk; not with durability `commit`, where the
+        last one is not final yet."""
+        self._written = written
         self._store, self._forms, self._durability = store, forms, durability
         self._waiting: list[tuple[int, Mapping[int, Rows], Sequence[str]]] = []
         self._rows = 0
         self._lock = threading.Lock()
         self._failed = False
-        self.woken: Callable[[], None] = lambda: None
-        """Called when an epoch begins to wait."""
-        self.written: Callable[[int], None] = lambda epoch: None
-        """Called when the epochs up to one are on disk."""
         if durability == "exit":
             store.hold_back()
 
@@ -49,7 +54,7 @@ class Log:
         if self._durability == "commit":
             with self._reported(0):
                 self._write([(epoch, changes, ids)])
-            return  # `written` is for the caller to call: the epoch is not final yet
+            return
         with self._lock:
             if self._failed:
                 self._flush()
@@ -63,8 +68,6 @@ class Log:
                 except BaseException:
                     self._waiting.pop()
                     raise
-        if self._durability == "interval":
-            self.woken()
 
     def flush(self) -> None:
         """Writes the epochs that wait. Raises DDlogError."""
@@ -86,7 +89,7 @@ class Log:
             self._flush()
             with self._reported(max(count, 1)):
                 self._store.finish()
-        self.written(self._store.head.epoch)
+        self._written(self._store.head.epoch)
 
     def _flush(self) -> None:
         if self._waiting:
@@ -94,7 +97,7 @@ class Log:
                 self._write(self._waiting)
             self._waiting, self._rows, self._failed = [], 0, False
             if self._durability == "interval":
-                self.written(self._store.head.epoch)
+                self._written(self._store.head.epoch)
 
     def _write(self, epochs: Sequence[tuple[int, Mapping[int, Rows], Sequence[str]]]) -> None:
         parts: dict[int, tuple[list[Rows], list[int]]] = {}

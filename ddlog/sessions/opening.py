@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .transactions.durable_state import DurableState
 
 _MANY = 1 << 60
-"""Stands for the rows of a state that has not been brought up to its last epoch."""
+"""Stands for the rows of a relation that has not been brought up to the last epoch."""
 
 
 def open_session(program: Program, options: SessionOptions) -> Session:
@@ -104,10 +104,13 @@ def open_durable(
     from .persistence.windowed import kept_windows
 
     fields = here_of(host)
+
+    def live(relation: str) -> int:
+        return host.runtime.size(relation) if fields.is_settled else _MANY
+
     windows = kept_windows(program, computed, fields.circuit)
-    durable = Durable.open(program, computed, place, durability, windows, read_only, fill)
+    durable = Durable.open(program, computed, place, durability, windows, live, read_only, fill)
     fields.remember(windows.nodes)
     if not limited:
         durable.keep_checkpoints(Checkpointing(program, durable.store, fields))
-    durable.live = lambda: sum(map(host.runtime.size, durable.kept.with_rows)) if fields.is_settled else _MANY
     return durable

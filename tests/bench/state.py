@@ -195,7 +195,7 @@ def folding_waits(home: Path, facts: dict[str, Any], seconds: float) -> None:
         session.insert_table("Facts", pa.table(facts))
         session.commit()
         assert isinstance(session.state.durable, Durable)
-        session.state.durable.live = lambda: 0
+        session.state.durable._live = lambda relation: 0
 
         def commit(number: int) -> None:
             session.insert_rows("R", [(number, f"text {number}")])

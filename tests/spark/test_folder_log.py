@@ -7,6 +7,7 @@ import errno
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from ddlog.engine.spark.table import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
+from ddlog.sessions.transactions.durable_state import StateListener
 from ddlog.spark.state import durable, log
 from ddlog.spark.state.files import LocalFiles
 from ddlog.spark.state.folder import StateFolder
@@ -65,6 +67,16 @@ def spans(session: Session) -> list[tuple[int, int]]:
     return [(span.first, span.last) for span in keeping.folder.manifest.spans]
 
 
+@dataclass
+class Finished(StateListener):
+    """Notes the epochs that are on disk."""
+
+    epochs: list[int]
+
+    def on_disk(self, epoch: int) -> None:
+        self.epochs.append(epoch)
+
+
 def log_of(session: Session) -> Log:
     keeping = session.state.durable
     assert isinstance(keeping, durable.FolderDurable)
@@ -83,7 +95,7 @@ def test_commits_go_to_the_folder_together(
     finished = list[int]()
     with session_on(spark, place, durability=durability) as session:
         assert session.state.durable is not None
-        session.state.durable.after.append(finished.append)
+        session.state.durable.listen(Finished(finished))
         assert [told(session, number) for number in range(3)] == expected[:3]
         assert (spans(session), finished, session.epoch) == ([], [], 4)
         shutil.copytree(place, tmp_path / "crashed", ignore=shutil.ignore_patterns("lock"))
@@ -216,7 +228,7 @@ def test_the_past_of_commits_that_wait(
 
 
 def log_on(folder: StateFolder, durability: Durability) -> Log:
-    return Log(folder, None, durability, PROGRAM_OF_R, STORED, set(), 0)  # type: ignore[arg-type]
+    return Log(folder, None, durability, PROGRAM_OF_R, STORED, set(), 0, lambda epoch: None)  # type: ignore[arg-type]
 
 
 def changes(rows: list[tuple[int, str, int]]) -> list[Any]:

@@ -25,6 +25,7 @@ from ddlog.sessions.persistence import checkpoint_policy, checkpointing
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.persistence.exporting import output_tables
 from ddlog.sessions.session import Session
+from ddlog.sessions.transactions.durable_state import Notes
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
 from ..trying import longer, trying
@@ -90,7 +91,7 @@ def go_on(text: str, stream: Stream, ends: list[str]) -> None:
                 if end:
                     kept, told = program.session(state=path), list[str]()
                     assert kept.state.durable is not None
-                    kept.state.durable.told = told.append
+                    kept.state.durable.listen(Notes(told.append))
                     kept.start()
                     assert not told
                     if number % 2:
@@ -208,7 +209,7 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path: Path) -> None:
     notes: list[str] = []
     with ddlog.compile(TWO).session(state=tmp_path / "s") as session:
         assert session.state.durable is not None
-        session.state.durable.told = notes.append
+        session.state.durable.listen(Notes(notes.append))
         assert held(session) == expected
     assert len(notes) == 1 and "damaged" in notes[0]
     assert len(list(reports.checked(str(tmp_path / "s")))) == 1, "it is written anew"

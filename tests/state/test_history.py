@@ -100,7 +100,7 @@ def test_the_past_is_told_of_one_moment(tmp_path: Path, monkeypatch: pytest.Monk
             kept.commit()
         edge = durable.store.relation("Edge")
         assert edge is not None
-        with durable.snapshot() as history:
+        with durable.past() as history:
             durable._folder.fold_if_due()
             assert len(durable.store.spans()) < 7
             for epoch in (3, 7):  # the first is that of the program's facts

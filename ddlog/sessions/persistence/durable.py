@@ -7,9 +7,7 @@ in the last epochs, and the relations that rules read with a delay.
 
 from __future__ import annotations
 
-import atexit
 import os
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,11 +28,11 @@ from ...durability.sums import weights_of
 from ...durability.typetexts import form_of_rows
 from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
-from ...errors.state import ReadOnlyState, StateOfParent, ValueNotKept
+from ...errors.state import ValueNotKept
 from ...values import holds_function
 from ..hosts.host import here_of
 from ..options import SessionOptions
-from ..transactions.durable_state import SeedSpan
+from ..transactions.durable_state import DurableState, SeedSpan
 from .checkpoint_policy import BROKEN, CheckpointPolicy
 from .keptrelations import KeptRelations
 from .settling import count_of, rows_of
@@ -71,8 +69,8 @@ def check_keepable(program: Program, computed: Collection[str], windows: Iterabl
             raise DDlogError([ValueNotKept(relation.name.partition("$")[0], reason)])
 
 
-class Durable:
-    """The state that a session keeps; see `DurableState`. `kept` are the relations in it."""
+class Durable(DurableState):
+    """The state that a session keeps in a file. `kept` are the relations in it."""
 
     def __init__(
         self,
@@ -81,18 +79,18 @@ class Durable:
         store: Store,
         durability: Durability,
         windows: KeptWindows,
+        live: Callable[[str], int],
         fill: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store = store
-        self.durability: Durability = durability
-        self._process = os.getpid()
+        """`live` gives the number of rows that the session holds of a relation."""
+        self.store, self._live = store, live
         self.kept = KeptRelations(program, computed, store, windows, fill)
-        self._log = Log(store, self.kept.forms, durability)
-        self.live: Callable[[], int] = lambda: 0
+        super().__init__(self.kept.stored, self.kept.depth, durability, store.head.epoch, self.kept.changed)
+        self._log = Log(store, self.kept.forms, durability, self.tell_on_disk)
         self._folder = Folding(
             store,
             self.kept.depth,
-            lambda: self.live(),
+            lambda: sum(map(self._live, self.kept.with_rows)),
             lambda: 0 if self.upkeep is None else self.upkeep.epoch,
             lambda: self._background.pause(),
         )
@@ -101,22 +99,11 @@ class Durable:
             self._log.flush_quietly if durability == "interval" else None,
             [self._write_image, self._folder.fold_if_due, self._read_ahead] if durability != "exit" else [],
         )
-        self._log.woken = self._background.wake
-        self.epoch, self.changed = store.head.epoch, self.kept.changed
-        self.resumed = self.is_begun
-        if durability != "commit":
-            atexit.register(self.close_at_exit)
-        self.before: list[Callable[[Sealed, int], None]] = []
-        """Called with the changes of an epoch and its number before they are written. May refuse them."""
-        self.after: list[Callable[[int], None]] = []
-        """Called with the number of an epoch when it, and all before it, are on disk."""
         self.upkeep: CheckpointPolicy | None = None
         """Makes checkpoints; None: there are none."""
         self._changed_rows = 0  # of the epoch that was sealed last
-        self.told: Callable[[str], None] = lambda text: None
-        """Called with what the user should know: why a checkpoint was left out, or not written."""
-        self._log.written = self._tell
         self.positions = self._read_positions()
+        self.close_with_process()
 
     @staticmethod
     def open(
@@ -125,38 +112,29 @@ class Durable:
         path: str | Path,
         durability: Durability,
         windows: KeptWindows,
+        live: Callable[[str], int],
         read_only: bool = False,
         fill: Mapping[str, Any] | None = None,
     ) -> Durable:
-        """The state in a file, for a session that computes these relations. Raises DDlogError."""
+        """The state in a file, for a session that computes these relations, of which it holds so many rows.
+        Raises DDlogError."""
         check_keepable(program, computed, windows.relations.values())
         store = Store.open(path, read_only=read_only)
         try:
-            return Durable(program, computed, store, durability, windows, fill)
+            return Durable(program, computed, store, durability, windows, live, fill)
         except BaseException:
             store.close()
             raise
 
     @property
     def place(self) -> str:
-        """The file."""
         return str(self.store.path)
 
     @property
     def read_only(self) -> bool:
-        """Whether the state takes no changes."""
         return self.store.read_only
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether the state has an epoch."""
-        return self.epoch > 0
-
-    def close(self) -> None:
-        """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
-        atexit.unregister(self.close_at_exit)
-        if os.getpid() != self._process:
-            return  # what waits is written by the process that the state belongs to
+    def _close(self) -> None:
         try:
             self._background.stop()
             if not self.read_only:
@@ -165,22 +143,10 @@ class Durable:
         finally:
             self.store.close()
 
-    def close_at_exit(self) -> None:
-        """Closes the state of a session that was left open when the process ends; says what is lost."""
-        try:
-            self.close()
-        except DDlogError as error:
-            print(error, file=sys.stderr)
-
-    def _check_process(self) -> None:
-        """Raises DDlogError in a process that was forked: two must not write through one connection."""
-        if os.getpid() != self._process:
-            raise DDlogError([StateOfParent(self.place, self._process)])
-
     def begin(self, state: SessionState, static: bool) -> Changes:
         from .resuming import resume
 
-        self._check_process()
+        self.check_process()
         return resume(state, self, static)
 
     def holds_rows(self) -> bool:
@@ -199,7 +165,7 @@ class Durable:
             try:
                 self.upkeep.close(self.epoch)
             except BROKEN as error:
-                self.told(f"no checkpoint was written, so the next session derives all anew: {error}")
+                self.note(f"no checkpoint was written, so the next session derives all anew: {error}")
 
     def _write_image(self) -> None:
         if self.upkeep is not None:
@@ -223,15 +189,11 @@ class Durable:
 
     # ------------------------------------------------------------- epochs
 
-    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
-        """Writes the changes of an epoch as the next one. Raises DDlogError if they cannot be written."""
-        self._check_process()
-        if self.read_only:
-            raise DDlogError([ReadOnlyState(str(self.store.path))])
+    def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> dict[int, Rows]:
         changes: dict[int, Rows] = {}
         inputs, outputs = sealed.inputs(), None
         windows = self.kept.windows.changes(sealed)
-        for name, stored in self.kept.stored.items():
+        for name, stored in self.stored.items():
             if stored.role == "input":
                 found = inputs.get(name)
             elif name in self.kept.windows.relations:
@@ -241,21 +203,17 @@ class Durable:
                 found = outputs.get(name.removesuffix(PAST))
             if found is not None:
                 changes[stored.id] = rows_of(found())
-        moved = self.positions.changes(self.epoch + 1)
         if moved and self.positions.stored is not None:
             changes[self.positions.stored.id] = _position_rows(moved)
+        return changes
+
+    def _append(self, epoch: int, changes: dict[int, Rows], ids: Sequence[str]) -> None:
         self._changed_rows = sum([rows.length for rows in changes.values()])
-        for receive in self.before:
-            receive(sealed, self.epoch + 1)
-        self._log.append(self.epoch + 1, changes, list(ids))
-        self.epoch += 1
-        self.positions.settle(self.epoch)
+        self._log.append(epoch, changes, list(ids))
         self._background.wake()
 
     def committed(self) -> None:
-        """To be called when the epoch that was sealed is final."""
-        if self.durability == "commit":
-            self._tell(self.epoch)
+        super().committed()
         if self.upkeep is not None:
             self.upkeep.committed(self.epoch, self._changed_rows)
 
@@ -299,10 +257,6 @@ class Durable:
         self.epoch, self.resumed = self.store.head.epoch, True
         self.positions = self._read_positions()
 
-    def _tell(self, epoch: int) -> None:
-        for receive in self.after:
-            receive(epoch)
-
     # ------------------------------------------------------------- what there is
 
     def contents(self, after: int = 0, relations: set[int] | None = None) -> Contents:
@@ -319,9 +273,9 @@ class Durable:
         return History(self.store, self.kept.ids if relations is None else relations, self.epoch)
 
     @contextmanager
-    def snapshot(self) -> Iterator[History]:
+    def past(self, first: int | None = None) -> Iterator[History]:
         """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
-        self._check_process()
+        self.check_process()
         self._log.flush()
         if self.durability == "exit" and not self.read_only:
             yield self.history()  # nothing is folded, and others do not see what is held back
@@ -334,18 +288,8 @@ class Durable:
 
     # ------------------------------------------------------------- the past
 
-    def described(self) -> list[str]:
-        with self.snapshot() as history:
-            head = f"{self.place}: epoch {self.epoch:,}, durability {self.durability}"
-            return list(history.described(head, os.path.getsize(self.place), self.kept.stored))
-
-    def check_past(self, epoch: int) -> None:
-        with self.snapshot() as history:
-            history.check_past(epoch, self.kept.depth)
-
-    def check_change(self, epoch: int) -> None:
-        with self.snapshot() as history:
-            history.check_change(epoch)
+    def size(self) -> int:
+        return os.path.getsize(self.place)
 
     def beside(self, state: SessionState) -> SessionOptions:
         return SessionOptions(relations=tuple(state.kept), engine="in-process")

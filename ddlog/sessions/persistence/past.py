@@ -23,7 +23,7 @@ def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
     with deferred(), state.diagnosing():
         windows = kept_windows(state.program, state.kept, fields.circuit)
         fields.remember(windows.nodes)
-        with durable.snapshot() as history:
+        with durable.past() as history:
             history.check_past(epoch, durable.kept.depth)
             found = Beginning(durable.kept, history, fields).resumption(epoch)
         fields.give(found.given)
@@ -34,7 +34,7 @@ def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
 
 def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
-    with durable.snapshot() as history:
+    with durable.past() as history:
         history.check_change(epoch)
         return Beginning(durable.kept, history, here_of(state.host)).changes_of(epoch)
 

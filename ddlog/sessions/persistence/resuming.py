@@ -87,7 +87,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Res
 
 
 def _left_out(durable: Durable, why: str) -> None:
-    durable.told(f"the checkpoint of {durable.place}, or a part of it, is left out: {why}")
+    durable.note(f"the checkpoint of {durable.place}, or a part of it, is left out: {why}")
 
 
 def _said(error: Exception) -> str:

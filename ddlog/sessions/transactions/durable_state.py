@@ -1,13 +1,23 @@
-"""What a session asks of its durable state: a file (`durable.py`), or on Spark a folder."""
+"""The durable state of a session: what one in a file (`persistence/durable.py`) and one in a folder share."""
 
 from __future__ import annotations
 
+import atexit
+import os
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from ...durability.epoch_range import SHOWN, EpochRange
 from ...durability.log import Durability
 from ...durability.positions import PositionRow, Positions
+from ...durability.records import Stored
 from ...engine.runtime import Batch, Sealed
+from ...errors.diagnostics import DDlogError
+from ...errors.state import ReadOnlyState, StateOfParent
 from ...values.rows import Row
 
 if TYPE_CHECKING:
@@ -23,77 +33,190 @@ SeedSpan = tuple[int, int, Mapping[str, SignedRows]]
 """The first and the last epoch of a span, and the changes of relations by their names in the state."""
 
 
-class DurableState(Protocol):
+class StateListener:
+    """Hears what becomes of the epochs of a durable state. The methods do nothing here."""
+
+    def sealing(self, sealed: Sealed, epoch: int) -> None:
+        """The changes of an epoch are to be written. Whatever is raised refuses them."""
+
+    def on_disk(self, epoch: int) -> None:
+        """An epoch, and all before it, are on disk."""
+
+    def noted(self, text: str) -> None:
+        """There is something that the user should know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes(StateListener):
+    """Gives notes on to a function."""
+
+    receive: Callable[[str], None]
+
+    def noted(self, text: str) -> None:
+        self.receive(text)
+
+
+class DurableState(ABC):
     """The state that a session keeps. All methods raise DDlogError."""
 
-    epoch: int
-    """The number of its last commit."""
-    resumed: bool
-    """Whether the session goes on with what the state held."""
-    changed: bool
-    """Whether the program is another one than the state's last."""
-    before: list[Callable[[Sealed, int], None]]
-    """Called with the changes of an epoch and its number before they are written. May refuse them."""
-    after: list[Callable[[int], None]]
-    """Called with the number of an epoch when it, and all before it, are on disk."""
-    told: Callable[[str], None]
-    """Called with what the user should know, as a text."""
-    durability: Durability
-    """When a commit is on disk."""
     positions: Positions
     """Where the streams are that drive the session."""
 
+    def __init__(
+        self, stored: Mapping[str, Stored], depth: int, durability: Durability, epoch: int, changed: bool
+    ) -> None:
+        """`stored` are the relations that the session keeps, and `depth` is the longest delay; `epoch` is the
+        number of the last commit, and `changed` says whether another program made it."""
+        self.stored, self.depth = stored, depth
+        self.durability: Durability = durability
+        self.epoch, self.changed = epoch, changed
+        self.resumed = self.is_begun
+        """Whether the session goes on with what the state held."""
+        self._listeners: list[StateListener] = []
+        self._process = os.getpid()
+
+    def close_with_process(self) -> None:
+        """Lets the state be closed at the end of the process at the latest, if commits may wait then."""
+        if self.durability != "commit":
+            atexit.register(self.close_at_exit)
+
     @property
+    @abstractmethod
     def place(self) -> str:
         """The file or folder."""
 
     @property
+    @abstractmethod
     def read_only(self) -> bool:
         """Whether the state takes no changes."""
 
     @property
     def is_begun(self) -> bool:
         """Whether the state has an epoch."""
+        return self.epoch > 0
 
+    def listen(self, listener: StateListener) -> None:
+        """Lets a listener hear of the epochs from now on."""
+        self._listeners.append(listener)
+
+    def note(self, text: str) -> None:
+        """Tells the listeners what the user should know."""
+        for listener in self._listeners:
+            listener.noted(text)
+
+    def tell_on_disk(self, epoch: int) -> None:
+        """Tells the listeners that an epoch is on disk."""
+        for listener in self._listeners:
+            listener.on_disk(epoch)
+
+    def check_process(self) -> None:
+        """Raises DDlogError in a process that was forked: two must not write."""
+        if os.getpid() != self._process:
+            raise DDlogError([StateOfParent(self.place, self._process)])
+
+    # ------------------------------------------------------------- beginning and end
+
+    @abstractmethod
     def begin(self, state: SessionState, static: bool) -> Changes:
         """Lets a session begin with what the state holds. Returns what follows from it."""
 
-    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
-        """Writes the changes of an epoch as the next one, with the ids of its updates."""
-
-    def committed(self) -> None:
-        """To be called when the epoch that was sealed is final."""
-
+    @abstractmethod
     def holds_rows(self) -> bool:
         """Whether an input relation holds rows, before the session has begun."""
 
+    @abstractmethod
     def known_ids(self) -> Collection[str]:
         """The ids of updates that were applied before this session."""
 
-    def described(self) -> list[str]:
-        """Lines about the state."""
-
-    def check_past(self, epoch: int) -> None:
-        """Checks that the state as of an epoch can be told."""
-
-    def check_change(self, epoch: int) -> None:
-        """Checks that what an epoch changed can be told."""
-
-    def beside(self, state: SessionState) -> SessionOptions:
-        """The options of a session like one, without a state of its own."""
-
-    def begin_at(self, state: SessionState, epoch: int) -> None:
-        """Lets another session begin with what the state held after an epoch."""
-
-    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
-        """How an epoch changed the inputs, as changes of another session."""
-
+    @abstractmethod
     def keep_positions(self) -> None:
         """Lets the state have the positions of streams from now on."""
 
+    @abstractmethod
     def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
         """Lets a state that is empty begin with epochs that are over. Inputs that no span has are as a
         session holds them."""
 
     def close(self) -> None:
+        """Puts on disk what waits, and gives the state to others; nothing in a process that was forked."""
+        atexit.unregister(self.close_at_exit)
+        if os.getpid() == self._process:
+            self._close()
+
+    @abstractmethod
+    def _close(self) -> None:
         """Puts on disk what waits, and gives the state to others."""
+
+    def close_at_exit(self) -> None:
+        """Closes the state of a session that was left open when the process ends; says what is lost."""
+        try:
+            self.close()
+        except DDlogError as error:
+            print(error, file=sys.stderr)
+
+    # ------------------------------------------------------------- epochs
+
+    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
+        """Writes the changes of an epoch as the next one, with the ids of its updates."""
+        self.check_process()
+        if self.read_only:
+            raise DDlogError([ReadOnlyState(self.place)])
+        epoch = self.epoch + 1
+        changes = self._changes(sealed, self.positions.changes(epoch))
+        for listener in self._listeners:
+            listener.sealing(sealed, epoch)
+        self._append(epoch, changes, ids)
+        self.epoch = epoch
+        self.positions.settle(epoch)
+
+    @abstractmethod
+    def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> Any:
+        """How an epoch changes the relations of the state; `moved` are changes of positions."""
+
+    @abstractmethod
+    def _append(self, epoch: int, changes: Any, ids: Sequence[str]) -> None:
+        """Writes changes as the next epoch."""
+
+    def committed(self) -> None:
+        """To be called when the epoch that was sealed is final."""
+        if self.durability == "commit":
+            self.tell_on_disk(self.epoch)
+
+    # ------------------------------------------------------------- the past
+
+    @abstractmethod
+    def past(self, first: int | None = None) -> AbstractContextManager[EpochRange]:
+        """The epochs that the state tells of, as of this moment. The contents of those from `first` on are
+        checked; None: they are not asked for."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """The bytes of the state."""
+
+    def described(self) -> list[str]:
+        """Lines about the state."""
+        with self.past(max(1, self.epoch - SHOWN + 1)) as history:
+            head = f"{self.place}: epoch {self.epoch:,}, durability {self.durability}"
+            return list(history.described(head, self.size(), self.stored))
+
+    def check_past(self, epoch: int) -> None:
+        """Checks that the state as of an epoch can be told."""
+        with self.past() as history:
+            history.check_past(epoch, self.depth)
+
+    def check_change(self, epoch: int) -> None:
+        """Checks that what an epoch changed can be told."""
+        with self.past() as history:
+            history.check_change(epoch)
+
+    @abstractmethod
+    def beside(self, state: SessionState) -> SessionOptions:
+        """The options of a session like one, without a state of its own."""
+
+    @abstractmethod
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        """Lets another session begin with what the state held after an epoch."""
+
+    @abstractmethod
+    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        """How an epoch changed the inputs, as changes of another session."""

@@ -3,8 +3,6 @@ begins with what the folder holds. See `ddlog.sessions.transactions.durable_stat
 
 from __future__ import annotations
 
-import atexit
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from ...durability.epoch_range import SHOWN
 from ...durability.inputs import PAST
 from ...durability.log import Durability
 from ...durability.migration import check_fill
@@ -24,10 +21,7 @@ from ...engine.runtime import Batch, Delta, Sealed
 from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
-from ...errors.state import (
-    CannotUseState,
-    ReadOnlyState,
-)
+from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.beginning import SignedBatches, StoredChanges
@@ -37,7 +31,7 @@ from ...sessions.persistence.resuming import check_keys
 from ...sessions.persistence.windowed import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
-from ...sessions.transactions.durable_state import SeedSpan
+from ...sessions.transactions.durable_state import DurableState, SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
@@ -83,8 +77,8 @@ def open_durable(
             raise
 
 
-class FolderDurable:
-    """The state that a session on Spark keeps. See `DurableState`."""
+class FolderDurable(DurableState):
+    """The state that a session on Spark keeps in a folder."""
 
     def __init__(
         self,
@@ -97,12 +91,11 @@ class FolderDurable:
         fill: Mapping[str, Any] | None = None,
     ) -> None:
         self.folder, self._host, self._runtime, self._windows = folder, host, host.runtime, windows
-        self.durability: Durability = durability
         needed = kept_schema(program, computed, windows)
-        self._relations, self._delays, self._depth = needed.relations, needed.delays, needed.depth
+        self._relations = needed.relations
         known = folder.manifest
-        self._program = texts(program.source.name, program.source.text, self._depth)
-        self.changed = bool(known.program) and (known.program or {}).get("digest") != self._program["digest"]
+        self._program = texts(program.source.name, program.source.text, needed.depth)
+        changed = bool(known.program) and (known.program or {}).get("digest") != self._program["digest"]
         differences = compared(known.relations, needed.stored)
         if fill is None or folder.read_only:
             differences.check(folder.root)
@@ -110,7 +103,7 @@ class FolderDurable:
         self._stored = [replace(each, dropped=each.dropped or each.id in over) for each in known.relations]
         self._fresh = set[str]()  # derived relations and windows that the state does not know yet
         converted = {new.name for _, new in differences.changed}
-        self._kept = dict[str, Stored]()
+        kept = dict[str, Stored]()
         for name, each in needed.stored.items():
             found = differences.same.get(name)
             if found is None:
@@ -118,28 +111,31 @@ class FolderDurable:
                 self._stored.append(found)
                 if found.role in ("past", "window") and name not in converted:
                     self._fresh.add(name)
-            self._kept[name] = found
-        self._names = StoredNames(self._kept, self._delays, self._depth)
+            kept[name] = found
+        super().__init__(kept, needed.depth, durability, known.epoch, changed)
+        self._names = StoredNames(kept, needed.delays, needed.depth)
         codec = host.codec
         self._rows = {
-            each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self._kept.items()
+            each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self.stored.items()
         }
         self._reading = Reading(self._rows, folder.files, host.spark)
         if fill is not None and not folder.read_only:
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
-        self._folding = Folding(folder, host.spark, self._rows, passing, self._depth)
-        self._log = Log(folder, host.spark, durability, self._program, self._stored, passing, self._depth)
-        self._log.written = self._tell
-        if durability != "commit":
-            atexit.register(self._close_at_exit)
+        self._folding = Folding(folder, host.spark, self._rows, passing, self.depth)
+        self._log = Log(
+            folder,
+            host.spark,
+            durability,
+            self._program,
+            self._stored,
+            passing,
+            self.depth,
+            self.tell_on_disk,
+        )
         self._checked = set[str]()  # the files of the history that were compared with what was written
-        self.epoch = folder.manifest.epoch
-        self.resumed = self.is_begun
-        self.before: list[Callable[[Sealed, int], None]] = []
-        self.after: list[Callable[[int], None]] = []
-        self.told: Callable[[str], None] = lambda text: None
         self.positions = self._read_positions()
+        self.close_with_process()
 
     @property
     def place(self) -> str:
@@ -149,12 +145,7 @@ class FolderDurable:
     def read_only(self) -> bool:
         return self.folder.read_only
 
-    @property
-    def is_begun(self) -> bool:
-        return self.epoch > 0
-
-    def close(self) -> None:
-        atexit.unregister(self._close_at_exit)
+    def _close(self) -> None:
         try:
             self._log.stop()
             self._log.finish()
@@ -162,15 +153,8 @@ class FolderDurable:
             self._folding.stop()
             self.folder.close()
 
-    def _close_at_exit(self) -> None:
-        """Closes the state of a session that was left open when the process ends; says what is lost."""
-        try:
-            self.close()
-        except DDlogError as error:
-            print(error, file=sys.stderr)
-
     def holds_rows(self) -> bool:
-        inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
+        inputs = [each for each in self.stored.values() if each.role == "input" and each.kind != "stream"]
         with self._using():
             return any(map(self._holds_some, inputs))
 
@@ -200,24 +184,15 @@ class FolderDurable:
     def known_ids(self) -> set[str]:
         return self._folding.ids()
 
-    def described(self) -> list[str]:
-        with self._using():
-            self._log.flush()
-        with self._using(), self.folder.lock:
-            history = self._history(max(1, self.epoch - SHOWN + 1))
-            size = sum(each.bytes for each in self.folder.all_files().values())
-            head = f"{self.folder.root}: epoch {self.epoch:,}, durability {self.durability}"
-            return list(history.described(head, size, self._kept))
-
     # ------------------------------------------------------------- epochs
 
-    def seal(self, sealed: Sealed, ids: Sequence[str] = ()) -> None:
-        if self.read_only:
-            raise DDlogError([ReadOnlyState(self.folder.root)])
+    def _changes(
+        self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]
+    ) -> list[tuple[RelationRows, Table]]:
         assert isinstance(sealed, SealedEpoch)
         inputs, windows = sealed.input_tables(), changes_of_windows(self._windows, sealed)
         changes: list[tuple[RelationRows, Table]] = []
-        for name, stored in self._kept.items():
+        for name, stored in self.stored.items():
             if stored.role == "input":
                 table = inputs.get(name)
             elif name in self._windows.relations:
@@ -226,19 +201,16 @@ class FolderDurable:
                 table = sealed.output_table(name.removesuffix(PAST))
             if table is not None:
                 changes.append((self._rows[stored.id], table))
-        moved = self.positions.changes(self.epoch + 1)
         if moved and self.positions.stored is not None:
             rows = self._rows[self.positions.stored.id]
             changes.append((rows, self._runtime.tables.local(rows.encoded(moved))))
-        for receive in self.before:
-            receive(sealed, self.epoch + 1)
-        self._log.append(self.epoch + 1, changes, list(ids))
-        self.epoch += 1
-        self.positions.settle(self.epoch)
+        return changes
+
+    def _append(self, epoch: int, changes: list[tuple[RelationRows, Table]], ids: Sequence[str]) -> None:
+        self._log.append(epoch, changes, list(ids))
 
     def committed(self) -> None:
-        if self.durability == "commit":
-            self._tell(self.epoch)
+        super().committed()
         self._folding.wake()
 
     def _read_positions(self) -> Positions:
@@ -269,13 +241,13 @@ class FolderDurable:
         with self._using():
             for number, (first, last, changes) in enumerate(spans):
                 folder, parts = f"{draft.folder}/{number}", list[Part]()
-                signed = [(self._kept[name], rows) for name, rows in changes.items() if rows]
+                signed = [(self.stored[name], rows) for name, rows in changes.items() if rows]
                 if number == len(spans) - 1:
                     signed.append((self.positions.stored, [(row, 1) for row in positions]))
                 for stored, changed in signed:
                     rows = self._rows[stored.id]
                     parts.append(rows.write(self.folder.files, folder, rows.encoded(changed)))
-                for name, stored in self._kept.items() if number == 0 else ():
+                for name, stored in self.stored.items() if number == 0 else ():
                     if stored.role == "input" and stored.kind != "stream" and name not in given:
                         parts += self._written(stored, inputs.get(name, ()), folder)
                 found.append(
@@ -295,10 +267,6 @@ class FolderDurable:
             else:
                 frame = table.frame.select(*columns)
                 yield rows.write_frame(files, place, frame, table.rows, table.least, self._host.spark)
-
-    def _tell(self, epoch: int) -> None:
-        for receive in self.after:
-            receive(epoch)
 
     # ------------------------------------------------------------- beginning
 
@@ -341,8 +309,8 @@ class FolderDurable:
                 stored, epochs = self._names.source(source), range(max(1, epoch - length + 1), epoch + 1)
                 parts = [rows for each in epochs if (rows := told.of_epoch(stored, each)) is not None]
                 found[name] = self._reading.plus(self._rows[stored.id], parts)
-            elif name in self._kept and name not in self._fresh:
-                found[name] = told.held(self._kept[name], epoch)
+            elif name in self.stored and name not in self._fresh:
+                found[name] = told.held(self.stored[name], epoch)
         return found
 
     def _contents(self) -> Contents:
@@ -353,7 +321,7 @@ class FolderDurable:
         what they hold: the rules are others than before. The differences count as changes of the last
         epoch."""
         draft, parts, windows = self.folder.draft(), [], self._windows
-        for key, stored in self._kept.items():
+        for key, stored in self.stored.items():
             if stored.kind != "stream" and (stored.role != "input" or key in windows.forgetful):
                 name = key.removesuffix(PAST)
                 rows, known = self._rows[stored.id], self._contents().held(stored, self.epoch)
@@ -392,15 +360,15 @@ class FolderDurable:
         self._checked.update(unchecked)
         return found
 
-    def check_past(self, epoch: int) -> None:
+    @contextmanager
+    def past(self, first: int | None = None) -> Iterator[History]:
         with self._using():
             self._log.flush()
-            self._told().check_past(epoch, self._depth)
+        with self._using(), self.folder.lock:
+            yield self._told() if first is None else self._history(first)
 
-    def check_change(self, epoch: int) -> None:
-        with self._using():
-            self._log.flush()
-            self._told().check_change(epoch)
+    def size(self) -> int:
+        return sum(each.bytes for each in self.folder.all_files().values())
 
     def beside(self, state: SessionState) -> SessionOptions:
         return SessionOptions(
@@ -410,18 +378,18 @@ class FolderDurable:
     def begin_at(self, state: SessionState, epoch: int) -> None:
         host = state.host
         assert isinstance(host, SparkHost)
-        with deferred(), state.diagnosing(), self._using(), self.folder.lock:
+        with deferred(), state.diagnosing(), self.past(max(1, epoch - self.depth)) as history:
             windows = kept_windows(state.program, state.kept, host.runtime.circuit)
             if windows.nodes:
                 host.runtime.remember(windows.nodes)
-            self._resume(state, host, windows, self._history(max(1, epoch - self._depth)), epoch, False)
+            self._resume(state, host, windows, history, epoch, False)
             state.started = True
 
     def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
         host = state.host
         assert isinstance(host, SparkHost)
-        with state.diagnosing(), self._using(), self.folder.lock:
-            return FolderChanges(self._names, host, self._history(epoch)).changes_of(epoch)
+        with state.diagnosing(), self.past(epoch) as history:
+            return FolderChanges(self._names, host, history).changes_of(epoch)
 
     # ------------------------------------------------------------- migration
 
@@ -436,7 +404,7 @@ class FolderDurable:
             Conversion(
                 self.folder.root,
                 old,
-                self._kept[new.name],
+                self.stored[new.name],
                 self._relations[new.name],
                 self._host.codec,
                 fill,
@@ -451,9 +419,7 @@ class FolderDurable:
         draft, scratch = self.folder.draft(), self.folder.draft()
         try:
             with self._using():
-                migrating = Migrating(
-                    self.folder, draft.folder, scratch.folder, self._host.spark, self._depth
-                )
+                migrating = Migrating(self.folder, draft.folder, scratch.folder, self._host.spark, self.depth)
                 spans = migrating.spans(conversions, keys) if conversions else []
                 self._write_migrated(spans)
         except BaseException:
@@ -465,7 +431,7 @@ class FolderDurable:
     def _write_migrated(self, spans: Sequence[Span]) -> None:
         """Lets migrated rows be part of the state. The program is noted when the session has begun."""
         known = self.folder.manifest
-        depth = str(max(self._depth, int((known.program or {}).get("depth", "0"))))
+        depth = str(max(self.depth, int((known.program or {}).get("depth", "0"))))
         self.folder.publish(
             replace(
                 known,

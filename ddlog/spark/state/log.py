@@ -69,7 +69,11 @@ class Log:
         relations: Sequence[Stored],
         passing: Collection[int],
         depth: int,
+        written: Callable[[int], None],
     ) -> None:
+        """`written` is called when the epochs up to one are in the folder; not with durability `commit`,
+        where the last one is not final yet."""
+        self._written = written
         self._folder, self._spark, self._durability = folder, spark, durability
         self._program, self._relations = program, relations
         self._passing, self._depth = passing, depth
@@ -83,9 +87,6 @@ class Log:
         self._writing = threading.Lock()
         self._woken, self._ended = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.written: Callable[[int], None] = lambda epoch: None
-        """Called when the epochs up to one are in the folder; not with durability `commit`, where the last
-        one is not final yet."""
 
     def append(self, epoch: int, changes: Sequence[tuple[RelationRows, Table]], ids: Sequence[str]) -> None:
         """Takes the changes of an epoch, with the ids of its updates. Raises DDlogError and what Spark raises
@@ -144,7 +145,7 @@ class Log:
                 raise self._told(error, self._late) from None
             self._failed = False
             if last is not None:
-                self.written(last)
+                self._written(last)
 
     # ------------------------------------------------------------- writing
 
@@ -189,7 +190,7 @@ class Log:
                 self._discard(taken.drafts)
                 raise told from None
             if self._durability == "interval" and last is not None:
-                self.written(last)
+                self._written(last)
 
     @property
     def _late(self) -> int:
