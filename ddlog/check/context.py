@@ -18,6 +18,8 @@ from ..names.signatures import Signature, readable
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 
+DEEPEST = 150  # levels of expressions and patterns within others
+
 
 class Border(Enum):
     """The edge of a scope that may read the variables around it, and change none of them."""
@@ -190,6 +192,16 @@ class Context:
         return errors.names.UnknownVariable(span=span, name=name, help=help_)
 
     # ------------------------------------------------------------------ names
+
+    def enter(self, span: Span) -> bool:
+        """Whether one more level of expressions or patterns is allowed, which is then counted."""
+        if self.depth < DEEPEST:
+            self.depth += 1
+            return True
+        if not self.too_deep:
+            self.report(errors.types.TooDeep(span=span, limit=DEEPEST))
+        self.too_deep = True
+        return False
 
     def unique(self, name: str) -> str:
         """The name, or the name with a number if the body has it already."""

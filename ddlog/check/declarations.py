@@ -13,7 +13,7 @@ from ..names.duplicates import definitions
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from ..names.signatures import Signature
-from ..types import Tuple, Type, TypeDef, User
+from ..types import Type, TypeDef
 from ..types.unify import type_variables
 from .streams import check_declared as check_streams
 
@@ -29,7 +29,6 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         found += _relation(declaration)
         environment.relation(declaration.name, module.name)
     found += check_streams(environment, module)
-    found += _recursive_types(environment, module)
     return found
 
 
@@ -119,53 +118,3 @@ def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
         if field.name in names:
             yield errors.types.RepeatedField(span=field.span, field=field.name)
         names.add(field.name)
-
-
-def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """Types that contain themselves other than inside a collection."""
-    reported: set[str] = set()
-    for declaration in module.all(TYPES):
-        makes = isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl)
-        if makes and declaration.name not in reported:
-            cycle = _cycle(environment, module.qualified(declaration.name))
-            if cycle is not None:
-                reported.update(cycle)
-                yield errors.typedefs.RecursiveType(
-                    span=declaration.name_span, name=declaration.name, cycle=" -> ".join(cycle)
-                )
-
-
-def _cycle(environment: Environment, name: str) -> list[str] | None:
-    """A way from the type through its fields back to itself."""
-    came: dict[str, str] = {}
-    frontier = [name]
-    while frontier:
-        current = frontier.pop()
-        for inner in _contained(environment, current):
-            if inner == name:
-                way = [name, current]
-                while way[-1] != name:
-                    way.append(came[way[-1]])
-                return way[::-1] if way[-1] == name and len(way) > 1 else [name, name]
-            if inner not in came:
-                came[inner] = current
-                frontier.append(inner)
-    return None
-
-
-def _contained(environment: Environment, name: str) -> Iterator[str]:
-    typedef = environment.typedefs[name]
-    for constructor in typedef.constructors:
-        for _, type_ in constructor.fields:
-            yield from _parts(type_)
-
-
-def _parts(type_: Type) -> Iterator[str]:
-    match type_:
-        case Tuple(items):
-            for item in items:
-                yield from _parts(item)
-        case User(name, args):
-            yield name
-            for arg in args:
-                yield from _parts(arg)

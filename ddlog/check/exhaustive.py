@@ -6,7 +6,7 @@ column, one alternative of the first column's type at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,11 +31,17 @@ def missing(patterns: Sequence[core.Pattern], type_: Type, constructors: Constru
     return None if found is None else found[0]
 
 
-def useful(
-    earlier: Sequence[core.Pattern], pattern: core.Pattern, type_: Type, constructors: Constructors
-) -> bool:
-    """Whether the pattern matches some value that no earlier one does."""
-    return _useful([(each,) for each in earlier], (pattern,), (type_,), constructors)
+def useless(patterns: Sequence[core.Pattern], type_: Type, constructors: Constructors) -> Iterator[int]:
+    """The places of the patterns that match no value that no earlier one does. A pattern is held against
+    those that have its constant or constructor, or none, at the top: many constants take linear time."""
+    earlier: dict[Any, list[Row]] = {None: []}
+    for place, pattern in enumerate(patterns):
+        head = _head(pattern)
+        relevant = earlier.values() if head is None else [earlier[None], earlier.get(head, [])]
+        known = [row for rows in relevant for row in rows]
+        if not _useful(known, (pattern,), (type_,), constructors):
+            yield place
+        earlier.setdefault(head, []).append((pattern,))
 
 
 def irrefutable(pattern: core.Pattern, constructors: Constructors) -> bool:

@@ -15,8 +15,6 @@ from .calls import call
 from .context import Border, Context, Local, Scope, Typed
 from .pattern import arguments, find_constructor
 
-DEEPEST = 150  # levels of expressions within expressions
-
 
 def check(context: Context, expr: syntax.Expr, scope: Scope, expected: Type) -> Typed:
     """The expression, which must have the type."""
@@ -34,12 +32,8 @@ def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | No
     replaced = context.replaced.get(id(expr))
     if replaced is not None:
         return replaced
-    if context.depth >= DEEPEST:
-        if not context.too_deep:
-            context.report(errors.types.TooDeep(span=expr.span, limit=DEEPEST))
-        context.too_deep = True
+    if not context.enter(expr.span):
         return context.poison(expr.span)
-    context.depth += 1
     try:
         return _infer(context, expr, scope, expected)
     finally:

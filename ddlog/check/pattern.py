@@ -49,6 +49,16 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
     """Checks a pattern against the type of what it takes apart; `path` is that expression where
     an assignment to a variable of the pattern is to change it."""
     context = binder.context
+    if not context.enter(expr.span):
+        return lambda: core.AnyPattern(context.final(type_))
+    try:
+        return _pattern(binder, expr, type_, path)
+    finally:
+        context.depth -= 1
+
+
+def _pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None) -> Build:
+    context = binder.context
     match expr:
         case syntax.Wildcard():
             return lambda: core.AnyPattern(context.final(type_))

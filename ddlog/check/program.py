@@ -30,6 +30,7 @@ from .products import products
 from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
+from .typesizes import check_types
 from .unused import unused_relations
 from .windows import check_times
 
@@ -56,6 +57,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     for module in modules.own:
         diagnostics += check_declarations(environment, module)
         diagnostics += declare_loops(environment, module)
+    diagnostics += check_types(environment, modules.own)
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
     indexes: dict[str, core.Index] = {}

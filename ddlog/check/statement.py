@@ -12,7 +12,7 @@ from . import expr as expressions
 from .access import element_type
 from .calls import mutate
 from .context import Border, Context, Local, Scope, Typed, unit
-from .exhaustive import missing, useful
+from .exhaustive import missing, useless
 from .pattern import Assignable, Binder, Build, pattern
 
 
@@ -96,9 +96,8 @@ def match_(context: Context, expr: syntax.Match, scope: Scope, expected: Type | 
     def check() -> None:
         type_ = context.final(scrutinee.type)
         patterns = [build() for build, _ in arms]
-        for i, arm in enumerate(expr.arms):
-            if not useful(patterns[:i], patterns[i], type_, context.constructors):
-                context.report(errors.patterns.Unsatisfiable(span=arm.pattern.span))
+        for i in useless(patterns, type_, context.constructors):
+            context.report(errors.patterns.Unsatisfiable(span=expr.arms[i].pattern.span))
         uncovered = missing(patterns, type_, context.constructors)
         if uncovered is not None:
             context.report(errors.patterns.NonExhaustive(span=expr.span, missing=uncovered))

@@ -62,6 +62,9 @@ class _Deferred:
         return arraysupport.quietly(function) if self._floats else function
 
 
+_DEEPEST, _LONGEST = 20, 2000  # calls within calls, and lines, of what is computed in arrays
+
+
 def may_have_array_form(expr: Expr) -> bool:
     """A quick test that spares most expressions over strings and structs the attempt."""
     match expr:
@@ -218,6 +221,8 @@ class ArrayWriter(ArrayOperations):
         """The body of a function in place of its call."""
         function = self.functions.functions[key]
         if function.body is None or key in self.calls or any(each.mutable for each in function.parameters):
+            raise NoArrayForm
+        if len(self.calls) >= _DEEPEST or len(self.lines) >= _LONGEST:
             raise NoArrayForm
         given = [self.value(each, env, active) for each in args]
         self.calls.append(key)

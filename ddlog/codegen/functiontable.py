@@ -124,10 +124,16 @@ class Functions:
 
     def recursive(self, key: str) -> bool:
         """Whether a function calls, perhaps through others, one that calls itself."""
-        found = self._recursive.get(key)
-        if found is None:
-            found = self._recursive[key] = self._reaches_cycle(key)
-        return found
+        found, waiting = self._recursive, [key] if key not in self._recursive else []
+        while waiting:
+            body = self.functions[waiting[-1]].body
+            inner = called(body) if body is not None else set()
+            if waiting[-1] not in found:
+                found[waiting[-1]] = True  # until all that it calls is known
+                waiting += [each for each in inner if each not in found]
+            else:
+                found[waiting.pop()] = any(found[each] for each in inner)
+        return found[key]
 
     def effects(self, expr: Expr) -> bool:
         """Whether an expression calls, perhaps through others, a function with side effects."""
@@ -162,19 +168,6 @@ class Functions:
         if found is None:
             found = self._holding[type] = holds_function(type, self.typedefs)
         return found
-
-    def _reaches_cycle(self, start: str) -> bool:
-        state: dict[str, bool] = {}
-
-        def visit(key: str) -> bool:
-            if key in state:
-                return state[key]
-            state[key] = True
-            body = self.functions[key].body
-            state[key] = body is not None and any(visit(each) for each in called(body))
-            return state[key]
-
-        return visit(start)
 
     # ------------------------------------------- names, for FunctionWriter
 

@@ -46,6 +46,31 @@ class UnusedTypeVariables(Diagnostic):
     variables: str
 
 
+class TooDeep(Diagnostic):
+    """A type that is nested too deeply."""
+
+    title = "this type is nested in more than {limit} others"
+    limit: int
+
+
+class FieldsTooDeep(Diagnostic):
+    """A type whose fields have fields, and so on, too deeply."""
+
+    title = "`{name}` has fields within fields on more than {limit} levels"
+    suggestion = "refer to some of them by an id, in a relation of their own"
+    name: str
+    limit: int
+
+
+class TooLarge(Diagnostic):
+    """A type of too many fields, with the fields of its fields."""
+
+    title = "`{name}` has more than {limit} parts when all of its types are written out"
+    suggestion = "refer to some of them by an id, in a relation of their own"
+    name: str
+    limit: int
+
+
 class FieldTypes(Diagnostic):
     """A field with different types in the constructors of a type."""
 

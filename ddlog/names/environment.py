@@ -33,7 +33,7 @@ from ..types import (
     User,
     unwrapped,
 )
-from ..types.unify import ERROR, substitute, type_variables
+from ..types.unify import ERROR, depth, parts, substitute, type_variables
 from .attributes import json_fields, json_shapes, json_tag, on_demand, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .scopes import SPELLINGS, Names
@@ -48,6 +48,11 @@ BUILT_IN: dict[str, Type] = {
     "double": Float(64),
 }
 DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
+DEEPEST = 150
+"""The most levels of a type: those that are written, and those of the fields of its fields."""
+LARGEST = 5_000
+"""The most parts of a type, with those of all of its fields: what an alias or a type stands for counts anew
+at each place that names it."""
 
 
 def digest(data: object) -> str:
@@ -70,6 +75,10 @@ class Environment(Names):
         self.erases = False  # whether some type is only in the types: see check/erase.py
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
+        self._aliases: dict[str, Type] = {}
+        self._depth, self._refused = 0, False
+        self._unresolved: list[tuple[ModuleSyntax, syntax.TypeDecl | syntax.RelationDecl]] = []
+        self._resolving = False
         self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
 
     def beside(self, relation: core.Relation | None = None) -> Environment:
@@ -77,7 +86,7 @@ class Environment(Names):
         and what is wrong there stays there."""
         other = copy(self)
         other.typedefs, other.diagnostics, other.made = dict(self.typedefs), [], dict(self.made)
-        other._expanding, other._fields = [], {}
+        other._expanding, other._fields, other._unresolved = [], {}, []
         if relation is not None:
             other.made[relation.name] = relation
             if relation.constructor is not None:
@@ -208,10 +217,28 @@ class Environment(Names):
         return Opaque(name, (type_,))
 
     def typedef(self, owner: ModuleSyntax, declaration: syntax.TypeDecl | syntax.RelationDecl) -> TypeDef:
-        """The type that a declaration makes."""
+        """The type that a declaration makes. Within the conversion of another, its constructors come later:
+        so types may name themselves, and a chain of them takes no stack."""
         name = owner.qualified(declaration.name)
-        if name in self.typedefs:
-            return self.typedefs[name]
+        if name not in self.typedefs:
+            self.typedefs[name] = TypeDef(name, (), ())
+            self._unresolved.append((owner, declaration))
+            self._resolve()
+        return self.typedefs[name]
+
+    def _resolve(self) -> None:
+        if self._resolving:
+            return
+        self._resolving = True
+        try:
+            while self._unresolved:
+                owner, declaration = self._unresolved.pop()
+                self.typedefs[owner.qualified(declaration.name)] = self._typedef(owner, declaration)
+        finally:
+            self._resolving = False
+
+    def _typedef(self, owner: ModuleSyntax, declaration: syntax.TypeDecl | syntax.RelationDecl) -> TypeDef:
+        name = owner.qualified(declaration.name)
         if isinstance(declaration, syntax.RelationDecl):
             parameters: tuple[str, ...] = ()
             fields = declaration.fields or ()
@@ -221,9 +248,8 @@ class Environment(Names):
             parameters = declaration.parameters
             shapes = json_shapes(declaration)
             tag = json_tag(declaration.attributes)
-        self.typedefs[name] = TypeDef(name, parameters, ())  # so that fields may name the type itself
         known = frozenset(parameters)
-        self.typedefs[name] = TypeDef(
+        return TypeDef(
             name,
             parameters,
             tuple(
@@ -239,10 +265,25 @@ class Environment(Names):
             tag,
             stdlib.text_form(name) if owner.path is None and owner.name else None,
         )
-        return self.typedefs[name]
 
     def convert(self, type_: syntax.Type, module: str, variables: frozenset[str] | None = None) -> Type:
         """The type that is written; `variables` are the type variables in scope, None for any."""
+        if self._depth >= DEEPEST:
+            return self._refuse(errors.typedefs.TooDeep(span=type_.span, limit=DEEPEST))
+        self._depth += 1
+        try:
+            return self._convert(type_, module, variables)
+        finally:
+            self._depth -= 1
+
+    def _refuse(self, error: Diagnostic) -> Type:
+        """Reports the first type that is too large."""
+        if not self._refused:
+            self.diagnostics.append(error)
+        self._refused = True
+        return ERROR
+
+    def _convert(self, type_: syntax.Type, module: str, variables: frozenset[str] | None) -> Type:
         match type_:
             case syntax.IntType(width, signed, span):
                 if width < 1:
@@ -285,7 +326,7 @@ class Environment(Names):
         if not self._count_arguments(type_, len(parameters)):
             return ERROR
         if isinstance(declaration, syntax.AliasDecl):
-            return self._alias(owner, declaration, args)
+            return self._alias(owner, declaration, args, type_.span)
         if isinstance(declaration, syntax.ExternTypeDecl):
             name = owner.qualified(declaration.name)
             self.erases = self.erases or name in TRANSPARENT | HASH_SETS
@@ -315,15 +356,26 @@ class Environment(Names):
             )
         return len(type_.args) == wanted
 
-    def _alias(self, owner: ModuleSyntax, alias: syntax.AliasDecl, args: tuple[Type, ...]) -> Type:
+    def _alias(
+        self, owner: ModuleSyntax, alias: syntax.AliasDecl, args: tuple[Type, ...], span: Span
+    ) -> Type:
         place = (owner.qualified(alias.name), alias)
+        if self._refused:
+            return ERROR
         body = self.expand(place, alias.type, owner.name, frozenset(alias.parameters))
-        return substitute(body, dict(zip(alias.parameters, args, strict=True)))
+        made = substitute(body, dict(zip(alias.parameters, args, strict=True)))
+        if depth(made) > DEEPEST:
+            return self._refuse(errors.typedefs.TooDeep(span=span, limit=DEEPEST))
+        if parts(made) > LARGEST:
+            return self._refuse(errors.typedefs.TooLarge(span=span, name=alias.name, limit=LARGEST))
+        return made
 
     def expand(
         self, alias: tuple[str, syntax.AliasDecl], type_: syntax.Type, module: str, variables: frozenset[str]
     ) -> Type:
         """The type that an alias stands for; an error if it stands for itself."""
+        if alias[0] in self._aliases:
+            return self._aliases[alias[0]]
         if alias in self._expanding:
             cycle = self._expanding[self._expanding.index(alias) :]
             start = min(range(len(cycle)), key=lambda i: cycle[i][0])
@@ -333,9 +385,10 @@ class Environment(Names):
             return ERROR
         self._expanding.append(alias)
         try:
-            return self.convert(type_, module, variables)
+            self._aliases[alias[0]] = self.convert(type_, module, variables)
         finally:
             self._expanding.pop()
+        return self._aliases[alias[0]]
 
     # ---------------------------------------------------------------- errors
 

@@ -102,6 +102,19 @@ def depth(type_: Type) -> int:
             return 1
 
 
+def parts(type_: Type) -> int:
+    """The number of types in the type, with itself."""
+    match type_:
+        case Tuple(items):
+            return 1 + sum(map(parts, items))
+        case User(_, args) | Opaque(_, args):
+            return 1 + sum(map(parts, args))
+        case Function(parameters, _, result):
+            return 1 + sum(map(parts, (*parameters, result)))
+        case _:
+            return 1
+
+
 class Substitution:
     """The types found so far for the unknowns of one function or rule; can go back to an earlier state."""
 
