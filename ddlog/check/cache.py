@@ -23,8 +23,8 @@ from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
+from ..syntax.nesting import deep_recursion
 from .elaborated import Elaborated
-from .nesting import deep_recursion
 
 if TYPE_CHECKING:
     from ..names.environment import Environment

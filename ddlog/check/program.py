@@ -15,6 +15,7 @@ from ..names.environment import Environment
 from ..names.imports import Modules, load_program
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
 from ..syntax.forrules import for_rules
+from ..syntax.nesting import deep_recursion
 from .attributes import check_array_keys, check_attributes
 from .context import Context
 from .declarations import check_declarations
@@ -24,7 +25,6 @@ from .function import Instances
 from .index import check_index, repeated_indexes
 from .inspection import recursion
 from .loops import check_places, declare_loops
-from .nesting import deep_recursion
 from .primarykey import check_primary_key
 from .products import products
 from .rule import check_rules

@@ -10,6 +10,7 @@ from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.grouping import EqualValues
 from ..errors.source import Source
 from ..names.environment import Environment
+from ..syntax.nesting import deep_recursion
 from ..syntax.parser import parse_query
 from .attributes import check_query_attributes
 from .blanks import blanks, with_names
@@ -18,7 +19,6 @@ from .elaborated import Elaborated
 from .equalvalues import equal_values_in_query
 from .function import Instances
 from .marked import is_marked
-from .nesting import deep_recursion
 from .originals import with_own_names
 from .plainvalues import plain_value
 from .rewriting import Edit

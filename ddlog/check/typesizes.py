@@ -46,7 +46,8 @@ def check_types(environment: Environment, modules: Iterable[ModuleSyntax]) -> li
         for each in module.all(TYPES)
         if isinstance(each, syntax.TypeDecl | syntax.RelationDecl)
     ]
-    return [*_recursive(typedefs, declared)] or [*_too_large(typedefs, declared)]
+    wrong = [*environment.diagnostics, *_recursive(typedefs, declared)]
+    return wrong[len(environment.diagnostics) :] if wrong else [*_too_large(typedefs, declared)]
 
 
 def _recursive(typedefs: TypeDefs, declared: Sequence[_Declared]) -> Iterator[Diagnostic]:

@@ -6,12 +6,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..check.nesting import deep_recursion
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
 from ..sessions.program import compile_source, read_source
 from ..souffle.preprocess import PreprocessorSettings
 from ..souffle.translate import translate
+from ..syntax.nesting import deep_recursion
 from .notes import noting
 from .progress import ProgressLine
 from .soufflefiles import SouffleFiles

@@ -12,6 +12,14 @@ class SqlSyntax(Diagnostic):
     reason: str
 
 
+class SqlTooDeep(Diagnostic):
+    """A statement that is nested too deeply."""
+
+    title = "this is nested too deeply: a statement has at most {limit} levels"
+    suggestion = "make a part of it a view; a chain of operators has a level for each of them"
+    limit: int
+
+
 class NotSupported(Diagnostic):
     """A construct of SQL that has no counterpart here."""
 

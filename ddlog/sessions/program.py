@@ -18,6 +18,8 @@ from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue
 from ..errors.reading import TakenByAnswer
 from ..errors.source import Source, program_text
+from ..errors.sql import SqlTooDeep
+from ..errors.types import TooDeep
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
 from ..values.rows import Row
@@ -86,6 +88,8 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
         checked, diagnostics = check_cached(source, folders)
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
+        if isinstance(wrong[0], TooDeep):
+            raise DDlogError([SqlTooDeep(wrong[0].limit, span=wrong[0].span)])
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:

@@ -50,7 +50,7 @@ def sum_of(s: Scalars, node: Expression) -> Value:
         case ("timestamp", "timestamp") | ("date", "timestamp") | ("timestamp", "date") if op == "-":
             moments = [each for each in (c.convert(v, TIMESTAMP) for v in (a, b)) if each is not None]
             return c.strict(moments, "sql::between($, $)", INTERVAL)
-    a, b = s.number(left), s.number(right)
+    a, b = s.as_number(a, left), s.as_number(b, right)
     type = common([a.type, b.type]) or DOUBLE
     x, y = c.convert(a, type), c.convert(b, type)
     assert x is not None and y is not None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
+from ..syntax.lexer import Places as Offsets
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -32,14 +33,12 @@ class Places:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._offsets = Offsets(source)
         self.tokens: Sequence[Token] = ()
 
     def between(self, start: int, end: int) -> Span:
         """The span from one offset up to another."""
-        text = self.source.text
-        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-        end_line, end_column = text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end)
-        return Span(self.source, line, column, end_line, end_column)
+        return self._offsets.span(start, end)
 
     def of(self, node: Expression | None) -> Span | None:
         """The span of a node: from the first token that the parser notes in it to the last."""

@@ -140,7 +140,10 @@ class Scalars:
 
     def number(self, node: Expression) -> Value:
         """A number."""
-        value = self.value(node)
+        return self.as_number(self.value(node), node)
+
+    def as_number(self, value: Value, node: Expression) -> Value:
+        """The value of a node, which must be a number."""
         if isinstance(value.constant, str):
             value = c.read_literal(value.constant, decimal(2) if "." in value.constant else INTEGER)
         if not value.type.is_number and value.type.kind != "null":
@@ -160,7 +163,7 @@ class Scalars:
         """AND and OR."""
         name = "and" if isinstance(node, sql.And) else "or"
         parts = [self.boolean(each) for each in node.flatten()]
-        return reduce(partial(_connected, name), parts)
+        return _all_connected(name, parts)
 
     def comparison(self, node: Expression) -> Value:
         """A comparison, of values or with those of a subquery."""
@@ -232,12 +235,13 @@ class Scalars:
 
     def case(self, node: sql.Case) -> Value:
         """CASE, of both kinds."""
+        subject = None if node.this is None else self.value(node.this)
         tests = []
         for each in node.args["ifs"]:
-            if node.this is None:
+            if subject is None:
                 tests.append(self.true(each.this))
             else:
-                tests.append(is_true(self.compared("==", self.value(node.this), self.value(each.this), each)))
+                tests.append(is_true(self.compared("==", subject, self.value(each.this), each)))
         default = node.args.get("default")
         results = [self.value(each.args["true"]) for each in node.args["ifs"]]
         results.append(null(SqlType("null")) if default is None else self.value(default))
@@ -276,7 +280,7 @@ class Scalars:
         else:
             value = self.value(left)
             found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
-        return reduce(partial(_connected, "or"), found)
+        return _all_connected("or", found)
 
     def interval(self, node: sql.Interval, sign: int = 1) -> Value:
         """A literal of an interval: its months, days and microseconds."""
@@ -327,6 +331,14 @@ def conjoined(a: Value, b: Value) -> Value:
     return _connected("and", a, b)
 
 
+def _all_connected(op: str, parts: Sequence[Value]) -> Value:
+    """The conjunction or disjunction of values, in few levels if there are many."""
+    if len(parts) <= _CHAIN:
+        return reduce(partial(_connected, op), parts)
+    half = len(parts) // 2
+    return _connected(op, _all_connected(op, parts[:half]), _all_connected(op, parts[half:]))
+
+
 def _connected(op: str, a: Value, b: Value) -> Value:
     if a.nullable or b.nullable:
         return Value(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
@@ -344,6 +356,7 @@ def described(node: Expression | None) -> str:
     return f"the expression {node.sql(dialect='duckdb')[:60]}"
 
 
+_CHAIN = 16  # terms of AND and OR that are one chain
 _TYPES: dict[str, SqlType] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UTINYINT", "USMALLINT"), INTEGER),
     **dict.fromkeys(("UINT", "UBIGINT", "MEDIUMINT", "UINT128"), INTEGER),
@@ -360,7 +373,10 @@ _TYPES: dict[str, SqlType] = {
 def type_of(node: sql.DataType, places: Places) -> SqlType:
     """A type by its name. Raises SqlError."""
     name = node.this.value if isinstance(node, sql.DataType) else ""
-    sizes = [int(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
+    given = [str(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
+    if not all(each.isdecimal() and len(each) < 10 for each in given):
+        places.wrong(f"`{', '.join(given)}` are no numbers of digits and places", node)
+    sizes = list(map(int, given))
     if name == "DECIMAL":
         scale = sizes[1] if len(sizes) > 1 else 0 if sizes else 3
         if scale > 38 or (sizes and sizes[0] < scale):

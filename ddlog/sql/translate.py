@@ -18,12 +18,14 @@ from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
 from ..errors.source import Source, Span
+from ..syntax.nesting import deep_recursion
 from .places import Places, SqlError
 
 if TYPE_CHECKING:
     from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
+DEEPEST = 300  # levels of a statement
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
@@ -48,20 +50,39 @@ def translate(source: Source) -> syntax.Module:
     module, found = Module(places, output), list[Diagnostic]()
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
+        parser = dialect.parser()
         try:
-            (statement,) = dialect.parser().parse(part, source.text)
+            with deep_recursion():
+                (statement,) = parser.parse(part, source.text)
+                problems = _nesting(statement, places) or _unread(statement, part, source.text, places)
+                if not problems and statement is not None:
+                    problems = _one(module, statement)
         except sqlglot.errors.ParseError as error:
-            found += _syntax(error, part, places, whole)
-        else:
-            unread = _unread(statement, part, source.text, places)
-            if unread:
-                found += unread
-            elif statement is not None:
-                found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
+            problems = _syntax(error, part, places, whole)
+        except RecursionError:
+            problems = [errors.SqlTooDeep(limit=DEEPEST, span=_reading(parser, places))]
+        found += [replace(each, span=each.span or whole) for each in problems]
     found += module.dangling()
     if found:
         raise DDlogError(in_order(found))
     return module.tree(places.between(0, len(source.text)))
+
+
+def _reading(parser: object, places: Places) -> Span | None:
+    """The place of the token that a parser reads."""
+    token = getattr(parser, "_curr", None)
+    return None if token is None else places.between(token.start, token.end + 1)
+
+
+def _nesting(statement: Expression | None, places: Places) -> list[Diagnostic]:
+    """The error for a statement that is nested too deeply."""
+    waiting = [(statement, 1)] if statement is not None else []
+    while waiting:
+        node, level = waiting.pop()
+        if level > DEEPEST:
+            return [errors.SqlTooDeep(limit=DEEPEST, span=places.of(node))]
+        waiting += [(each, level + 1) for each in node.iter_expressions()]
+    return []
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -1,4 +1,4 @@
-"""Room on Python's stack for the checker's recursion over expressions."""
+"""Room on Python's stack for recursions over trees."""
 
 from __future__ import annotations
 

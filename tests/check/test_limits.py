@@ -1,0 +1,123 @@
+"""Programs of great depth and length: they are checked, or refused with one message and a place."""
+
+from __future__ import annotations
+
+import pytest
+
+import ddlog
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.errors.source import Source
+from ddlog.sessions.program import compile_source
+
+DEEP = 3000
+T = "CREATE TABLE t (a INTEGER NOT NULL, b INTEGER NOT NULL);\n"
+
+
+def chain(first: str, more: str, count: int) -> str:
+    """Declarations of which each names the one before."""
+    return first + "".join(more.format(i=i, before=i - 1) for i in range(1, count))
+
+
+PROGRAMS = {
+    "a type": (
+        f"input relation R(x: {'Vec<' * DEEP}u32{'>' * DEEP})",
+        "this type is nested in more than 150",
+    ),
+    "a tuple": (
+        f"input relation R(x: {'(u32, ' * DEEP}u32{')' * DEEP})",
+        "this type is nested in more than 150",
+    ),
+    "a function's type": (
+        f"function f(x: {'function(' * DEEP}u32{'): u32' * DEEP}): u32 = 1",
+        "this type is nested in more than 150",
+    ),
+    "a pattern": (
+        f"relation A(x: Option<u32>)\nA(None).\nrelation R(x: u8)\nR(1) :- A({'Some{' * DEEP}_{'}' * DEEP}).",
+        "Type mismatch",
+    ),
+    "fields of fields": (
+        chain("typedef T0 = T0{x: u32}\n", "typedef T{i} = T{i}{{x: T{before}}}\n", DEEP),
+        "`T149` has fields within fields on more than 150 levels",
+    ),
+    "two fields each": (
+        chain("typedef T0 = T0{x: u32}\n", "typedef T{i} = T{i}{{x: T{before}, y: T{before}}}\n", DEEP),
+        "`T11` has more than 5000 parts",
+    ),
+    "fields of a type variable": (
+        "typedef Two<'A> = Two{x: 'A, y: 'A}\ninput relation R(x: " + "Two<" * 20 + "u8" + ">" * 20 + ")",
+        "`R` has more than 5000 parts",
+    ),
+    "aliases that are used twice": (
+        chain("typedef T0 = (u8, u8)\n", "typedef T{i} = (T{before}, T{before})\n", DEEP),
+        "`T11` has more than 5000 parts",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_what_is_too_large_is_refused_once(case: str) -> None:
+    text, message = PROGRAMS[case]
+    with pytest.raises(DDlogError) as raised:
+        ddlog.compile(text + "\n")
+    wrong = [each for each in raised.value.diagnostics if message in str(each)]
+    assert wrong[0].span is not None
+    assert len(wrong) == 1
+
+
+def test_long_chains_of_declarations_are_checked() -> None:
+    aliases = chain("typedef T0 = u32\n", "typedef T{i} = T{before}\n", DEEP)
+    functions = chain("function f0(x: u32): u32 = x\n", "function f{i}(x: u32): u32 = f{before}(x)\n", DEEP)
+    program = ddlog.compile(f"{aliases}{functions}output relation R(x: T{DEEP - 1})\nR(f{DEEP - 1}(1)).\n")
+    with program.session() as session:
+        session.start()
+        assert list(session["R"].tuples()) == [(1,)]
+
+
+def test_functions_that_call_another_twice_have_code_of_their_own() -> None:
+    doubled = chain(
+        "function f0(x: u32): u32 = x\n", "function f{i}(x: u32): u32 = f{before}(x) + f{before}(x)\n", 12
+    )
+    program = ddlog.compile(
+        f"{doubled}input relation A(x: u32)\noutput relation R(x: u32)\nR(f11(x)) :- A(x).\n"
+    )
+    with program.session() as session:
+        session.insert_rows("A", [(x,) for x in range(3000)])
+        session.commit()
+        assert sorted(session["R"].tuples()) == [(2048 * x,) for x in range(3000)]
+
+
+STATEMENTS = {
+    "parentheses": f"SELECT {'(' * DEEP}a{')' * DEEP} FROM t",
+    "subqueries": f"SELECT a FROM {'(SELECT a FROM ' * DEEP}t{') AS q' * DEEP}",
+    "a sum": f"SELECT {'+'.join(['a'] * DEEP)} AS x FROM t",
+    "a sum that the parser takes": f"SELECT {'+'.join(['a'] * 200)} AS x FROM t",
+    "negations": f"SELECT a FROM t WHERE {'NOT ' * DEEP} a = 1",
+    "functions": f"SELECT {'abs(' * DEEP}a{')' * DEEP} AS x FROM t",
+    "cases": "SELECT CASE " + " ".join(f"WHEN a = {i} THEN {i}" for i in range(200)) + " END AS x FROM t",
+    "no end": f"SELECT {'(' * DEEP}",
+}
+
+
+@pytest.mark.parametrize("case", STATEMENTS)
+def test_sql_that_is_nested_too_deeply_is_refused_with_a_place(case: str) -> None:
+    with pytest.raises(DDlogError, match="this is nested too deeply") as raised:
+        compile_source(Source("deep.sql", f"{T}CREATE VIEW v AS {STATEMENTS[case]};"))
+    (wrong,) = raised.value.diagnostics
+    assert wrong.span is not None and wrong.span.line == 2
+
+
+def test_sql_has_long_lists_and_disjunctions() -> None:
+    listed = ", ".join(map(str, range(500)))
+    either = " OR ".join(f"b = {i}" for i in range(140))
+    program = compile_source(
+        Source("long.sql", f"{T}CREATE VIEW v AS SELECT a FROM t WHERE a IN ({listed}) AND ({either});")
+    )
+    with program.session() as session:
+        session.insert_rows("t", [(499, 139), (500, 0), (7, 140)])
+        session.commit()
+        assert list(session["v"].tuples()) == [(499,)]
+
+
+def test_a_decimal_with_words_for_numbers_is_refused() -> None:
+    with pytest.raises(DDlogError, match="`10, INTEGER2` are no numbers of digits and places"):
+        compile_source(Source("d.sql", "CREATE TABLE d (a DECIMAL(10, INTEGER2));"))
