@@ -6,7 +6,7 @@ relation, if it has only one rule or a column tells its rules apart.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from .. import core
 from ..core.clauses import mapped
@@ -42,19 +42,19 @@ class Dependencies:
         relation = self._relations.get(name)
         return relation is not None and len(self._columns(name, frozenset())) == len(relation.columns)
 
-    def _by_clause(self, clause: core.Clause, known: Collection[str]) -> set[str]:
+    def _by_clause(self, clause: core.Clause, known: Set[str]) -> set[str]:
         match clause:
             case core.Atom(relation, columns, False):
                 given = frozenset(i for i, name in enumerate(columns) if name in known)
                 names = (columns[i] for i in self._columns(relation, given))
                 return {name for name in names if name is not None}
             case core.Let(name, value):
-                found = {name} if variables(value) <= set(known) else set()
+                found = {name} if variables(value) <= known else set()
                 return found | inverted(value) if name in known else found
             case core.Guard(condition):
                 return set().union(*(_equal(*pair, known) for pair in equalities(condition)))
             case core.GroupBy(name, _, keys):
-                return {name} if set(keys) <= set(known) else set()
+                return {name} if set(keys) <= known else set()
         return set()
 
     def _columns(self, name: str, given: frozenset[int]) -> frozenset[int]:
@@ -188,10 +188,10 @@ def equalities(condition: core.Expr) -> Iterator[tuple[core.Expr, core.Expr]]:
             yield left, right
 
 
-def _equal(left: core.Expr, right: core.Expr, known: Collection[str]) -> set[str]:
+def _equal(left: core.Expr, right: core.Expr, known: Set[str]) -> set[str]:
     """The variables that an equality determines."""
     found: set[str] = set()
     for one, other in ((left, right), (right, left)):
-        if variables(one) <= set(known):
+        if variables(one) <= known:
             found |= inverted(other)
     return found

@@ -10,7 +10,6 @@ may stand alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from .. import core, errors
 from ..lowering.rulebody import conjuncts
@@ -64,15 +63,26 @@ def _in_body(
                 terms.append(clause)
     if len(terms) < 2:
         return
-    related = _Related(body, list(_sides(body)), [*_choosing(body), *read])
-    starts = [_reached([k], terms, given, related) for k in range(len(terms))]
-    reached = max(starts, key=len)
-    while len(reached) < len(terms):
-        other = next(k for k in range(len(terms)) if k not in reached)
-        near = max((k for k in reached if k < other), default=min(reached))
-        left, right = terms[min(near, other)], terms[max(near, other)]
-        yield errors.rules.Product(span=right.span, left=_text(left), right=_text(right))
-        reached = _reached([*reached, other], terms, given, related)
+    related = _Related(body, [*_choosing(body), *read], [_bound(term) for term in terms])
+    reached = max(_starts(related, given), key=lambda each: len(each.terms))
+    for other in range(len(terms)):
+        if other not in reached.terms:
+            near = other - 1 if other else min(reached.terms)
+            left, right = terms[min(near, other)], terms[max(near, other)]
+            yield errors.rules.Product(span=right.span, left=_text(left), right=_text(right))
+            reached.add(other)
+
+
+def _starts(related: _Related, given: set[str]) -> Iterator[_Reached]:
+    """What can be reached from each term. What is reached from a term that another one reaches, that other
+    one reaches, too."""
+    seen: set[int] = set()
+    for k in range(len(related.own)):
+        if k not in seen:
+            found = _Reached(related, given)
+            found.add(k)
+            seen |= found.terms
+            yield found
 
 
 def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant: set[str]) -> bool:
@@ -83,43 +93,86 @@ def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant:
     return term.relation in tables or not constant.isdisjoint(_bound(term))
 
 
-@dataclass(frozen=True)
 class _Related:
-    """The relations between the terms of a body: the sides of its equations, and the variables of its
-    conditions, negated terms and expressions."""
+    """The relations between the terms of a body, whose variables are `own`. Two terms are related if they
+    share a variable, or if an equation, or one of the sets of variables that conditions, negated terms and
+    expressions `read`, is over both. Each table leads from a variable to the numbers of what mentions it."""
 
-    body: Sequence[core.Clause]
-    equations: Sequence[_Sides]
-    others: Sequence[set[str]]
-
-    def to(self, bound: set[str], own: set[str]) -> bool:
-        """Whether a term with the variables `own` shares a variable with the bound ones, or an equation or a
-        condition reads both."""
-        derived = _defined(own, self.body)
-        sides = [(one, other) for pair in self.equations for one, other in (pair, pair[::-1])]
-        return (
-            not own.isdisjoint(bound)
-            or any(_known(one, bound) and _known(other, derived) for one, other in sides)
-            or any(not (read.isdisjoint(derived) or read.isdisjoint(bound)) for read in self.others)
+    def __init__(
+        self, body: Sequence[core.Clause], read: Sequence[set[str]], own: Sequence[set[str]]
+    ) -> None:
+        self.own = own
+        self.made = [each for each in body if isinstance(each, core.Let | core.Unnest)]
+        self.needs = [variables(each.value) for each in self.made]
+        self.definitions = _mentioned(self.needs)
+        self.always = [each.name for each, needs in zip(self.made, self.needs, strict=True) if not needs]
+        pairs = [(variables(one), variables(other)) for one, other in _sides(body)]
+        both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1]) if one and other]
+        self.sides = [one for one, _ in both]
+        self.equations, self.conditions, self.sharing = (
+            _mentioned(self.sides),
+            _mentioned(read),
+            _mentioned(own),
         )
+        knowing = _mentioned([self.closure(each, set()) for each in own])
+        self.facing = [set.intersection(*(set(knowing.get(x, ())) for x in other)) for _, other in both]
+        self.touching = [set().union(*(knowing.get(x, ()) for x in each)) for each in read]
+
+    def closure(self, names: Iterable[str], bound: set[str]) -> set[str]:
+        """What some names add to the bound variables: themselves, and what they define with these."""
+        found, waiting = set[str](), [*names, *self.always]
+        while waiting:
+            name = waiting.pop()
+            if name not in bound and name not in found:
+                found.add(name)
+                for k in self.definitions.get(name, ()):
+                    if all(each in found or each in bound for each in self.needs[k]):
+                        waiting.append(self.made[k].name)
+        return found
 
 
-def _known(expr: core.Expr, bound: set[str]) -> bool:
-    read = variables(expr)
-    return bool(read) and read <= bound
+def _mentioned(sets: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """The numbers of the sets that each variable is in."""
+    found: dict[str, list[int]] = {}
+    for k, names in enumerate(sets):
+        for name in names:
+            found.setdefault(name, []).append(k)
+    return found
 
 
-def _reached(
-    known: Iterable[int], terms: Sequence[core.Atom | core.GroupBy], given: set[str], related: _Related
-) -> set[int]:
-    """The terms that can be reached, one after another, when some are known."""
-    reached = set(known)
-    while True:
-        bound = _defined(given.union(*(_bound(terms[k]) for k in reached)), related.body)
-        more = {k for k, term in enumerate(terms) if k not in reached and related.to(bound, _bound(term))}
-        if not more:
-            return reached
-        reached |= more
+class _Reached:
+    """The terms that can be reached from some, one after another, and the variables that are bound then."""
+
+    def __init__(self, related: _Related, given: set[str]) -> None:
+        self.terms: set[int] = set()
+        self._related = related
+        self._bound: set[str] = set()
+        self._waiting: list[int] = []
+        self._bind(given)
+
+    def add(self, term: int) -> None:
+        """Adds a term, and all that it leads to."""
+        self._waiting.append(term)
+        while self._waiting:
+            found = self._waiting.pop()
+            if found not in self.terms:
+                self.terms.add(found)
+                self._bind(self._related.own[found])
+
+    def _bind(self, names: set[str]) -> None:
+        related = self._related
+        more = related.closure(names, self._bound)
+        self._bound |= more
+        for name in more:
+            self._lead_to(related.sharing.get(name, ()))
+            for k in related.conditions.get(name, ()):
+                self._lead_to(related.touching[k])
+            for k in related.equations.get(name, ()):
+                if related.sides[k] <= self._bound:
+                    self._lead_to(related.facing[k])
+
+    def _lead_to(self, terms: Iterable[int]) -> None:
+        self._waiting += [each for each in terms if each not in self.terms]
 
 
 def _choosing(body: Sequence[core.Clause]) -> Iterator[set[str]]:
@@ -135,19 +188,6 @@ def _choosing(body: Sequence[core.Clause]) -> Iterator[set[str]]:
                 for each in conjuncts(condition):
                     if not (isinstance(each, core.Op) and each.op == "!="):
                         yield variables(each)
-
-
-def _defined(bound: set[str], body: Sequence[core.Clause]) -> set[str]:
-    """Variables with those that definitions make of them."""
-    found = set(bound)
-    for _ in body:
-        size = len(found)
-        for clause in body:
-            if isinstance(clause, core.Let | core.Unnest) and variables(clause.value) <= found:
-                found.add(clause.name)
-        if len(found) == size:
-            break
-    return found
 
 
 def _sides(body: Sequence[core.Clause]) -> Iterator[_Sides]:

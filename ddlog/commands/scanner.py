@@ -44,14 +44,14 @@ class Scanner:
     ) -> None:
         self._relations, self._typedefs, self._indexes = relations, typedefs, indexes
         self._name, self._first = name, 1
-        self.cursor = Cursor("", comments=True)
+        self.cursor = Cursor("", commands=True)
 
     def feed(self, text: str) -> None:
         """Adds text at the end, and drops the lines that were read."""
         cursor = self.cursor
         done = cursor.text.rfind("\n", 0, cursor.position) + 1
         self._first += cursor.text.count("\n", 0, done)
-        self.cursor = Cursor(cursor.text[done:] + text, cursor.position - done, comments=True)
+        self.cursor = Cursor(cursor.text[done:] + text, cursor.position - done, commands=True)
 
     def place(self, start: int, end: int) -> Locate:
         """The place of a part of the text, between two positions of the cursor."""

@@ -81,12 +81,14 @@ def _of_window(relation: core.Relation) -> Iterator[Edge]:
 
 def strongly_connected(successors: Mapping[str, Iterable[str]]) -> list[set[str]]:
     """The strongly connected components, each before the components that it leads to; for equal graphs,
-    given in the same order, the same list. Every node is a key."""
+    given in the same order, the same list."""
     import networkx as nx  # takes a tenth of a second
 
     graph = nx.DiGraph()
     graph.add_nodes_from(reversed(list(successors)))
-    graph.add_edges_from((node, to) for node in graph for to in reversed(list(successors[node])))
+    graph.add_edges_from(
+        (node, to) for node in reversed(list(successors)) for to in reversed(list(successors[node]))
+    )
     condensed = nx.condensation(graph)
     members = condensed.nodes(data="members")
     return [members[number] for number in nx.lexicographical_topological_sort(condensed, int.__neg__)]

@@ -22,12 +22,14 @@ class Unfinished(TextFault):
 
 
 class Cursor:
-    """Steps through `text`. Blanks separate and mean nothing, nor do `#` comments with `comments`."""
+    """Steps through `text`. Blanks separate and mean nothing. In `commands` that a person writes, neither do
+    `#` comments, and files can be named in the place of texts."""
 
-    __slots__ = ("_space", "position", "text")
+    __slots__ = ("_space", "commands", "position", "text")
 
-    def __init__(self, text: str, position: int = 0, *, comments: bool = False) -> None:
-        self._space = _SPACE_AND_COMMENTS if comments else _SPACE
+    def __init__(self, text: str, position: int = 0, *, commands: bool = False) -> None:
+        self._space = _SPACE_AND_COMMENTS if commands else _SPACE
+        self.commands = commands
         self.text = text
         self.position = position
 

@@ -39,6 +39,14 @@ _STARTERS = frozenset(
 )
 
 
+def _of_quotes(error: Diagnostic) -> bool:
+    """Whether an error is one of quotes. In a line that has gone wrong before it says nothing: text and code
+    are then in each other's place."""
+    return isinstance(error, errors.UnclosedString) or (
+        isinstance(error, errors.BadCharacter) and error.character == "$"
+    )
+
+
 class _Parser:
     def __init__(self, source: Source, start: str) -> None:
         self.places = Places(source)
@@ -53,18 +61,14 @@ class _Parser:
         self._steps = [self._step(production) for production in self.tables.productions]
 
     def errors(self) -> list[Diagnostic]:
-        found = in_order([*self.found, *self.actions.errors()])
-        return [each for i, each in enumerate(found) if not self._follows(each, found[:i])]
-
-    def _follows(self, error: Diagnostic, before: list[Diagnostic]) -> bool:
-        """Whether the error is one of quotes, in a line that has gone wrong before: text and code are then in
-        each other's place."""
-        quotes = isinstance(error, errors.UnclosedString) or (
-            isinstance(error, errors.BadCharacter) and error.character == "$"
-        )
         wrong = errors.UnclosedString | errors.BadCharacter | errors.Unexpected
-        lines = [each.span.line for each in before if isinstance(each, wrong) and each.span is not None]
-        return quotes and error.span is not None and error.span.line in lines
+        kept, lines = list[Diagnostic](), set[int]()
+        for each in in_order([*self.found, *self.actions.errors()]):
+            if not (_of_quotes(each) and each.span is not None and each.span.line in lines):
+                kept.append(each)
+            if isinstance(each, wrong) and each.span is not None:
+                lines.add(each.span.line)
+        return kept
 
     def run(self) -> Any:
         """The result of the start symbol, or None after an error in a query."""

@@ -135,10 +135,12 @@ def read_name(cursor: Cursor, what: str) -> tuple[str, int, int]:
 
 
 def read_string(cursor: Cursor) -> str:
-    """A string literal, or `%` and the name of a file whose contents are the string."""
+    """A string literal; in commands also `%` and the name of a file whose contents are the string."""
     start = cursor.skip()
     if cursor.accept("%"):
         name = _read_literal(cursor)
+        if not cursor.commands:
+            raise TextFault('only commands read files (`%"file"`)', start, cursor.position)
         try:
             return Path(name).read_text(encoding="utf-8")
         except OSError as error:

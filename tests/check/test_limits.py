@@ -8,6 +8,7 @@ import ddlog
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
+from ddlog.souffle.translate import translate
 
 DEEP = 3000
 T = "CREATE TABLE t (a INTEGER NOT NULL, b INTEGER NOT NULL);\n"
@@ -121,3 +122,9 @@ def test_sql_has_long_lists_and_disjunctions() -> None:
 def test_a_decimal_with_words_for_numbers_is_refused() -> None:
     with pytest.raises(DDlogError, match="`10, INTEGER2` are no numbers of digits and places"):
         compile_source(Source("d.sql", "CREATE TABLE d (a DECIMAL(10, INTEGER2));"))
+
+
+def test_a_relation_of_souffle_without_a_declaration_is_an_error() -> None:
+    text = ".decl a(x: number)\n.output a\na(1).\nb(x) :- a(x).\nc(x) :- b(x), d(x).\n"
+    with pytest.raises(DDlogError, match="`b`"):
+        translate(Source("s.dl", text))

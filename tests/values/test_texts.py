@@ -15,7 +15,7 @@ from ddlog import values
 from ddlog.syntax.cursor import Cursor, TextFault
 from ddlog.types import Bit, Float, Signed, Tuple, Type, User
 from ddlog.values.fromjson import from_json
-from ddlog.values.fromtext import parse_value
+from ddlog.values.fromtext import parse_value, read_value
 from ddlog.values.mutation import read_mutation
 from ddlog.values.tojson import to_json
 
@@ -106,7 +106,8 @@ def test_text_reads_as_value(text: str, type: Type, value: Any) -> None:
         ('@json "{"', S32, "in the JSON:", 6),
         ('@json "{\\"x\\": 1, \\"x\\": 2}"', POINTS, 'in the JSON: "x" is there twice in an object', 6),
         ("0x_", S32, "expected signed<32>, found `0x_`", 0),
-        ('%"a\\0b"', STRING, 'cannot read "a\\0b": embedded null', 0),
+        ('%"a"', STRING, 'only commands read files (`%"file"`)', 0),
+        ('@json %"a"', POINTS, 'only commands read files (`%"file"`)', 6),
         ('%%"a"', STRING, "expected string, found `%`", 1),
         ("Point{.x = 1, .x = 2}", POINTS, "field `x` is given twice", 14),
         ("[1 2]", set_of(S32), "expected `]`, found `2`", 3),
@@ -215,13 +216,22 @@ def test_a_part_of_another_constructor_is_refused() -> None:
         mutate(read("Dot", SHAPES))
 
 
-def test_the_contents_of_files(tmp_path: Path) -> None:
+def test_commands_take_the_contents_of_files(tmp_path: Path) -> None:
+    def read(text: str, type: Type) -> Any:
+        return read_value(Cursor(text, commands=True), type, TYPES)
+
     (tmp_path / "name").write_text("an ä")
     (tmp_path / "point.json").write_text('{"x": 1, "y": 2}')
     (tmp_path / "bytes").write_bytes(b"\xff")
     assert read(f'%"{tmp_path}/name"', STRING) == "an ä"
     assert read(f'[% "{tmp_path}/name", "b"]', vec(STRING)) == ("an ä", "b")
     assert read(f'@json %"{tmp_path}/point.json"', POINTS) == (1, 2)
-    for name, problem in (("none", "No such file"), ("bytes", "it is not UTF-8"), ("", "Is a directory")):
+    wrong = [
+        ("none", "No such file"),
+        ("bytes", "it is not UTF-8"),
+        ("", "Is a directory"),
+        ("a\\0b", "null"),
+    ]
+    for name, problem in wrong:
         with pytest.raises(TextFault, match=problem):
             read(f'%"{tmp_path}/{name}"', STRING)

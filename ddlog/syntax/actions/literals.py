@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from ... import syntax as ast
@@ -22,6 +23,15 @@ _BASES = {
 def wrapped(value: int, width: int) -> int:
     """The number of `width` bits in two's complement that is equal to the value modulo 2**width."""
     return (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+
+
+def _is_plain(part: ast.Expr) -> bool:
+    return isinstance(part, ast.StringLit)
+
+
+def _joined(pieces: list[Any]) -> ast.Expr:
+    """Pieces of text that follow each other as one."""
+    return ast.StringLit("".join(each.value for each in pieces), pieces[0].span.to(pieces[-1].span))
 
 
 class Literals(Builder):
@@ -87,12 +97,10 @@ class Literals(Builder):
 
     def text(self, start: int, end: int, *pieces: Any) -> ast.Expr:
         parts: list[ast.Expr] = []
-        for part in (part for piece in pieces for part in piece):
-            before = parts[-1] if parts else None
-            if isinstance(part, ast.StringLit) and isinstance(before, ast.StringLit):
-                parts[-1] = ast.StringLit(before.value + part.value, before.span.to(part.span))
-            elif not isinstance(part, ast.StringLit) or part.value:
-                parts.append(part)
+        for plain, run in groupby((part for piece in pieces for part in piece), _is_plain):
+            adjacent = list(run)
+            parts += [_joined(adjacent)] if plain else adjacent
+        parts = [each for each in parts if not isinstance(each, ast.StringLit) or each.value]
         span = self.span(start, end)
         if any(not isinstance(part, ast.StringLit) for part in parts):
             return ast.Interpolated(tuple(parts), span)
