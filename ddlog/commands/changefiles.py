@@ -4,6 +4,7 @@ JSON, an object a line (`insert_or_update`, `delete_key` and `clear` besides):
 
     {"insert": {"Edge": {"from": 1, "to": 2}}}
     {"delete": {"Edge": [2, 3]}}
+    {"insert": {"Edge": [{"from": 1, "to": 2}, [3, 4]]}}
     {"commit": true}
 
 An update may carry an "id", a string or an integer: one whose id was applied before is skipped.
@@ -33,9 +34,12 @@ from ..errors.excerpt import Excerpt
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..errors.unknown import NoSuchRelation
-from ..io.columns import TypeDefs, cell_reader
-from ..io.delimited import Record, comma_records, header_order, tab_records
+from ..io.columns import TypeDefs
+from ..io.delimited import Record, Shape, records
+from ..io.delimitedfiles import cell_readers, read_cells, shaped
+from ..io.dialects import PLAIN, Dialect
 from ..io.faults import CellFault
+from ..io.header import find_header
 from ..io.jsonfiles import row_from_json
 from ..io.refusals import Refuse, stop
 from ..values.fromjson import decode_json, from_json
@@ -148,10 +152,12 @@ class JsonReader:
             raise DDlogError([errors.UnknownCommand(word, nearest(word, _WORDS), _WORDS, span=place())])
         if not isinstance(content, dict):
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
-        for position, (name, row) in enumerate(content.items(), 1):
+        for position, (name, given) in enumerate(content.items(), 1):
             declared = _declared(name, self._relations, place)
-            read: Callable[..., Any] = _key_from_json if word == "delete_key" else row_from_json
-            yield Update(word, name, read(row, declared, self._typedefs), position == len(content))
+            read: Callable[..., Sequence[Any]] = _key_from_json if word == "delete_key" else _rows_from_json
+            *rows, last = read(given, declared, self._typedefs)
+            yield from (Update(word, name, row, False) for row in rows)
+            yield Update(word, name, last, position == len(content))
 
     def _place(self, line: str, column: int = 0, number: int = 0) -> Locate:
         name, number = self._name, number or self._line
@@ -171,12 +177,13 @@ def _id(given: Any) -> str:
 
 def separated_changes(
     text: str,
-    separator: str,
+    shape: Shape,
     relation: str,
     relations: Mapping[str, Relation],
     typedefs: TypeDefs,
     name: str,
     refuse: Refuse = stop,
+    dialect: Dialect = PLAIN,
 ) -> Iterator[Command]:
     """The commands of a change file of one relation. A wrong row is refused. Raises DDlogError."""
     whole = _at(name, Record(1, text.split("\n", 1)[0], []), 0, 1)
@@ -184,11 +191,11 @@ def separated_changes(
     if declared.role != "input":
         inputs = tuple(sorted(each.name for each in relations.values() if each.role == "input"))
         raise DDlogError([NotAnInput(relation, declared.role, inputs, span=whole())])
-    readers = [cell_reader(column.type, typedefs) for column in declared.columns]
+    readers = cell_readers(declared, typedefs, dialect)
     place, is_open = whole, False
     try:
-        records, order = _records(text, separator, declared)
-        for record in records:
+        rows, order = _records(text, shaped(shape, dialect, declared), declared, readers, dialect)
+        for record in rows:
             place = _at(name, record, 0, len(record.text))
             if record.cells == ["commit"]:
                 if not is_open:
@@ -197,7 +204,7 @@ def separated_changes(
                 yield Command(Commit(), "commit", place)
                 continue
             try:
-                update = _update(record, order, declared, readers)
+                update = _update(record, order, declared, readers, dialect.extra == "ignore")
             except CellFault as fault:
                 refuse(_error(name, fault))
                 continue
@@ -216,41 +223,46 @@ def _error(name: str, fault: CellFault) -> DDlogError:
     return DDlogError([errors.BadCommand(fault.message, span=span)])
 
 
-def _records(text: str, separator: str, declared: Relation) -> tuple[Iterator[Record], list[int]]:
-    records = comma_records(text) if separator == "," else tab_records(text, keep_empty=False)
+def _records(
+    text: str,
+    shape: Shape,
+    declared: Relation,
+    readers: Sequence[Callable[[str], Any]],
+    dialect: Dialect,
+) -> tuple[Iterator[Record], list[int]]:
+    found = records(text, replace(shape, keep_empty=False))
     straight = list(range(1, len(declared.columns) + 1))
-    first = next(records, None)
+    first = next(found, None)
     if first is None:
         return iter(()), straight
-    names = {column.name for column in declared.columns}
-    if {cell.strip() for cell in first.cells} == names != {"commit"}:
+    names = {name.casefold() for name in dialect.names(declared)}
+    if {cell.strip().casefold() for cell in first.cells} == names != {"commit"}:
         raise CellFault("the header lacks a first column, of +1 and -1", first.line, 1, first.text)
     if first.cells[0].strip() not in _SIGNS and len(first.cells) > 1:
         starts = [first.column(position) for position in range(1, len(first.cells))]
-        order = header_order(Record(first.line, first.text, first.cells[1:], starts), declared)
+        head = Record(first.line, first.text, first.cells[1:], starts)
+        order, _ = find_header(head, (), declared, readers, dialect)
         if order is not None:
-            return records, [place + 1 for place in order]
-    return itertools.chain([first], records), straight
+            return found, [place + 1 for place in order]
+    return itertools.chain([first], found), straight
 
 
 def _update(
-    record: Record, order: list[int], declared: Relation, readers: list[Callable[[str], Any]]
+    record: Record,
+    order: Sequence[int],
+    declared: Relation,
+    readers: Sequence[Callable[[str], Any]],
+    wide: bool,
 ) -> Update:
+    """The change of a row, which may have more cells if it is `wide`. Raises CellFault."""
     kind = _SIGNS.get(record.cells[0].strip())
     if kind is None:
         message = f"expected +1, -1 or commit, found `{record.cells[0]}`"
         raise CellFault(message, record.line, 1, record.text, max(1, len(record.cells[0])))
-    if len(record.cells) != len(readers) + 1:
+    if len(record.cells) <= max(order, default=0) if wide else len(record.cells) != len(readers) + 1:
         message = f"expected +1 or -1 and {len(readers)} columns, found {len(record.cells)} columns"
         raise CellFault(message, record.line, 1, record.text, len(record.text))
-    row: list[Any] = []
-    for read, place in zip(readers, order, strict=True):
-        try:
-            row.append(read(record.cells[place]))
-        except ValueError as error:
-            width = max(1, len(record.cells[place]))
-            raise CellFault(str(error), record.line, record.column(place), record.text, width) from None
-    return Update(kind, declared.name, tuple(row), True)
+    return Update(kind, declared.name, read_cells(record, readers, order), True)
 
 
 def _at(name: str, record: Record, column: int, width: int) -> Locate:
@@ -265,8 +277,18 @@ def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Re
     return declared
 
 
-def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Any:
+def _rows_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Row]:
+    """A row from decoded JSON, or the rows of an array that is none itself. Raises ValueError."""
+    try:
+        return [row_from_json(data, declared, typedefs)]
+    except ValueError:
+        if not isinstance(data, list) or not data or not all(isinstance(each, list | dict) for each in data):
+            raise
+    return [row_from_json(each, declared, typedefs) for each in data]
+
+
+def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Any]:
     """A primary key from decoded JSON. Raises ValueError."""
     if declared.key is None:
         raise ValueError(f"{declared.name} has no primary key")
-    return from_json(data, declared.key.result, typedefs)
+    return [from_json(data, declared.key.result, typedefs)]

@@ -16,8 +16,10 @@ from typing import Protocol, TextIO
 from ..core import Index, Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
+from ..io.delimited import COMMAS, TABS
+from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
-from ..io.read import fault_in
+from ..io.read import faulty_file
 from ..io.refusals import Refuse, stop
 from ..io.utf8 import decode
 from ..types import TypeDef
@@ -49,6 +51,7 @@ def update_commands(
     relation: str | None = None,
     runs: bool = False,
     refuse: Refuse = stop,
+    dialect: Dialect = PLAIN,
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError; wrong lines and commands
     go to `refuse`.
@@ -67,22 +70,22 @@ def update_commands(
         yield from _follow(sys.stdin, make_reader, runs, refuse)
         return
     path = Path(name)
-    text = read_update_file(path)
+    text = read_update_file(path, dialect.encoding)
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
     if is_separated(name):
         relation = relation or path.name.split(".")[0]
-        separator = "," if ending == "csv" else "\t"
-        yield from separated_changes(text, separator, relation, relations, typedefs, name, refuse)
+        shape = COMMAS if ending == "csv" else TABS
+        yield from separated_changes(text, shape, relation, relations, typedefs, name, refuse, dialect)
         return
     is_json = ending in ("jsonl", "ndjson", "json")
     reader = make_reader(is_json, name)
     reader.feed(text)
-    yield from _read(reader, True, runs, refuse)
+    yield from commands_of(reader, True, runs, refuse)
 
 
 def is_separated(name: str) -> bool:
     """Whether an update file consists of separated rows."""
-    return re.search(r"\.(csv|tsv|facts)(\.gz)?$", name) is not None
+    return re.search(r"\.(csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 
 def check_updates(name: str) -> None:
@@ -108,14 +111,14 @@ def _follow(
                 lines = lines.removeprefix(_BYTE_ORDER_MARK)
                 reader = make_reader(lines.lstrip().startswith("{"), "<stdin>")
             reader.feed(lines)
-            yield from _read(reader, False, runs, refuse)
+            yield from commands_of(reader, False, runs, refuse)
     except UnicodeDecodeError as error:
         raise DDlogError([errors.CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
     if reader is not None:
-        yield from _read(reader, True, runs, refuse)
+        yield from commands_of(reader, True, runs, refuse)
 
 
-def _read(reader: UpdateReader, final: bool, runs: bool, refuse: Refuse) -> Iterator[Command]:
+def commands_of(reader: UpdateReader, final: bool, runs: bool, refuse: Refuse) -> Iterator[Command]:
     """The commands of a reader; wrong ones are refused."""
     while True:
         try:
@@ -146,16 +149,16 @@ def _arriving(stream: TextIO) -> Iterator[str]:
         waiting.append(text[end:])
 
 
-def read_update_file(path: Path) -> str:
+def read_update_file(path: Path, encoding: str = "utf-8") -> str:
     """The text of a file, which may be compressed. Raises DDlogError."""
     try:
         data = path.read_bytes()
-        text = decode(gzip.decompress(data) if path.name.endswith(".gz") else data)
+        text = decode(gzip.decompress(data) if path.name.endswith(".gz") else data, encoding)
         return text.removeprefix(_BYTE_ORDER_MARK)
     except IsADirectoryError:
         raise DDlogError([errors.DirectoryForFile(str(path))]) from None
     except FaultyFile as faulty:
-        raise DDlogError([fault_in(str(path), fault) for fault in faulty.faults]) from None
+        raise faulty_file(str(path), faulty) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(str(path), reason)]) from None

@@ -16,14 +16,16 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _FILE_FORMS = """\
 fact files (--input): a directory with one file for each input relation, named after the relation
-  REL.csv          commas, quotes as in RFC 4180; a first line with the column names is a header
+  REL.csv          commas, quotes as in RFC 4180; a first line with the column names, in any order and
+                   case, is a header, unless one of them is also a cell below (--header)
   REL.facts, .tsv  tabs, no header, no quotes
   REL.jsonl, .json objects by column name, or arrays
   REL.parquet, .arrow
   REL/             a folder of such files; the text forms may end in .gz
 --input may be repeated. A place may also be a pattern ('facts/2026-*/*.csv'), or Rel=PLACE: all files of
-PLACE are facts of that relation, whatever their names (Edge=data/e.csv, 'Edge=data/*.parquet'). Spark reads
-files itself, and also reads the URL of an object store (s3a://bucket/facts), Rel=TABLE of the catalog,
+PLACE are facts of that relation, whatever their names (Edge=data/e.csv, 'Edge=data/*.parquet'). Options of a
+place say how its files are written, as in 'Edge=e.csv?delimiter=;&null=NA' (docs/facts.md). Spark reads files
+itself, and also reads the URL of an object store (s3a://bucket/facts), Rel=TABLE of the catalog,
 table:PREFIX (the tables PREFIX + relation), and .orc in Rel=PLACE.
 
 output (--output): on Spark the executors write it
@@ -37,7 +39,8 @@ update files (--updates):
                    also rollback, insert_or_update, delete_key, modify, clear, dump, query, why,
                    query_index, dump_index, profile, timestamp, log_level, mssleep, echo, exit
   NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
-  REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end
+  REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end;
+                   REL=FILE.csv is a file of any name
   -                standard input: commands or JSON lines, applied as they arrive
 Each commit prints exactly the changes of the output relations. With --output the changes also go to
 DIR/changes.jsonl or DIR/REL.changes.csv.
@@ -105,6 +108,9 @@ def _run(commands: _Commands) -> None:
     run.add_argument("--updates", metavar="FILE", action="append", default=[], type=_name,
                      help="apply the transactions of this file, or REL=FILE; - is standard input; may be "
                           "repeated, and the files are applied in this order")  # fmt: skip
+    run.add_argument("--on-error", metavar="stop|skip|FILE", default="stop", type=_name,
+                     help="end at the first wrong line of facts and updates (stop, the default), or skip it, "
+                          "and write it with the reason to FILE")  # fmt: skip
     run.add_argument("--profile", metavar="FILE", type=_name,
                      help="measure the run, and write where the time went to FILE.json, or as a page to "
                           "FILE.html")  # fmt: skip
@@ -255,6 +261,15 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="PLACE", action="append", default=[],
                         help="a directory with a fact file for each input relation, or REL=PLACE; "
                              "may be repeated")  # fmt: skip
+    parser.add_argument("--header", choices=("yes", "no", "auto"),
+                        help="whether the first line of a .csv file names the columns; auto (default): it "
+                             "does if its cells are their names, and none is also a cell below")  # fmt: skip
+    parser.add_argument("--extra", choices=("error", "ignore"),
+                        help="what is done with columns that the relation does not have "
+                             "(default: error)")  # fmt: skip
+    parser.add_argument("--map", metavar="REL=PLACE:COL=NAME", action="append", default=[],
+                        help="read REL from a place where the column COL is called NAME; may be "
+                             "repeated")  # fmt: skip
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
                         help="the most iterations of a recursion (default: no limit, with "
                              "groups inside 65,536)")  # fmt: skip

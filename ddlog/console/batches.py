@@ -16,6 +16,7 @@ from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.following import NotOfThisFolder
 from ..io.files import split_name
+from ..io.refusals import Refuse, stop
 from ..sessions.session import Session
 from ..values.rows import Row
 from .followedfiles import OP, changes_in, facts_in, is_columnar, spark_reads
@@ -33,8 +34,11 @@ _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
 class Batches:
     """Turns the files that Spark finds into changes, a batch at a time."""
 
-    def __init__(self, session: Session, epochs: StreamEpochs, home: Path, note: Note) -> None:
+    def __init__(
+        self, session: Session, epochs: StreamEpochs, home: Path, note: Note, refuse: Refuse | None = None
+    ) -> None:
         self._session, self._epochs, self._home, self._note = session, epochs, home, note
+        self._refuse = refuse
         self._inputs = session.program.names("input")
         self._passed: set[tuple[str, str]] = set()
 
@@ -60,15 +64,17 @@ class Batches:
             if length >= _LARGE and is_columnar(path):
                 changes += [*gathered(), self._columnar(relation, path)]
                 continue
-            signed = changes_in(path, relation, program.relations, self._session.typedefs)
+            signed = changes_in(
+                path, relation, program.relations, self._session.typedefs, self._refuse or stop
+            )
             if signed is not None:
                 for changed, row, op in signed:
                     self._check_input(path, changed)
                     rows.setdefault(changed, []).append((row, op))
-            elif length >= _LARGE and spark_reads(path):
+            elif length >= _LARGE and spark_reads(path) and self._refuse is None:
                 changes += [*gathered(), self._large(relation, path)]
             else:
-                come = facts_in(path, relation, self._session.typedefs)
+                come = facts_in(path, relation, self._session.typedefs, self._note, self._refuse)
                 rows.setdefault(relation.name, []).extend((row, 1) for row in come)
         yield [*changes, *gathered()]
 

@@ -17,6 +17,7 @@ from ..errors import facts
 from ..errors.checkpoints import CheckpointOfOtherFacts
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
+from ..io.refusals import Refuse
 from ..sessions.results.views import Changes
 from ..sessions.session import Session
 from .batches import Batches
@@ -51,7 +52,12 @@ def check_follow(directory: str, inputs: Sequence[str]) -> None:
 
 
 def follow(
-    session: Session, options: RunOptions, names: Sequence[str], note: Note, progress: ProgressLine
+    session: Session,
+    options: RunOptions,
+    names: Sequence[str],
+    note: Note,
+    progress: ProgressLine,
+    refuse: Refuse | None = None,
 ) -> None:
     """Follows a directory until Ctrl-C, an error, or, with `once`, the end of its present files.
 
@@ -80,7 +86,7 @@ def follow(
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
         files = files.option("maxFileAge", _AGE)
         source = files.load(_source_url(options.follow)).select("path", "modificationTime", "length")
-        batches = Batches(session, epochs, Path(options.follow).resolve(), note)
+        batches = Batches(session, epochs, Path(options.follow).resolve(), note, refuse)
         stream.start(source, batches.changes, options.once, options.every)
         applied, pauses = 0, Pauses(session)
         with _interrupts() as pressed:

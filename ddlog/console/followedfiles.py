@@ -6,23 +6,24 @@ import gzip
 import itertools
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ..commands.changefiles import JsonReader, separated_changes
 from ..commands.commands import Commit, Start
 from ..commands.interpreter import Command
 from ..commands.update import Update
-from ..commands.updatefiles import read_update_file
+from ..commands.updatefiles import commands_of, read_update_file
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.following import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
-from ..io.delimited import Record, comma_records, tab_records
+from ..io.delimited import COMMAS, TABS, Record, Shape, records
 from ..io.faults import CellFault
 from ..io.files import FactFile, split_name
 from ..io.read import fault_in, read_facts
+from ..io.refusals import Refuse, stop
 from ..values.rows import Row
 
 _HEAD = 1 << 20
@@ -34,10 +35,14 @@ _WORDS = ("insert", "delete", "insert_or_update", "upsert", "delete_key", "clear
 
 
 def changes_in(
-    path: Path, relation: Relation, relations: Mapping[str, Relation], typedefs: TypeDefs
+    path: Path,
+    relation: Relation,
+    relations: Mapping[str, Relation],
+    typedefs: TypeDefs,
+    refuse: Refuse = stop,
 ) -> Iterator[tuple[str, Row, int]] | None:
     """The changes of a file in the folder of a relation, as relation, row and +1 or -1, in order; None if the
-    file holds facts. Raises DDlogError.
+    file holds facts. Wrong lines are refused. Raises DDlogError.
 
     A file of changes is a file of JSON lines whose first line is a change (`{"insert": …}`), a file of rows
     with +1 or -1 before the columns of the relation, or a table with a further column `op`.
@@ -52,12 +57,12 @@ def changes_in(
             return None
         reader = JsonReader(relations, typedefs, str(path))
         reader.feed(read_update_file(path))
-        return _rows(reader.commands(final=True))
-    separator = "," if named[1] == "csv" else "\t"
-    if not _is_separated_change(_head(path), separator, relation):
+        return _rows(commands_of(reader, True, False, refuse))
+    shape = COMMAS if named[1] == "csv" else TABS
+    if not _is_separated_change(_head(path), shape, relation):
         return None
     text = read_update_file(path)
-    return _rows(separated_changes(text, separator, relation.name, relations, typedefs, str(path)))
+    return _rows(separated_changes(text, shape, relation.name, relations, typedefs, str(path), refuse))
 
 
 def is_columnar(path: Path) -> bool:
@@ -72,12 +77,18 @@ def spark_reads(path: Path) -> bool:
     return named is not None and named[1] != "arrow"
 
 
-def facts_in(path: Path, relation: Relation, typedefs: TypeDefs) -> Iterator[Row]:
-    """The rows of a file of facts. Raises DDlogError."""
+def facts_in(
+    path: Path,
+    relation: Relation,
+    typedefs: TypeDefs,
+    note: Callable[[str], None] = lambda _: None,
+    refuse: Refuse | None = None,
+) -> Iterator[Row]:
+    """The rows of a file of facts. Wrong rows are refused. Raises DDlogError."""
     named = split_name(path)
     assert named is not None
     file = FactFile(relation.name, path, named[1], named[2])
-    return read_facts(file, relation, typedefs).rows(relation)
+    return read_facts(file, relation, typedefs, note, refuse).rows(relation)
 
 
 def _table_changes(
@@ -141,11 +152,10 @@ def _is_json_change(text: str) -> bool:
     return isinstance(first, dict) and len(first) == 1 and next(iter(first)) in _WORDS
 
 
-def _is_separated_change(text: str, separator: str, relation: Relation) -> bool:
+def _is_separated_change(text: str, shape: Shape, relation: Relation) -> bool:
     """Whether one of the first two rows has a further cell with +1 or -1; the other one may be a header."""
-    records = comma_records(text) if separator == "," else tab_records(text, keep_empty=False)
     try:
-        first: list[Record] = list(itertools.islice(records, 2))
+        first: list[Record] = list(itertools.islice(records(text, shape), 2))
     except CellFault:
         return False
     if len(relation.columns) > 1 and first and first[0].cells == ["commit"]:

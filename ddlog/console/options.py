@@ -49,6 +49,7 @@ class RunOptions(StateOptions):
     store: bool = True
     queries: tuple[str, ...] = ()
     profile: str | None = None
+    on_error: str = "stop"
 
 
 def is_elsewhere(output: str) -> bool:

@@ -15,7 +15,9 @@ from ..errors.diagnostics import DDlogError, Note
 from ..errors.options import BadOptionValue, OptionNeeded
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
+from ..io.dialects import check_fits
 from ..io.places import Place, parse_places, shown
+from ..io.refusals import Refuse, Skipped, skipping, stop
 from ..io.write import make_directory
 from ..sessions.program import Program
 from ..sessions.results import Changes
@@ -52,9 +54,12 @@ def run(program: Program, options: RunOptions) -> None:
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
             updates=bool(updates or options.follow or options.state or options.profile),
         )  # fmt: skip
+    skipped = skipping(options.on_error)
     lasts = options.state is not None or options.checkpoint is not None
     with session if lasts else nullcontext(), profiled(session, options.profile):
-        _run_on(session, chosen, options, updates, note, progress)
+        _run_on(session, chosen, options, updates, skipped, note, progress)
+    if skipped is not None:
+        skipped.close(note)
 
 
 def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:
@@ -66,6 +71,7 @@ def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:
             expected = "rows with +1 or -1 after REL=, in a file that ends in .csv, .tsv or .facts"
             raise DDlogError([BadOptionValue("--updates", shown(place), expected)])
         check_updates(place.text)
+        check_fits(place.dialect, place.text.removesuffix(".gz").rpartition(".")[2], place.text)
     return places
 
 
@@ -81,6 +87,7 @@ def _run_on(
     chosen: Sequence[Relation],
     options: RunOptions,
     updates: Sequence[Place],
+    skipped: Skipped | None,
     note: Tell,
     progress: ProgressLine,
 ) -> None:
@@ -88,7 +95,7 @@ def _run_on(
     if options.follow is not None:
         from .follow import follow
 
-        follow(session, options, [relation.name for relation in chosen], note, progress)
+        follow(session, options, [relation.name for relation in chosen], note, progress, skipped)
         return
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
@@ -96,7 +103,7 @@ def _run_on(
         to_files = options.state is not None and options.output is not None and options.delta != "none"
         if to_files and session.resumed:
             _write_changes(session, chosen, options)
-        first = _first_commit(session, options, note)
+        first = _first_commit(session, options, note, skipped)
         if to_files and not session.resumed:
             _write_changes(session, chosen, options)
     if options.explain:
@@ -109,7 +116,7 @@ def _run_on(
     if options.init_snapshot:
         show_snapshot(session, chosen, options, first)
     if updates:
-        _apply_updates(session, updates, chosen, options, note, progress)
+        _apply_updates(session, updates, chosen, options, skipped or stop, note, progress)
     if all(place.text != "-" for place in updates) and waits_unread():
         note("standard input is not read: --updates - applies it")
 
@@ -147,14 +154,14 @@ def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> 
     return sorted(kept)
 
 
-def _first_commit(session: Session, options: RunOptions, note: Tell) -> Changes:
+def _first_commit(session: Session, options: RunOptions, note: Tell, skipped: Skipped | None) -> Changes:
     # A session with a state has sessions after it, which can begin with what this one derives.
     lasting = options.state is not None and not options.read_only
     static = not options.updates and not lasting
     if not options.input:
         return session.start(static=static)
     check_input(session, options)
-    return session.load(options.input, note=note, static=static, replace=options.replace)
+    return session.load(options.input, note=note, static=static, replace=options.replace, refuse=skipped)
 
 
 def _apply_updates(
@@ -162,6 +169,7 @@ def _apply_updates(
     updates: Sequence[Place],
     chosen: Sequence[Relation],
     options: RunOptions,
+    refuse: Refuse,
     note: Tell,
     progress: ProgressLine,
 ) -> None:
@@ -178,12 +186,18 @@ def _apply_updates(
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(
-            session, print_line, changed, outputs, store=options.store, warned=warning(options.quiet)
+            session,
+            print_line,
+            changed,
+            outputs,
+            store=options.store,
+            refuse=refuse,
+            warned=warning(options.quiet),
         )
         for place in updates:
             commands = update_commands(
                 place.text, program.relations, session.typedefs, program.indexes,
-                relation=place.relation, runs=True,
+                relation=place.relation, runs=True, dialect=place.dialect, refuse=refuse,
             )  # fmt: skip
             try:
                 _carry_out(interpreter, commands, note, progress)

@@ -17,7 +17,7 @@ from ..errors.souffle import BadParameter, NoFactFile
 from ..io.columns import Columns
 from ..io.faults import FaultyFile
 from ..io.formats import Row
-from ..io.read import fault_in
+from ..io.read import faulty_file
 from ..io.write import make_directory, replacing
 from ..lowering.lower import needed_by
 from ..sessions.program import Program
@@ -102,7 +102,7 @@ class SouffleFiles:
                 return read_json_facts(data, form, relation, self._words)
             return read_delimited_facts(data, form, relation, self._words, self._note)
         except FaultyFile as faulty:
-            raise DDlogError([fault_in(shown, fault) for fault in faulty.faults]) from None
+            raise faulty_file(shown, faulty) from None
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DDlogError([errors.CannotRead(shown, reason)]) from None

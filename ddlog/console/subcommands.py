@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """`ddlog run`. Raises DDlogError."""
     from .options import RunOptions
+    from .placeoptions import input_places, update_places
     from .run import run
 
     options = RunOptions(
-        input=tuple(arguments.input), output=arguments.output, format=arguments.format,
-        updates=tuple(arguments.updates), relations=tuple(arguments.relation), sizes=arguments.sizes,
+        input=input_places(arguments), output=arguments.output, format=arguments.format,
+        updates=update_places(arguments), relations=tuple(arguments.relation), sizes=arguments.sizes,
         explain=arguments.explain,
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
         follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
@@ -33,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         queries=tuple(arguments.query), state=arguments.state, durability=arguments.durability,
         read_only=arguments.read_only, replace=arguments.replace, merge=arguments.merge,
         migrate=arguments.migrate, fill=tuple(arguments.fill), profile=arguments.profile,
+        on_error=arguments.on_error,
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments, arguments.query), options)
@@ -41,14 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def repl(arguments: argparse.Namespace) -> int:
     """`ddlog repl`. Raises DDlogError."""
+    from .placeoptions import input_places
     from .repl import repl
 
     engine = _engine(arguments)
     program = _compile(arguments)
     with _engines_stopped():
         repl(
-            program, arguments.input, engine, arguments.max_iterations, arguments.quiet, arguments.delta,
-            arguments.on_demand, _state(arguments),
+            program, input_places(arguments), engine, arguments.max_iterations, arguments.quiet,
+            arguments.delta, arguments.on_demand, _state(arguments),
         )  # fmt: skip
     return 0
 
@@ -102,9 +105,10 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
 def explain(arguments: argparse.Namespace) -> int:
     """`ddlog explain`. Raises DDlogError."""
     from .explain import ExplainOptions, explain
+    from .placeoptions import input_places
 
     options = ExplainOptions(
-        arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.absent,
+        arguments.question, input_places(arguments), arguments.depth, arguments.all, arguments.absent,
         arguments.within, arguments.format,
         arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
         arguments.state, arguments.ends, arguments.change,

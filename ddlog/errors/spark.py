@@ -163,6 +163,21 @@ class OnlySparkReads(Diagnostic):
     place: str
 
 
+class OnlyReadHere(Diagnostic):
+    """A place that Spark cannot read as its options say."""
+
+    title = "{place}: Spark reads neither archives nor files with options of a place"
+    suggestion = "use --engine in-process, or rewrite the files"
+    place: str
+
+
+class SkipsNoRows(Diagnostic):
+    """Wrong rows that should be skipped on Spark."""
+
+    title = "Spark does not skip wrong rows of facts: the first one ends the load"
+    suggestion = "use --engine in-process, or --on-error stop"
+
+
 class NoFrameOfLookup(Diagnostic):
     """A Spark DataFrame of rows that an index found, on Spark."""
 

@@ -9,21 +9,35 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..core import Relation
 from .arrow import columns_of_table, portable, to_table
 from .columns import Columns, TypeDefs
+from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
+from .header import column_places
+from .reading import Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def read_parquet(path: Path, relation: Relation, typedefs: TypeDefs) -> Columns:
+def read_parquet(path: Path, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
     """The rows of a Parquet file. Raises CellFault with the number of the row, OSError."""
-    return columns_of_table(open_table(str(path), "parquet"), relation, typedefs)
+    table = in_columns(open_table(str(path), "parquet"), relation, reading.dialect)
+    return columns_of_table(table, relation, typedefs)
 
 
-def read_arrow(path: Path, relation: Relation, typedefs: TypeDefs) -> Columns:
+def read_arrow(path: Path, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
     """The rows of an Arrow file or stream. Raises CellFault with the number of the row, OSError."""
-    return columns_of_table(open_table(str(path), "arrow"), relation, typedefs)
+    table = in_columns(open_table(str(path), "arrow"), relation, reading.dialect)
+    return columns_of_table(table, relation, typedefs)
+
+
+def in_columns(table: pa.Table, relation: Relation, dialect: Dialect) -> pa.Table:
+    """A table with the names of the relation's columns where the dialect, or another case, names them. Other
+    columns stay, to be errors, if the dialect does not ignore them."""
+    places = column_places(table.column_names, dialect.names(relation))
+    if None in places or (dialect.extra == "error" and len(places) < table.num_columns):
+        return table
+    return table.select(places).rename_columns([column.name for column in relation.columns])
 
 
 def open_table(path: str, kind: str) -> pa.Table:

@@ -1,7 +1,7 @@
 """Delimited text as records of cells, with their places for messages.
 
-Tab-separated cells are taken as they stand; comma-separated ones follow RFC 4180. A first line that
-names the columns, in any order, is a header (comma-separated files only).
+Tab-separated cells are taken as they stand; comma-separated ones follow RFC 4180. `header.py` tells whether
+the first record is a header.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
-from ..core import Relation
 from .faults import CellFault
-
-_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,46 +33,69 @@ class Record:
         return 1 + sum(len(each) + len(self.separator) for each in self.cells[:cell])
 
 
-def tab_records(text: str, keep_empty: bool) -> Iterator[Record]:
-    """The lines of a tab-separated text. Empty lines are records only if `keep_empty`."""
-    return plain_records(text, "\t", keep_empty)
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How rows are separated: the sign between cells, the sign around them, or nothing, and the number of
+    lines before the first row. Empty lines are rows only if they are kept."""
+
+    separator: str
+    quote: str = ""
+    skip: int = 0
+    keep_empty: bool = False
 
 
-def comma_records(text: str) -> Iterator[Record]:
-    """The records of a comma-separated text. Raises CellFault at a quote that does not end."""
-    return quoted_records(text, ",", False) if '"' in text else plain_records(text, ",", False)
+COMMAS, TABS = Shape(",", '"'), Shape("\t")
 
 
-def plain_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
-    """The lines of a text without quotes. Empty lines are records only if `keep_empty`."""
+def records(text: str, shape: Shape) -> Iterator[Record]:
+    """The rows of a text. Raises CellFault at a quote that does not end."""
+    for _ in range(shape.skip):
+        text = text.partition("\n")[2]
+    first = 1 + shape.skip
+    if shape.quote and shape.quote in text:
+        return quoted_records(text, shape.separator, shape.keep_empty, shape.quote, first)
+    return plain_records(text, shape.separator, shape.keep_empty, first)
+
+
+def plain_records(text: str, separator: str, keep_empty: bool, first: int = 1) -> Iterator[Record]:
+    """The lines of a text without quotes, counted from `first`. Empty lines are records only if
+    `keep_empty`."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         line = line.removesuffix("\r")
         if line or keep_empty:
             yield Record(number, line, line.split(separator), None, separator)
 
 
-def quoted_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
+def quoted_records(
+    text: str, separator: str, keep_empty: bool, quote: str = '"', first: int = 1
+) -> Iterator[Record]:
     """The records of a text in which a cell may be quoted. Empty lines are records only if `keep_empty`.
     Raises CellFault at a quote that does not end."""
-    position, line = 0, 1
+    position, line = 0, first
     while position < len(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        if '"' not in text[position:end]:
+        if quote not in text[position:end]:
             plain = text[position:end].removesuffix("\r")
             if plain or keep_empty:
                 yield Record(line, plain, plain.split(separator), None, separator)
             position, line = end + 1, line + 1
             continue
-        record, position = _quoted_record(text, position, line, separator)
+        record, position = _quoted_record(text, position, line, separator, quote)
         yield record
         line += text.count("\n", position - 1, position) + sum(cell.count("\n") for cell in record.cells)
 
 
-def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple[Record, int]:
+@cache
+def _quoted(quote: str) -> re.Pattern[str]:
+    sign = re.escape(quote)
+    return re.compile(f"{sign}((?:[^{sign}]|{sign}{sign})*){sign}")
+
+
+def _quoted_record(text: str, position: int, line: int, separator: str, quote: str) -> tuple[Record, int]:
     cells: list[str] = []
     starts: list[int] = []
     empty: list[int] = []
@@ -83,13 +104,13 @@ def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple
     shown = text[begin : line_end if line_end >= 0 else len(text)]
     while True:
         starts.append(position - begin + 1)
-        if text.startswith('"', position):
-            quoted = _QUOTED.match(text, position)
+        if text.startswith(quote, position):
+            quoted = _quoted(quote).match(text, position)
             if quoted is None:
                 raise CellFault("this quoted cell does not end", line, starts[-1], shown)
             if not quoted.group(1):
                 empty.append(len(cells))
-            cells.append(quoted.group(1).replace('""', '"'))
+            cells.append(quoted.group(1).replace(quote * 2, quote))
             position = quoted.end()
         else:
             end = text.find("\n", position)
@@ -108,27 +129,3 @@ def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple
                 f"expected `{separator}` or the end of the line after a quoted cell", line, column, shown
             )
         return Record(line, shown.removesuffix("\r"), cells, starts, separator, empty), position + 1
-
-
-def header_order(record: Record, relation: Relation) -> list[int] | None:
-    """The position of each column of the relation, if the record is a header; None if it is data.
-
-    Raises CellFault for a record that names some of the columns, but not exactly all of them.
-    """
-    names = [column.name for column in relation.columns]
-    cells = [cell.strip().removeprefix("\ufeff") for cell in record.cells]
-    if sorted(cells) == sorted(names):
-        return [cells.index(name) for name in names]
-    known = [cell for cell in cells if cell in names]
-    if not known or len(known) * 2 < len(names):
-        return None
-    shown = ", ".join(names)
-    for position, cell in enumerate(cells):
-        if cell not in names or cells.index(cell) < position:
-            what = "twice in the header" if cell in names else f"no column of {relation.name}"
-            message = f"`{cell}` is {what}; the columns are {shown}"
-            raise CellFault(message, record.line, record.column(position), record.text)
-    missing = next(name for name in names if name not in cells)
-    raise CellFault(
-        f"the header lacks the column `{missing}` of {relation.name}", record.line, 1, record.text
-    )

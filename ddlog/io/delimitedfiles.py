@@ -11,6 +11,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core import Relation
@@ -18,95 +19,153 @@ from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, Signed, String, Type
 from ..values.shapes import is_option, some_maker
-from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds, whole_cell_writer
-from .delimited import Record, comma_records, header_order, tab_records
-from .faults import MOST_FAULTS, CellFault, gathered_faults
+from . import delimited
+from .columns import Columns, TypeDefs, cell_writer, integer_bounds, transpose, whole_cell_writer
+from .delimited import Record, Shape, records
+from .dialectcells import dialect_reader
+from .dialects import PLAIN, Dialect
+from .faults import CellFault, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
+from .header import SAMPLE, find_header
 from .plainform import is_optional_string
+from .reading import PLAINLY, Reading
 from .utf8 import decode
 
 _QUOTE = '"'
 _SPECIAL = re.compile('[,"\r\n]')
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
+_HEAD = 1 << 16  # bytes of a large file in which its header is looked for
+_HEADED = frozenset({"header", "map"})
 
 
-def read_text(data: bytes, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:
-    """The rows of a delimited text. Raises FaultyFile."""
+def read_text(
+    data: bytes, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading = PLAINLY
+) -> Columns:
+    """The rows of a delimited text, usually of this shape. Raises FaultyFile."""
+    dialect = reading.dialect
+    shape = shaped(shape, dialect, relation)
+    if dialect.encoding != "utf-8":
+        data = decode(data, dialect.encoding).encode()
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    if len(data) >= LARGE:
-        quick = _read_large(data, start, separator, relation, typedefs)
+    if len(data) >= LARGE and not (dialect.null or dialect.date) and shape.quote in ('"', ""):
+        quick = _read_large(data, start, shape, relation, typedefs, reading)
         if quick is not None:
             return quick
-    return _read_lines(decode(data[start:]), separator, relation, typedefs)
+    return _read_lines(decode(data[start:]), shape, relation, typedefs, reading)
+
+
+def shaped(shape: Shape, dialect: Dialect, relation: Relation) -> Shape:
+    """The shape of the rows of a relation, where they are usually of a shape."""
+    only_string = len(relation.columns) == 1 and isinstance(relation.columns[0].type, String)
+    return Shape(
+        dialect.delimiter or shape.separator,
+        shape.quote if dialect.quote is None else dialect.quote,
+        dialect.skip,
+        only_string and dialect.header != "yes",
+    )
 
 
 def _read_large(
-    data: bytes, start: int, separator: str, relation: Relation, typedefs: TypeDefs
+    data: bytes, start: int, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading
 ) -> Columns | None:
-    order: list[int] | None = None
-    if separator == ",":
-        end = data.find(b"\n", start) + 1 or len(data)
-        if data.count(b'"', start) % 2:
-            return None  # a quote that does not end, which Arrow takes for one that ends with the file
-        try:
-            first = next(comma_records(decode(data[start:end])), None)
-            order = header_order(first, relation) if first is not None else None
-        except CellFault:
-            if data.count(b'"', start, end) % 2 == 0:
-                return None
-            order = None  # a cell goes on in the next line: these are no names of columns
-        start = end if order is not None else start
+    if shape.quote and data.count(b'"', start) % 2:
+        return None  # a quote that does not end, which Arrow takes for one that ends with the file
+    for _ in range(shape.skip):
+        start = data.find(b"\n", start) + 1 or len(data)
+    try:
+        order = _header_of(data[start : start + _HEAD], shape, relation, typedefs, reading)
+    except (CellFault, FaultyFile):
+        return None
+    end = data.find(b"\n", start) + 1 or len(data)
+    start = end if order is not None else start
     bounds = [integer_bounds(column.type) for column in relation.columns]
     narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
-    if bounds and narrow:
+    width = data.count(shape.separator.encode(), *_line(data, start)) + 1
+    if bounds and narrow and width == len(bounds):
         from .integers import read_integers
 
         places = order or list(range(len(bounds)))
         in_file = [bounds[places.index(place)] for place in range(len(bounds))]
-        columns = read_integers(data, start, separator, [bound for bound in in_file if bound is not None])
+        known = [bound for bound in in_file if bound is not None]
+        columns = read_integers(data, start, shape.separator, known)
         if columns is not None:
             return Columns(tuple(columns[place] for place in places), len(columns[0]))
     from .arrowcsv import Layout, read_delimited
 
-    if separator == "," and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
+    if shape.quote and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
         return None
-    width, commas = len(relation.columns), separator == ","
-    keep_empty = not commas and width == 1 and isinstance(relation.columns[0].type, String)
-    layout = Layout(separator, commas, keep_empty, width, order or range(width))
+    places = order or list(range(len(relation.columns)))
+    width = width if reading.dialect.extra == "ignore" and order is not None else len(relation.columns)
+    layout = Layout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
     return read_delimited(data, start, layout, relation, typedefs)
 
 
-def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:
-    width = len(relation.columns)
-    keep_empty = width == 1 and isinstance(relation.columns[0].type, String)
-    readers = [cell_reader(column.type, typedefs) for column in relation.columns]
-    empties = [_empty_text(column.type, typedefs) if width > 1 else None for column in relation.columns]
-    columns: list[list[object]] = [[] for _ in readers]
-    with gathered_faults() as faults:
-        records: Iterator[Record]
+def _line(data: bytes, start: int) -> tuple[int, int]:
+    """Where the line that begins at a byte begins and ends."""
+    return start, data.find(b"\n", start) + 1 or len(data)
+
+
+def _header_of(
+    data: bytes, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading
+) -> list[int] | None:
+    """The place of each column by the header at the beginning of a large text. Raises CellFault, FaultyFile
+    where a reader of lines has to look."""
+    text = decode(data[: data.rfind(b"\n") + 1])
+    readers = cell_readers(relation, typedefs, reading.dialect)
+    rest = records(text, replace(shape, skip=0))
+    _, order = after_header(rest, relation, readers, shape, reading)
+    return order
+
+
+def _read_lines(text: str, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+    readers = cell_readers(relation, typedefs, reading.dialect)
+    width = len(readers)
+    empties = [_empty_text(column.type, typedefs) for column in relation.columns] if width > 1 else ()
+    rows: list[tuple[object, ...]] = []
+    with gathered_faults(reading.refuse) as faults:
         if not width:
-            return Columns((), _count_empty(text, separator, relation))
-        if separator == "\t":
-            records, order = tab_records(text, keep_empty), list(range(width))
-        else:
-            records, order = _after_header(comma_records(text), relation)
-        for record in records:
-            if len(record.cells) != width:
-                faults.append(_wrong_count(record, relation))
-            else:
-                for place, read, empty, column in zip(order, readers, empties, columns, strict=True):
-                    try:
-                        if place in record.empty and empty is not None:
-                            column.append(empty)
-                            continue
-                        column.append(read(record.cells[place]))
-                    except ValueError as error:
-                        cell = record.cells[place]
-                        at = record.column(place)
-                        faults.append(CellFault(str(error), record.line, at, record.text, max(1, len(cell))))
-            if len(faults) >= MOST_FAULTS:
-                break
-    return Columns(tuple(columns), len(columns[0]))
+            return Columns((), _count_empty(text, shape, relation, reading.dialect))
+        found, order = after_header(records(text, shape), relation, readers, shape, reading)
+        places = order or list(range(width))
+        wide = max(places) + 1 if reading.dialect.extra == "ignore" and order is not None else 0
+        for record in found:
+            if len(record.cells) != width if not wide else len(record.cells) < wide:
+                faults.add(_wrong_count(record, relation))
+                continue
+            try:
+                rows.append(read_cells(record, readers, places, empties))
+            except CellFault:
+                wrong = _cell_faults(record, readers, places)
+                for fault in itertools.islice(wrong, None if reading.refuse is None else 1):
+                    faults.add(fault)
+    return transpose(rows, width)
+
+
+def cell_readers(
+    relation: Relation, typedefs: TypeDefs, dialect: Dialect = PLAIN
+) -> list[Callable[[str], object]]:
+    """The functions that read the cells of a row, in the order of the columns."""
+    return [dialect_reader(column.type, typedefs, dialect) for column in relation.columns]
+
+
+def read_cells(
+    record: Record,
+    readers: Sequence[Callable[[str], object]],
+    places: Sequence[int],
+    empties: Sequence[Any] = (),
+) -> tuple[object, ...]:
+    """The values of the cells at places; `empties` are what a quoted empty cell stands for, if that is
+    another value. Raises CellFault."""
+    row: list[object] = []
+    for position, (read, place) in enumerate(zip(readers, places, strict=True)):
+        cell = record.cells[place]
+        try:
+            quoted = empties[position] if record.empty and place in record.empty and empties else None
+            row.append(read(cell) if quoted is None else quoted)
+        except ValueError as error:
+            at = record.column(place)
+            raise CellFault(str(error), record.line, at, record.text, max(1, len(cell))) from None
+    return tuple(row)
 
 
 def _empty_text(type: Type, typedefs: TypeDefs) -> Any:
@@ -115,14 +174,36 @@ def _empty_text(type: Type, typedefs: TypeDefs) -> Any:
     return some_maker(type, typedefs)("") if is_optional_string(type) else None
 
 
-def _after_header(records: Iterator[Record], relation: Relation) -> tuple[Iterator[Record], list[int]]:
-    first = next(records, None)
-    if first is None:
-        return iter(()), list(range(len(relation.columns)))
-    order = header_order(first, relation)
-    if order is not None:
-        return records, order
-    return itertools.chain([first], records), list(range(len(relation.columns)))
+def _cell_faults(
+    record: Record, readers: Sequence[Callable[[str], object]], places: Sequence[int]
+) -> Iterator[CellFault]:
+    """The faults of the cells of a row."""
+    for read, place in zip(readers, places, strict=True):
+        try:
+            read_cells(record, [read], [place])
+        except CellFault as fault:
+            yield fault
+
+
+def after_header(
+    found: Iterator[Record],
+    relation: Relation,
+    readers: Sequence[Callable[[str], object]],
+    shape: Shape,
+    reading: Reading,
+) -> tuple[Iterator[Record], list[int] | None]:
+    """The records after the header, and the place of each column in it; None if there is no header. Raises
+    CellFault."""
+    dialect = reading.dialect
+    first = next(found, None)
+    if first is None or dialect.header == "no" or (shape.separator == "\t" and not dialect.given & _HEADED):
+        return (found if first is None else itertools.chain([first], found)), None
+    sample = list(itertools.islice(found, SAMPLE))
+    order, note = find_header(first, sample, relation, readers, dialect)
+    if note:
+        reading.note(note)
+    rest = itertools.chain(sample, found)
+    return (itertools.chain([first], rest) if order is None else rest), order
 
 
 def _wrong_count(record: Record, relation: Relation) -> CellFault:
@@ -134,14 +215,15 @@ def _wrong_count(record: Record, relation: Relation) -> CellFault:
     return CellFault(message, record.line, at, record.text)
 
 
-def _count_empty(text: str, separator: str, relation: Relation) -> int:
+def _count_empty(text: str, shape: Shape, relation: Relation, dialect: Dialect) -> int:
     """The number of rows of a relation without columns: empty lines, after the header's if it has one.
     Raises CellFault."""
-    lines = list(tab_records(text, keep_empty=True))
+    lines = list(records(text, replace(shape, keep_empty=True)))
     for line in lines:
         if line.text:
             raise _wrong_count(line, relation)
-    return max(0, len(lines) - (separator == ","))
+    has_header = dialect.header == "yes" or (dialect.header == "auto" and shape.separator != "\t")
+    return max(0, len(lines) - has_header)
 
 
 def _csv_cell(text: str | None) -> str:
@@ -216,12 +298,12 @@ def comma_lines(relation: Relation, typedefs: TypeDefs) -> Callable[[list[Row]],
     return write
 
 
-def _read_tabs(data: bytes, relation: Relation, typedefs: TypeDefs) -> Columns:
-    return read_text(data, "\t", relation, typedefs)
+def _read_tabs(data: bytes, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+    return read_text(data, delimited.TABS, relation, typedefs, reading)
 
 
-def _read_commas(data: bytes, relation: Relation, typedefs: TypeDefs) -> Columns:
-    return read_text(data, ",", relation, typedefs)
+def _read_commas(data: bytes, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+    return read_text(data, delimited.COMMAS, relation, typedefs, reading)
 
 
 TABS = TextFormat(_read_tabs, tab_line)

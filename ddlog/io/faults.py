@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 MOST_FAULTS = 10
-"""The faults after which a reader gives a file up."""
+"""The faults of a file that are told; further ones are counted."""
 
 
 class CellFault(Exception):
@@ -19,21 +20,43 @@ class CellFault(Exception):
 
 
 class FaultyFile(Exception):
-    """The faults that were found in one file."""
+    """The first faults that were found in one file, and the number of further ones."""
 
-    def __init__(self, faults: list[CellFault]) -> None:
+    def __init__(self, faults: list[CellFault], more: int = 0) -> None:
         super().__init__("\n".join(fault.message for fault in faults))
-        self.faults = faults
+        self.faults, self.more = faults, more
+
+
+RefuseFault: TypeAlias = Callable[[CellFault], None]
+"""Takes the fault of a row that is left out."""
+
+
+class Faults:
+    """The faults of one file: the first ones, and the number of the others; or none, if they are refused."""
+
+    def __init__(self, refuse: RefuseFault | None = None) -> None:
+        self.first: list[CellFault] = []
+        self.more = 0
+        self._refuse = refuse
+
+    def add(self, fault: CellFault) -> None:
+        """Takes the fault of a row, which is left out."""
+        if self._refuse is not None:
+            self._refuse(fault)
+        elif len(self.first) < MOST_FAULTS:
+            self.first.append(fault)
+        else:
+            self.more += 1
 
 
 @contextmanager
-def gathered_faults() -> Iterator[list[CellFault]]:
-    """The faults of one file, a list for the reader inside to fill. A CellFault that the reader raises is the
-    last of them. Raises FaultyFile at the end, unless there are none."""
-    faults: list[CellFault] = []
+def gathered_faults(refuse: RefuseFault | None = None) -> Iterator[Faults]:
+    """The faults of one file, for the reader inside to add to. A CellFault that the reader raises is the
+    last of them, also if faults are refused. Raises FaultyFile at the end, unless there are none."""
+    faults = Faults(refuse)
     try:
         yield faults
     except CellFault as fault:
-        faults.append(fault)
-    if faults:
-        raise FaultyFile(faults)
+        faults.first.append(fault)
+    if faults.first:
+        raise FaultyFile(faults.first, faults.more)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import nearest
+from .dialects import PLAIN, Dialect
 from .formats import FORMATS, TEXT_FORMATS
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
@@ -23,6 +24,7 @@ class FactFile:
     path: Path
     format: str
     compressed: bool = False
+    dialect: Dialect = PLAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ..core import Relation
 from ..values import TypeDefs
+from .reading import Reading
 
 if TYPE_CHECKING:
     from .columns import Columns
@@ -34,13 +35,13 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """A format of text, which may be compressed. `read` raises FaultyFile.
+    """A format of text, which may be compressed. `read` raises FaultyFile and CellFault.
 
     `line` returns a function that writes one row with its line end; it raises DDlogError for a row that the
     format cannot write. `lines` does the same for many rows where that is faster, or is None.
     """
 
-    read: Callable[[bytes, Relation, TypeDefs], Columns]
+    read: Callable[[bytes, Relation, TypeDefs, Reading], Columns]
     line: Callable[[Relation, TypeDefs], Callable[[Row], str]]
     header: Callable[[Relation], str] = lambda _: ""
     lines: Callable[[Relation, TypeDefs], Callable[[list[Row]], str] | None] = lambda *_: None
@@ -51,7 +52,7 @@ class TableFormat:
     """A format of columns. `read` raises CellFault and OSError; `write` is given the columns, and the weights
     of a multiset, and raises ValueError for a relation that the format cannot hold."""
 
-    read: Callable[[Path, Relation, TypeDefs], Columns]
+    read: Callable[[Path, Relation, TypeDefs, Reading], Columns]
     write: Callable[[BinaryIO, Relation, Sequence[Any], Sequence[int] | None, TypeDefs], None]
 
 

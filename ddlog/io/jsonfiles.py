@@ -16,33 +16,57 @@ from ..values.fromjson import fields_from_json, from_json
 from ..values.shapes import forms_of
 from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
-from .faults import MOST_FAULTS, CellFault, gathered_faults
+from .dialects import Dialect
+from .faults import CellFault, RefuseFault, gathered_faults
 from .formats import Row, TextFormat
+from .reading import PLAINLY, Reading
 from .utf8 import decode
 
 _BLANK = re.compile(r"\s*")
 
 
-def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: bool) -> Columns:
+def read_json(
+    data: bytes, relation: Relation, typedefs: TypeDefs, reading: Reading = PLAINLY, *, lines: bool
+) -> Columns:
     """The rows of a JSON text. An array at its beginning is a row if `lines`, and else holds all rows.
     Raises FaultyFile."""
-    text = decode(data.removeprefix(b"\xef\xbb\xbf"))
-    rows = item_rows(text, lines, lambda item: row_from_json(item, relation, typedefs))
+    text = decode(data.removeprefix(b"\xef\xbb\xbf"), reading.dialect.encoding)
+    named = in_columns(relation, reading.dialect)
+    rows = item_rows(text, lines, lambda item: row_from_json(named(item), relation, typedefs), reading.refuse)
     return transpose(rows, len(relation.columns))
 
 
-def item_rows(text: str, lines: bool, read: Callable[[Any], tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def item_rows(
+    text: str, lines: bool, read: Callable[[Any], tuple[Any, ...]], refuse: RefuseFault | None = None
+) -> list[tuple[Any, ...]]:
     """The rows that `read` makes of the values of a JSON text. Raises FaultyFile."""
     rows: list[tuple[Any, ...]] = []
-    with gathered_faults() as faults:
-        for position, item in items_of(text, lines):
+    with gathered_faults(refuse) as faults:
+        for position, item in items_of(text, lines, refuse if lines else None):
             try:
                 rows.append(read(item))
             except (ValueError, RecursionError) as error:
-                faults.append(fault_at(text, position, str(error)))
-                if len(faults) >= MOST_FAULTS:
-                    break
+                faults.add(fault_at(text, position, str(error)))
     return rows
+
+
+def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
+    """A function that gives the members of an object the names of columns, and leaves out others if the
+    dialect ignores them."""
+    if not dialect.map and dialect.extra == "error":
+        return lambda item: item
+    mapped = {there: name for name, there in dialect.map}
+    forms = forms_of(relation.constructor) if relation.constructor is not None else ()
+    known = {form.name for form in forms}
+    keeps_all = dialect.extra == "error" or any(form.flatten for form in forms) or not forms
+
+    def named(item: Any) -> Any:
+        if not isinstance(item, dict):
+            return item
+        renamed = {mapped.get(name, name): value for name, value in item.items()}
+        return renamed if keeps_all else {name: renamed[name] for name in renamed if name in known}
+
+    return named
 
 
 def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[Any, ...]:
@@ -56,9 +80,10 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
     return fields_from_json(item, fields, relation.name, typedefs, relation.constructor.json)
 
 
-def items_of(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
+def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Iterator[tuple[int, Any]]:
     """The JSON values of a text, each with the position where it begins: the values of the lines, or the
-    elements of the one array. Raises CellFault."""
+    elements of the one array. Raises CellFault; with `refuse`, the rest of a line that is no JSON is
+    refused."""
     decoder = json.JSONDecoder(parse_int=to_int)
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
@@ -68,15 +93,25 @@ def items_of(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
             item, end = decoder.raw_decode(text, position)
         except (json.JSONDecodeError, RecursionError) as error:
             at = error.pos if isinstance(error, json.JSONDecodeError) else position
-            raise fault_at(
+            fault = fault_at(
                 text, at, f"this is not JSON: {getattr(error, 'msg', 'it is nested too deeply')}"
-            ) from None
+            )
+            if refuse is None:
+                raise fault from None
+            refuse(fault_at(text, min(at, _line_end(text, position)), fault.message))
+            position = _skip(text, _line_end(text, position))
+            continue
         yield position, item
         position = _skip(text, end)
         if array and text[position : position + 1] == ",":
             position = _skip(text, position + 1)
         elif array and text[position : position + 1] != "]":
             raise fault_at(text, position, "expected `,` or `]` in the array of rows")
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
 
 
 def _skip(text: str, position: int) -> int:

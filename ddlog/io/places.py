@@ -5,6 +5,8 @@ DIR                 a directory with a file, or a folder of part files, for each
 SCHEME://…          the same in an object store, for Spark (file: also in-process)
 table:PREFIX        the catalog tables PREFIX + relation, for Spark
 Rel=PLACE           one relation: a file, a folder, a pattern, a URL or a table, whatever its name
+PLACE.zip           an archive with a file for each input relation; of one relation, its one file, or `member`
+PLACE?name=value    how the files are written: see `dialects.py`
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import glob
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import facts as errors
@@ -23,6 +25,8 @@ from ..errors.nearest import nearest
 from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
 from ..errors.unknown import NoSuchRelation
+from .archives import find_members, member_of
+from .dialects import PLAIN, Dialect, check_fits, split_options
 from .files import NO_NAMES, FactFile, FoundFacts, find_facts, split_name
 from .formats import FORMATS
 
@@ -39,6 +43,7 @@ class Place:
     text: str
     kind: str
     relation: str | None = None
+    dialect: Dialect = PLAIN
 
     @property
     def spark_only(self) -> bool:
@@ -61,16 +66,17 @@ def parse_places(
 def _parse(
     text: str, inputs: Sequence[str], relations: Collection[str], originals: Mapping[str, str]
 ) -> Place:
+    text, dialect = (text, PLAIN) if os.path.exists(text) else split_options(text)
     named = _NAMED.match(text)
     name, where = named.groups() if named is not None else ("", text)
     relation = name if name in relations else originals.get(name.lower(), name)
     if named is None or (relation not in relations and os.path.exists(text)):
-        return Place(*_kind(text, False))
+        return Place(*_kind(text, False), None, dialect)
     if relation not in relations:
         raise DDlogError([NoSuchRelation(relation, nearest(relation, relations))])
     if relation not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
-    return Place(*_kind(where, True), relation)
+    return Place(*_kind(where, True), relation, dialect)
 
 
 def _kind(text: str, named: bool) -> tuple[str, str]:
@@ -135,8 +141,13 @@ def _all_relations(
     own: Collection[str | None],
 ) -> FoundFacts:
     if place.kind == "path":
-        found = find_facts(place.text, [*inputs, *(name for name in own if name)], others, originals)
-        return FoundFacts(tuple(f for f in found.files if f.relation not in own), (), found.ignored)
+        wanted = [*inputs, *(name for name in own if name)]
+        if place.text.endswith(".zip"):
+            found = find_members(place.text, wanted, others, originals)
+        else:
+            found = find_facts(place.text, wanted, others, originals)
+        kept = (_written(f, place.dialect, False) for f in found.files if f.relation not in own)
+        return FoundFacts(tuple(kept), (), found.ignored)
     files, ignored = [], []
     for path in _matches(place):
         name = split_name(path)
@@ -145,7 +156,7 @@ def _all_relations(
         if relation in own:
             continue
         if relation in inputs and (name is not None or path.is_dir()):
-            files += _files_of(relation, Place(str(path), "path"))
+            files += _files_of(relation, Place(str(path), "path", None, place.dialect))
         elif relation in others:
             raise DDlogError([errors.NotAnInputRelation(path=str(path), relation=relation)])
         else:
@@ -163,12 +174,28 @@ def _matches(place: Place) -> list[Path]:
 def _files_of(relation: str, place: Place) -> list[FactFile]:
     """The files of one relation: one file, the files of a folder, or the files that match a pattern."""
     paths = _matches(place) if place.kind == "pattern" else [Path(place.text)]
-    return [file for path in paths for file in _file_or_parts(relation, path)]
+    whole = place.relation is not None
+    return [
+        _written(file, place.dialect, whole)
+        for path in paths
+        for file in _file_or_parts(relation, path, place)
+    ]
 
 
-def _file_or_parts(relation: str, path: Path) -> list[FactFile]:
+def _written(file: FactFile, dialect: Dialect, strict: bool) -> FactFile:
+    """A file that is written as a dialect says; if not `strict`, as far as the dialect is about its format.
+    Raises DDlogError."""
+    if strict:
+        check_fits(dialect, file.format, str(file.path))
+    member = file.dialect.member if file.dialect.member is not None else dialect.member
+    return replace(file, dialect=replace(dialect, member=member))
+
+
+def _file_or_parts(relation: str, path: Path, place: Place) -> list[FactFile]:
     if not path.exists():
         raise DDlogError([errors.CannotRead(str(path), "there is no such file or directory")])
+    if path.suffix == ".zip":
+        return [member_of(relation, path, place.dialect.member)]
     if not path.is_dir():
         return [_one(relation, path)]
     entries = sorted(each for each in path.iterdir() if not each.name.startswith((".", "_")))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from .faults import CellFault, FaultyFile
 
 
-def decode(data: bytes) -> str:
-    """UTF-8 bytes as text. Raises FaultyFile with the place of the first byte that is wrong."""
+def decode(data: bytes, encoding: str = "utf-8") -> str:
+    """Bytes as text. Raises FaultyFile with the place of the first byte that is wrong."""
     try:
-        return data.decode("utf-8")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         begin = data.rfind(b"\n", 0, error.start) + 1
         end = data.find(b"\n", error.start)
-        line = data[begin : end if end >= 0 else len(data)].decode("utf-8", errors="replace")
-        column = len(data[begin : error.start].decode("utf-8", errors="replace")) + 1
+        line = data[begin : end if end >= 0 else len(data)].decode(encoding, errors="replace")
+        column = len(data[begin : error.start].decode(encoding, errors="replace")) + 1
         number = data.count(b"\n", 0, begin) + 1
-        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not {encoding.upper()}"
         raise FaultyFile([CellFault(message, number, column, line)]) from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
+from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes, SkipsNoRows
 from ..errors.state import StateNeedsClassicSpark
 
 
@@ -32,6 +32,7 @@ class Ability(Enum):
     LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
     WRITE = "let Spark's executors write a relation"
     STATE = "keep a state in a folder"
+    SKIP_ROWS = "skip wrong rows of facts"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
 
 
@@ -60,6 +61,7 @@ GAPS = (
     Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
+    Gap(Ability.SKIP_ROWS, _ON_SPARK, lambda _: SkipsNoRows()),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
 )
 """Every gap."""

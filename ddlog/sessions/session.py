@@ -104,14 +104,17 @@ class Session(Inputs):
         note: Callable[[str], None] | None = None,
         static: bool = False,
         replace: bool = False,
+        refuse: Callable[[DDlogError], None] | None = None,
     ) -> Changes:
         """Reads facts and commits them, in one epoch with the program's facts if nothing came before.
 
         A place is a directory with a fact file for each relation, a pattern of files, or `Rel=…` for one
         relation; on Spark, which then reads the files itself, also a URL or a table: see `ddlog.io.places`.
-        `note` is told of relations without a file. After a `static` load no change is possible, and no memory
+        `note` is told of relations without a file, and of first lines that may be headers or rows. `refuse`
+        is called with the error of each wrong row, which is then skipped; without it, an error ends the load.
+        After a `static` load no change is possible, and no memory
         is spent on one. `replace` deletes what the input relations hold in the same epoch."""
-        load_places(self.state, self.transaction, places, note or (lambda text: None), replace)
+        load_places(self.state, self.transaction, places, note or (lambda text: None), replace, refuse)
         return self._commit((static or not self.state.updates) and not self.resumed)
 
     def load_frames(self, frames: Mapping[str, Any]) -> Changes:

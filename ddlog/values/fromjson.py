@@ -35,7 +35,7 @@ from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS, read_integer
 from .closures import no_written_form
 from .flattened import ABSENT, shares
-from .shapes import Shape, collection_of, forms_of, is_nullable, is_option, shape_of
+from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 from .written import from_written, written
 
@@ -192,7 +192,7 @@ def fields_from_json(
     names = [form.name for form in forms] or [field for field, _ in fields]
     if isinstance(data, dict):
         optional = {form.name for form in forms if form.optional or form.flatten}
-        optional |= {each for each, (_, of) in zip(names, fields, strict=True) if is_nullable(of, typedefs)}
+        optional |= {each for each, (_, of) in zip(names, fields, strict=True) if is_option(of)}
         given, others = shares(data, fields, forms or [JsonField(each) for each in names], typedefs)
         if unknown := next(iter(others), None):
             raise ValueError(f"{name} has no field {unknown!r}; it has {', '.join(names) or 'none'}")

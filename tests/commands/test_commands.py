@@ -235,6 +235,17 @@ def test_json_lines(tmp_path: Path) -> None:
     ]
 
 
+def test_a_json_line_with_several_rows(tmp_path: Path) -> None:
+    content = '{"insert": {"Edge": [[1, 2], {"a": 3, "b": 4}], "Pairs": [[5, 6]]}}\n{"commit": true}\n'
+    assert list(changes(tmp_path / "c.jsonl", content)) == [
+        Start(),
+        insert("Edge", 1, 2, last=False),
+        insert("Edge", 3, 4, last=False),
+        insert("Pairs", (5, 6)),
+        Commit(),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -365,6 +366,34 @@ def test_an_unfinished_end_is_an_error(paths: Path, name: str, rest: str, messag
     assert out == 'Path:\nPath{.a = "a", .b = "b"}: +1\n'
     assert f"error: {'<stdin>' if name == '-' else name}:{message}" in error
     assert "note: the 2 commits before this stand" in error
+
+
+def test_wrong_lines_are_skipped(paths: Path) -> None:
+    (paths / "facts" / "Edge.csv").write_text("x,y\nz\n")
+    (paths / "u.jsonl").write_text('{"insert": {"Edge": ["y", "w"]}}\n{"insert": \n{"commit": true}\n')
+    (paths / "u.dat").write_text('start; insert Edge(1, 2); insert Edge("w", "v"); commit;')
+    (paths / "Edge.csv").write_text("+1,v,u\n+2,a,b\n+1,a\n")
+    base = ("run", "paths.dl", "--input", "facts", "--relation", "Path")
+    updates = [each for name in ("u.jsonl", "u.dat", "Edge.csv") for each in ("--updates", name)]
+    out, error = ddlog(paths, *base, *updates, "--on-error", "wrong.jsonl")
+    assert out.count("+1\n") == 2 + 3 + 4
+    assert "note: 5 wrong lines skipped: wrong.jsonl has them with the reasons" in error
+    wrong = [json.loads(line) for line in (paths / "wrong.jsonl").read_text().splitlines()]
+    places = ["facts/Edge.csv:2:2", "u.jsonl:2:12", "u.dat:1:20", "Edge.csv:2:1", "Edge.csv:3:1"]
+    assert [each["place"] for each in wrong] == places
+    assert wrong[0]["text"] == "z" and wrong[0]["reason"] == "expected 2 columns (a, b), found 1"
+    assert "5 wrong lines skipped\n" in ddlog(paths, *base, *updates, "--on-error", "skip")[1]
+    assert "facts/Edge.csv:2:2" in ddlog(paths, *base, *updates, code=1)[1]
+
+
+def test_options_of_places_for_all_places(paths: Path) -> None:
+    (paths / "facts" / "Edge.csv").write_text("a,b\n")
+    (paths / "e.csv").write_text("to,from,rest\ny,x,1\n")
+    assert '.a = "a", .b = "b"' in ddlog(paths, "run", "paths.dl", "--input", "facts", "--header", "no")[0]
+    mapped = ("--map", "Edge=e.csv:a=from,b=to", "--extra", "ignore")
+    assert '.a = "x", .b = "y"' in ddlog(paths, "run", "paths.dl", *mapped)[0]
+    _, error = ddlog(paths, "run", "paths.dl", "--map", "Edge=e.csv", code=1)
+    assert "--map Edge=e.csv: expected REL=PLACE:COLUMN=NAME,…" in error
 
 
 def test_a_query_always_has_an_answer(paths: Path) -> None:

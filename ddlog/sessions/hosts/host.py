@@ -6,7 +6,7 @@ when a session is made, and nothing else in a session depends on which it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,18 +24,22 @@ if TYPE_CHECKING:
 
     from ...engine.circuit import Circuit
     from ...engine.inprocess.runtime import InProcess
+    from ...errors.source import Span
     from ...io.places import Place
+    from ...io.refusals import Refuse
     from ..program import Program
     from .cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
 class FactSource:
-    """Facts of one relation: `shown` names them for progress, `read` reads them. `read` raises DDlogError."""
+    """Facts of one relation: `shown` names them for progress, `read` reads them. It tells notes, has wrong
+    rows refused, and raises DDlogError. `placed` gives the rows of a file with their places, for errors."""
 
     relation: str
     shown: str
-    read: Callable[[], IncomingRows]
+    read: Callable[[Callable[[str], None], Refuse | None], IncomingRows]
+    placed: Callable[[], Iterator[tuple[Row, Span]]] = lambda: iter(())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from ..results.records import RecordRuntime
 if TYPE_CHECKING:
     from ...io.columns import Columns
     from ...io.files import FactFile
+    from ...io.refusals import Refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,17 @@ def table_rows(
 
 
 def file_rows(
-    runtime: Runtime, declared: Relation, file: FactFile, typedefs: Mapping[str, TypeDef]
+    runtime: Runtime,
+    declared: Relation,
+    file: FactFile,
+    typedefs: Mapping[str, TypeDef],
+    note: Callable[[str], None],
+    refuse: Refuse | None,
 ) -> IncomingRows:
     """The rows of a fact file, which is read now. Raises DDlogError."""
     from ...io.read import read_facts
 
-    return column_rows(runtime, declared, read_facts(file, declared, typedefs))
+    return column_rows(runtime, declared, read_facts(file, declared, typedefs, note, refuse))
 
 
 def column_rows(runtime: Runtime, declared: Relation, columns: Columns) -> IncomingRows:

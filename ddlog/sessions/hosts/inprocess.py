@@ -79,6 +79,7 @@ class InProcessHost:
         others: Collection[str],
         originals: Mapping[str, str],
     ) -> LocatedFacts:
+        from ...io.placed import placed_rows
         from ...io.places import find_local
 
         found = find_local(places, inputs, others, originals)
@@ -88,6 +89,7 @@ class InProcessHost:
                 file.relation,
                 file.path.name,
                 partial(file_rows, self.runtime, relations[file.relation], file, self._typedefs),
+                partial(placed_rows, file, relations[file.relation], self._typedefs),
             )
             for file in found.files
         ]

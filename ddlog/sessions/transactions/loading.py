@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core import originals
+from ...errors.diagnostics import DDlogError
 from ..gaps import Ability, check_offered
 from ..hosts.host import LocatedFacts
 from ..hosts.incoming import column_rows
+from .repeatedkeys import with_places
 from .state import SessionState
 from .transaction import Transaction
 
 if TYPE_CHECKING:
     from ...io.columns import Columns
+    from ...io.refusals import Refuse
 
 
 def load_places(
@@ -23,10 +26,11 @@ def load_places(
     places: str | Path | Iterable[str | Path],
     note: Callable[[str], None],
     replace: bool = False,
+    refuse: Refuse | None = None,
 ) -> None:
     """Puts the facts at places into the transaction; to `replace` what is there deletes it first. `note` is
-    told of input relations without facts, and of files that are not read. Raises DDlogError; then the
-    transaction is empty."""
+    told of input relations without facts, of files that are not read, and of headers that may be rows. Wrong
+    rows are refused. Raises DDlogError; then the transaction is empty."""
     from ...io.places import parse_places
 
     relations, inputs = state.program.relations, state.program.names("input")
@@ -42,7 +46,12 @@ def load_places(
         for source in located.sources:
             if state.progress is not None:
                 state.progress(f"reading {source.shown}", 0, 0)
-            transaction.load(relations[source.relation], source.read())
+            declared = relations[source.relation]
+            try:
+                transaction.load(declared, source.read(note, refuse))
+            except DDlogError as error:
+                sources = [each for each in located.sources if each.relation == source.relation]
+                raise with_places(error, state.program, declared, sources) from None
 
 
 def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:

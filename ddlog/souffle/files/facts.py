@@ -18,7 +18,7 @@ from ...core import Column, Relation
 from ...io.columns import ColumnData, Columns, integer_bounds
 from ...io.delimited import Record, plain_records, quoted_records
 from ...io.delimitedfiles import LARGE
-from ...io.faults import MOST_FAULTS, CellFault, gathered_faults
+from ...io.faults import CellFault, gathered_faults
 from ...io.utf8 import decode
 from ...types import Bit, Signed, String, User
 from .facttexts import cell_reader, is_plain
@@ -154,15 +154,13 @@ def _read_lines(
             count += 1
             wider = wider or (record.line if width and len(record.cells) > needed == width else 0)
             if len(record.cells) < needed:
-                faults.append(_too_few(record, relation, needed))
+                faults.add(_too_few(record, relation, needed))
             else:
                 for place, read, column in zip(form.places, readers, columns, strict=True):
                     try:
                         column.append(read(record.cells[place]))
                     except ValueError as error:
-                        faults.append(_wrong_cell(record, place, str(error)))
-            if len(faults) >= MOST_FAULTS:
-                break
+                        faults.add(_wrong_cell(record, place, str(error)))
     if wider:
         note(f"{form.path}:{wider}: there are more columns than {form.name} has, which are left out")
     return Columns(tuple(columns), count)

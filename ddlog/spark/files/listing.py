@@ -8,13 +8,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...errors import facts as errors
 from ...errors.diagnostics import DDlogError
+from ...errors.spark import OnlyReadHere
 from ...io.files import NO_NAMES, FactFile, split_name
-from ...io.places import Place, find_local
+from ...io.places import Place, find_local, shown
 from ..sessions.failures import local_path, spark_failures
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
@@ -52,14 +54,14 @@ class SparkFile:
             return data.find(text) >= 0
         return False
 
-    def first_line(self) -> str | None:
-        """The first line without its end; None if only Spark can read it."""
+    def first_lines(self, most: int) -> list[str] | None:
+        """The first lines without their ends; None if only Spark can read them."""
         if self.local is None:
             return None
         opened = gzip.open if self.url.endswith(".gz") else open
         with suppress(OSError, EOFError), opened(self.local, "rb") as file:
-            line: bytes = file.readline().removesuffix(b"\n").removesuffix(b"\r")
-            return line.decode("utf-8", "replace")
+            lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in islice(file, most)]
+            return [line.decode("utf-8", "replace") for line in lines]
         return None
 
 
@@ -84,6 +86,9 @@ def find_facts(
     places of all relations. Raises DDlogError."""
     files: dict[str, list[SparkFile]] = {}
     tables: dict[str, list[str]] = {}
+    for place in places:
+        if place.dialect.given or place.text.endswith(".zip"):
+            raise DDlogError([OnlyReadHere(shown(place))])
     here = [place for place in places if not place.spark_only and not _elsewhere(place)]
     found = find_local(here, inputs, others, originals) if here else None
     for file in found.files if found else ():

@@ -20,8 +20,8 @@ from ...errors.changes import BadTable
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
-from ...io.delimited import header_order
 from ...io.faults import CellFault
+from ...io.header import SAMPLE
 from ...io.plainform import is_optional_string
 from ...io.utf8 import decode
 from ...lowering.building import column as stored_column
@@ -174,7 +174,7 @@ class FactReader:
         lines = self._lines(paths)
         order = list(range(width))
         if header is not None:
-            order = _order(relation, header) or order
+            order = _order(relation, [header], self.typedefs) or order
             lines = lines.where(f"NOT (block = 0 AND line = {string(header)})")
         if form == "csv" or width > 1 or not isinstance(relation.columns[0].type, String):
             lines = lines.where("line <> ''")
@@ -224,12 +224,12 @@ class FactReader:
 
     def _header(self, relation: Relation, file: SparkFile) -> str | None:
         """The first line of a file if it names the columns. Raises DDlogError if it names only some."""
-        first = file.first_line()
-        if first is None:
-            rows = self._lines([file.url]).select("line").head(1)
-            first = rows[0][0] if rows else ""
-        first = first.removeprefix("\ufeff")
-        return first if _order(relation, first, file.shown) is not None else None
+        lines = file.first_lines(SAMPLE)
+        if lines is None:
+            lines = [row[0] for row in self._lines([file.url]).select("line").head(SAMPLE)]
+        lines = [line.removeprefix("\ufeff") for line in lines] or [""]
+        order = _order(relation, lines, self.typedefs, file.shown)
+        return lines[0] if order is not None else None
 
     # ------------------------------------------------------------ checks
 
@@ -277,16 +277,22 @@ def _comma_cells(line: str) -> str:
     )
 
 
-def _order(relation: Relation, line: str, path: str = "") -> list[int] | None:
-    """The place of each column in a header line; None for a line that is no header.
+def _order(relation: Relation, lines: Sequence[str], typedefs: TypeDefs, path: str = "") -> list[int] | None:
+    """The place of each column in the first line; None if it is no header.
 
     Raises DDlogError if the line names only some columns."""
-    from ...io.delimited import comma_records
+    from ...io.delimited import COMMAS, records
+    from ...io.delimitedfiles import cell_readers
+    from ...io.header import find_header
     from ...io.read import fault_in
 
     try:
-        record = next(comma_records(decode(line.encode("utf-8", "surrogatepass"))), None)
-        return None if record is None else header_order(record, relation)
+        first, *below = (
+            list(records(decode(line.encode("utf-8", "surrogatepass")), COMMAS)) for line in lines
+        )
+        readers = cell_readers(relation, typedefs)
+        rows = [record for each in below for record in each]
+        return find_header(first[0], rows, relation, readers)[0] if first else None
     except CellFault as fault:
         if "quoted cell" in fault.message:
             return None

@@ -3,7 +3,7 @@ executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
+    from ...io.refusals import Refuse
     from ...sessions.hosts.cluster import Cluster
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
@@ -187,8 +188,12 @@ class SparkHost:
             for file in _local_files(found, name)
         ]
 
-    def _read(self, declared: Relation, found: SparkFacts) -> IncomingRows:
+    def _read(
+        self, declared: Relation, found: SparkFacts, note: Callable[[str], None], refuse: Refuse | None
+    ) -> IncomingRows:
         """The facts of a relation, checked when they are computed. Raises DDlogError."""
+        if refuse is not None:
+            check_offered(self.offer.kind, Ability.SKIP_ROWS)
         whole = self._facts(declared, found, self._reader)
         batch = partial(self._located_batch, declared, whole, found)
         return IncomingRows(batch, partial(self._collected, declared, whole))

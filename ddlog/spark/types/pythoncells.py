@@ -18,6 +18,7 @@ from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
+from ...io.delimited import COMMAS
 from ...io.delimitedfiles import read_text
 from ...io.faults import CellFault, FaultyFile
 from ...io.jsonfiles import read_json, row_from_json
@@ -99,7 +100,7 @@ def document_function(
     def read(data: bytes) -> Columns:
         whole = gzip.decompress(data) if data.startswith(_GZIP) else data
         if form == "csv":
-            return read_text(whole, ",", relation, typedefs)
+            return read_text(whole, COMMAS, relation, typedefs)
         return read_json(whole, relation, typedefs, lines=form != "json")
 
     def build(items: pa.Array) -> pa.Array:

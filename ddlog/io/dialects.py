@@ -1,0 +1,162 @@
+"""Options of a place: how its files are written. `orders.csv?delimiter=;&null=NA`
+
+One table has all options. An option is for some formats; in a place of several files it is for those of them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError
+from ..errors.nearest import nearest
+from ..errors.places import BadPlaceOption, NoPlaceOption, OptionOfOtherFormat, UnknownColumn
+
+DELIMITED = frozenset({"csv", "tsv", "facts"})
+JSON = frozenset({"json", "jsonl", "ndjson"})
+TABLES = frozenset({"parquet", "arrow"})
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How files are written, as far as it is not the usual way of their format."""
+
+    header: str = "auto"
+    """Whether the first line names the columns: yes, no, or auto, as it looks."""
+    delimiter: str | None = None
+    quote: str | None = None
+    """The sign around cells; empty for none."""
+    encoding: str = "utf-8"
+    null: tuple[str, ...] = ()
+    """The texts of cells that are absent."""
+    date: str | None = None
+    """The format of dates and times, as of `strptime`."""
+    skip: int = 0
+    """Lines before the first one that counts."""
+    extra: str = "error"
+    """What happens to columns that the relation does not have: error or ignore."""
+    map: tuple[tuple[str, str], ...] = ()
+    """Some columns, each with its name in the file."""
+    member: str | None = None
+    """The file in an archive."""
+    given: frozenset[str] = frozenset()
+    """The names of the options that were given."""
+
+    def names(self, relation: Relation) -> list[str]:
+        """The name in the file of each column of a relation. Raises DDlogError for a name that is no
+        column's."""
+        mapped, columns = dict(self.map), tuple(column.name for column in relation.columns)
+        for name in mapped.keys() - set(columns):
+            raise DDlogError([UnknownColumn(relation.name, name, nearest(name, columns), columns)])
+        return [mapped.get(name, name) for name in columns]
+
+
+PLAIN = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """What an option takes: `read` makes its value of a text and raises ValueError."""
+
+    expected: str
+    read: Callable[[str], Any]
+    formats: frozenset[str]
+    repeated: bool = False
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError
+        return text
+
+    return read
+
+
+def _sign(text: str) -> str:
+    sign = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
+    if len(sign) != 1 or sign in "\r\n\0":
+        raise ValueError
+    return sign
+
+
+def _encoding(text: str) -> str:
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise ValueError from None
+
+
+def _format(text: str) -> str:
+    if "%" not in text:
+        raise ValueError
+    return text
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError
+    return int(text)
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = [each.partition(":") for each in text.split(",")]
+    if not all(name and there for name, _, there in pairs):
+        raise ValueError
+    return tuple((name, there) for name, _, there in pairs)
+
+
+OPTIONS: Mapping[str, _Option] = {
+    "header": _Option("yes, no or auto", _one_of("yes", "no", "auto"), DELIMITED),
+    "delimiter": _Option("one sign, or tab", _sign, DELIMITED),
+    "quote": _Option("one sign, or nothing", lambda text: _sign(text) if text else "", DELIMITED),
+    "encoding": _Option("an encoding such as latin-1", _encoding, DELIMITED | JSON),
+    "null": _Option("a text", lambda text: (text,), DELIMITED, repeated=True),
+    "date": _Option("a format such as %d.%m.%Y", _format, DELIMITED),
+    "skip": _Option("a number of lines", _count, DELIMITED),
+    "extra": _Option("error or ignore", _one_of("error", "ignore"), DELIMITED | JSON | TABLES),
+    "map": _Option("column:name,…", _pairs, DELIMITED | JSON | TABLES, repeated=True),
+    "member": _Option("a file in the archive", str, DELIMITED | JSON),
+}
+"""The options of places, in the order of the documents."""
+
+_WRITTEN = re.compile(r"\?([a-z]+=.*)\Z", re.DOTALL)
+
+
+def split_options(text: str) -> tuple[str, Dialect]:
+    """A place without its options, and what they say. Raises DDlogError. A query of a URL is left to it, if
+    not all names in it are of options."""
+    found = _WRITTEN.search(text)
+    if found is None:
+        return text, PLAIN
+    given = [each.partition("=")[::2] for each in found.group(1).split("&")]
+    unknown = next((name for name, _ in given if name not in OPTIONS), None)
+    if unknown is not None and "://" in text:
+        return text, PLAIN
+    if unknown is not None:
+        raise DDlogError([NoPlaceOption(unknown, text, nearest(unknown, OPTIONS), tuple(OPTIONS))])
+    return text[: found.start()], reduce(_with_option, given, PLAIN)
+
+
+def _with_option(dialect: Dialect, given: tuple[str, str]) -> Dialect:
+    name, text = given
+    option = OPTIONS[name]
+    try:
+        value = option.read(text)
+    except ValueError:
+        raise DDlogError([BadPlaceOption(name, text, option.expected)]) from None
+    before = getattr(dialect, name)
+    value = before + value if option.repeated else value
+    return replace(dialect, **{name: value}, given=dialect.given | {name})
+
+
+def check_fits(dialect: Dialect, format: str, path: str) -> None:
+    """Raises DDlogError for an option that the format of a file does not have."""
+    for name in sorted(dialect.given):
+        if format not in OPTIONS[name].formats:
+            raise DDlogError([OptionOfOtherFormat(path, name, ", ".join(sorted(OPTIONS[name].formats)))])

@@ -1,0 +1,91 @@
+"""The first line of separated rows: is it a header, or a row?
+
+It is a header if its cells are the names of the columns, each once, in any order and in any case. If they
+could be values as well, they are a header all the same, unless one of them occurs as a cell below: then they
+are a row. In these two cases a note says what was done. The option `header` of a place says it beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+from ..core import Relation
+from .delimited import Record
+from .dialects import PLAIN, Dialect
+from .faults import CellFault
+
+SAMPLE = 1000
+"""The rows below the first line that are looked at."""
+
+
+def find_header(
+    first: Record,
+    below: Iterable[Record],
+    relation: Relation,
+    readers: Sequence[Callable[[str], Any]],
+    dialect: Dialect = PLAIN,
+) -> tuple[list[int] | None, str]:
+    """The place of each column, or None if the first line is a row; and a note, or nothing. `readers` read
+    cells. Raises CellFault for a header that is not right."""
+    names = dialect.names(relation)
+    cells = [cell.strip().removeprefix("\ufeff") for cell in first.cells]
+    places = column_places(cells, names)
+    if dialect.header == "no":
+        return None, ""
+    is_row = len(cells) == len(names) and _reads(first.cells, readers)
+    if None in places or (len(cells) > len(names) and dialect.extra == "error"):
+        known = sum(place is not None for place in places)
+        told = dialect.header == "yes" or bool(dialect.map)
+        if told or (not is_row and known and 2 * known >= len(names)):
+            raise _wrong_header(first, cells, names, relation)
+        return None, ""
+    found = [place for place in places if place is not None]
+    if not is_row or dialect.header == "yes" or dialect.map:
+        return found, ""
+    seen = {cell for record in islice(below, SAMPLE) for cell in record.cells}
+    again = next((cell for cell in first.cells if cell in seen), None)
+    if again is not None:
+        why = f"as `{again}` is also below it"
+        return None, f"the first line is taken for a row, {why}; header=yes says otherwise"
+    return found, "the first line names the columns, and is taken for a header; header=no says otherwise"
+
+
+def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None]:
+    """The place of each name among those found, in any case unless one is written alike; None: it is not
+    there, or twice."""
+    folded = [each.casefold() for each in found]
+
+    def place(name: str) -> int | None:
+        for names, wanted in ((found, name), (folded, name.casefold())):
+            if wanted in names:
+                return names.index(wanted) if names.count(wanted) == 1 else None
+        return None
+
+    return [place(name) for name in names]
+
+
+def _reads(cells: Sequence[str], readers: Sequence[Callable[[str], Any]]) -> bool:
+    """Whether cells are values of the columns."""
+    try:
+        for cell, read in zip(cells, readers, strict=True):
+            read(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_header(
+    record: Record, cells: Sequence[str], names: Sequence[str], relation: Relation
+) -> CellFault:
+    known = {name.casefold() for name in names}
+    folded = [cell.casefold() for cell in cells]
+    for position, cell in enumerate(folded):
+        if cell not in known or folded.index(cell) < position:
+            what = "twice in the header" if cell in known else f"no column of {relation.name}"
+            message = f"`{cells[position]}` is {what}; the columns are {', '.join(names)}"
+            return CellFault(message, record.line, record.column(position), record.text)
+    missing = next(name for name in names if name.casefold() not in folded)
+    message = f"the header lacks the column `{missing}` of {relation.name}"
+    return CellFault(message, record.line, 1, record.text)

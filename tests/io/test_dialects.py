@@ -1,0 +1,177 @@
+"""Headers that may be rows, and the options of places."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ddlog
+from ddlog import DDlogError
+
+PROGRAM = ddlog.compile("""
+import time
+input relation Edge(a: string, b: string)
+input relation Count(a: string, n: u32)
+input relation Person(id: u32, name: Option<string>, age: Option<u32>) primary key (p) p.id
+input relation Day(day: time::Date)
+""")
+
+
+def read(place: str, relation: str = "Edge", **options: Any) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """The rows that a place gives to a relation, and the notes about it."""
+    notes: list[str] = []
+    with PROGRAM.session() as session:
+        session.load(f"{relation}={place}", note=notes.append, **options)
+        return list(session[relation].tuples()), [each for each in notes if "is empty" not in each]
+
+
+def written(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "told"),
+    [
+        ("a,b\nb,c\n", [("a", "b"), ("b", "c")], "is taken for a row, as `b` is also below it"),
+        ("a,b\nx,y\n", [("x", "y")], "is taken for a header"),
+        ("B,A\nx,y\n", [("y", "x")], "is taken for a header"),
+        ("a,q\nx,y\n", [("a", "q"), ("x", "y")], ""),
+    ],
+)
+@pytest.mark.parametrize("more", [0, 20_000])
+def test_a_first_line_that_names_the_columns(
+    tmp_path: Path, text: str, rows: list[Any], told: str, more: int
+) -> None:
+    found, notes = read(written(tmp_path / "e.csv", text + "".join(f"k{i},k\n" for i in range(more))))
+    assert [row for row in found if not row[0].startswith("k")] == rows and len(found) == len(rows) + more
+    assert len(notes) == bool(told) and told in "".join(notes)
+
+
+def test_a_first_line_that_is_no_value_is_a_header(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "c.csv", "a,n\nx,1\n"), "Count") == ([("x", 1)], [])
+    assert read(written(tmp_path / "c.csv", "a,1\nn,2\n"), "Count") == ([("a", 1), ("n", 2)], [])
+    with pytest.raises(DDlogError, match="`m` is no column of Count"):
+        read(written(tmp_path / "c.csv", "a,m\nn,2\n"), "Count")
+
+
+def test_an_option_says_whether_there_is_a_header(tmp_path: Path) -> None:
+    place = written(tmp_path / "e.csv", "a,b\nx,y\n")
+    assert read(f"{place}?header=no") == ([("a", "b"), ("x", "y")], [])
+    assert read(f"{place}?header=yes") == ([("x", "y")], [])
+    tabs = written(tmp_path / "e.tsv", "b\ta\nx\ty\n")
+    assert read(f"{tabs}?header=yes") == ([("y", "x")], [])
+    assert read(tabs) == ([("b", "a"), ("x", "y")], [])
+    with pytest.raises(DDlogError, match="`x` is no column of Edge; the columns are a, b"):
+        read(f"{written(tmp_path / 'e.csv', 'x,y')}?header=yes")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("p.csv", "id;name;age\n1;Jo;NA\n2;NA;7\n", "delimiter=;&null=NA"),
+        ("p.csv", "a comment\n\nid,name,age\n1,'Jo',\n2,,7\n", "skip=2&quote='"),
+        ("p.tsv", "1\tJo\t-\n2\t-\t7\n", "null=-"),
+        ("p.csv", "no,name,age,rest\n1,Jo,,x\n2,,7,y\n", "map=id:no&extra=ignore"),
+        ("p.jsonl", '{"no": 1, "name": "Jo", "x": 0}\n{"no": 2, "age": 7}\n', "map=id:no&extra=ignore"),
+        ("p.json", '[{"id": 1, "name": "Jo"}, {"id": 2, "age": 7}]', "encoding=ascii"),
+    ],
+)
+def test_files_that_are_written_otherwise(tmp_path: Path, name: str, text: str, options: str) -> None:
+    found, _ = read(f"{written(tmp_path / name, text)}?{options}", "Person")
+    assert [(row[0], row[1][1:], row[2][1:]) for row in found] == [(1, ("Jo",), ()), (2, (), (7,))]
+
+
+def test_encodings_and_dates(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes("ä,ö\n".encode("latin-1"))
+    assert read(f"{tmp_path}/e.csv?encoding=latin-1")[0] == [("ä", "ö")]
+    with pytest.raises(DDlogError, match="is not UTF-8"):
+        read(f"{tmp_path}/e.csv")
+    day, _ = read(f"{written(tmp_path / 'd.csv', '24.12.2026')}?date=%d.%m.%Y", "Day")
+    assert day == read(written(tmp_path / "e.csv", "2026-12-24"), "Day")[0]
+
+
+def test_tables_with_other_columns(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"N": [1], "who": ["x"], "rest": [0]}), tmp_path / "c.parquet")
+    assert read(f"{tmp_path}/c.parquet?map=a:who&extra=ignore", "Count")[0] == [("x", 1)]
+    with pytest.raises(DDlogError, match="there is no column `a`"):
+        read(f"{tmp_path}/c.parquet", "Count")
+
+
+def test_archives(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "facts.zip", "w") as archive:
+        archive.writestr("Edge.csv", "x,y\n")
+        archive.writestr("in/Count.jsonl", '["z", 1]\n')
+        archive.writestr("README", "")
+    with PROGRAM.session() as session:
+        session.load(tmp_path / "facts.zip")
+        assert [session.size(name) for name in ("Edge", "Count")] == [1, 1]
+    assert read(f"{tmp_path}/facts.zip?member=in/Count.jsonl", "Count")[0] == [("z", 1)]
+    with pytest.raises(DDlogError, match="it holds Edge"):
+        read(f"{tmp_path}/facts.zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("e.csv", "delimeter=;", "a place has no option `delimeter`.*did you mean `delimiter`"),
+        ("e.csv", "delimiter=ab", "`delimiter=ab`: expected one sign, or tab"),
+        ("e.csv", "header=maybe", "expected yes, no or auto"),
+        ("e.csv", "map=c:x", "Edge has no column c"),
+        ("e.jsonl", "header=no", "the option `header` is for files that end in csv, facts, tsv"),
+        ("e.csv", "null=x", "is absent .'x'., and the column's type is no Option"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, name: str, options: str, message: str) -> None:
+    place = written(tmp_path / name, "x,y\n")
+    with pytest.raises(DDlogError, match="(?s)" + message):
+        read(f"{place}?{options}")
+
+
+def test_an_option_of_a_directory_is_for_the_files_that_have_it(tmp_path: Path) -> None:
+    written(tmp_path / "Edge.csv", "a,b\n")
+    written(tmp_path / "Count.jsonl", '["z", 1]\n')
+    with PROGRAM.session() as session:
+        session.load(f"{tmp_path}?header=no")
+        assert [session.size(name) for name in ("Edge", "Count")] == [1, 1]
+
+
+# ------------------------------------------------------------ rows that are wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("c.csv", "x,1\ny,two\nz\nw,4\n", [2, 3]),
+        ("c.jsonl", '["x", 1]\n["y"\n["z", -1]\n{"a": "w", "n": 4}\n', [2, 3]),
+        ("c.json", '[["x", 1], ["y", "2"], ["w", 4]]', [1]),
+    ],
+)
+def test_wrong_rows_are_skipped(tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
+    wrong: list[DDlogError] = []
+    rows, _ = read(written(tmp_path / name, text), "Count", refuse=wrong.append)
+    assert rows == [("w", 4), ("x", 1)]
+    assert [each.diagnostics[0].span.line for each in wrong if each.diagnostics[0].span] == lines
+
+
+def test_after_ten_errors_the_rest_is_counted(tmp_path: Path) -> None:
+    with pytest.raises(DDlogError) as caught:
+        read(written(tmp_path / "c.csv", "x,one\n" * 2000), "Count")
+    assert len(caught.value.diagnostics) == 10
+    assert "note: 1,990 more of these errors in this file" in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "text"), [("p.csv", "1,x,\n2,,\n1,y,\n"), ("p.jsonl", "[1, 1, 1]\n" * 0)])
+def test_a_key_that_is_there_twice(tmp_path: Path, name: str, text: str) -> None:
+    text = text or '{"id": 1, "name": "x"}\n{"id": 2}\n{"id": 1, "name": "y"}\n'
+    with pytest.raises(DDlogError) as caught:
+        read(written(tmp_path / name, text), "Person")
+    shown = str(caught.value)
+    assert f"{name}:3:1: Person has two rows with one primary key" in shown and '"y"' in shown
+    assert f"{name}:1:1: the other row is" in shown and '"x"' in shown
