@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _explain(commands)
     _profile(commands)
     _state(commands)
+    _infer(commands)
     _import_souffle(commands)
     return parser
 
@@ -216,6 +217,14 @@ def _state(commands: _Commands) -> None:
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip
     state.set_defaults(act=subcommands.state)
+
+
+def _infer(commands: _Commands) -> None:
+    help = "print declarations for the rows of fact files, with types and keys"
+    infer = commands.add_parser("infer", help=help, description=f"{help.capitalize()}.")
+    infer.add_argument("files", metavar="FILE", nargs="+", type=_name,
+                       help="a fact file, or with options of a place: 'orders.csv?delimiter=;'")  # fmt: skip
+    infer.set_defaults(act=subcommands.infer)
 
 
 def _import_souffle(commands: _Commands) -> None:

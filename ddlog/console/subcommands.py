@@ -134,6 +134,14 @@ def profile(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def infer(arguments: argparse.Namespace) -> int:
+    """`ddlog infer`. Raises DDlogError."""
+    from .infer import infer
+
+    infer(arguments.files)
+    return 0
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import PreprocessorSettings

@@ -21,14 +21,6 @@ class BadFact(Diagnostic):
         return f"{self.path}: row {self.row}: " if self.row else f"{self.path}: "
 
 
-class RepeatedKey(Diagnostic):
-    """A row of a fact file with the primary key of another row."""
-
-    title = "{relation} has two rows with one primary key: this one is {row}"
-    relation: str
-    row: str
-
-
 class NoSuchDirectory(Diagnostic):
     """An input directory that does not exist."""
 

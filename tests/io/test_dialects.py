@@ -173,5 +173,5 @@ def test_a_key_that_is_there_twice(tmp_path: Path, name: str, text: str) -> None
     with pytest.raises(DDlogError) as caught:
         read(written(tmp_path / name, text), "Person")
     shown = str(caught.value)
-    assert f"{name}:3:1: Person has two rows with one primary key" in shown and '"y"' in shown
+    assert f"{name}:3:1: Person already has a row with the key 1" in shown and '"y"' in shown
     assert f"{name}:1:1: the other row is" in shown and '"x"' in shown

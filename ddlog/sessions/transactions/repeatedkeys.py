@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from ...core import Relation
 from ...errors.changes import KeyExists
 from ...errors.diagnostics import DDlogError, Note
-from ...errors.facts import RepeatedKey
 from ...errors.source import Span
 from ...values.rows import Row, record_text
 from ..hosts.host import FactSource
@@ -27,6 +26,9 @@ def with_places(
         for row, span in source.placed():
             first = found.setdefault(key.of(row), (row, span))
             if first[0] != row:
-                note = Note(f"the other row is {show(first[0])}", first[1])
-                return DDlogError([RepeatedKey(declared.name, show(row), span=span, notes=(note,))])
+                notes = (
+                    Note(f"this row is {show(row)}"),
+                    Note(f"the other row is {show(first[0])}", first[1]),
+                )
+                return DDlogError([KeyExists(declared.name, key.show(key.of(row)), span=span, notes=notes)])
     return error
