@@ -146,7 +146,7 @@ def _declared(
     renamed = [(n, c.there) for n, c in zip(names, columns, strict=True) if n != c.there.lower()]
     if renamed:
         options = [*options, "map=" + ",".join(f"{name}:{there}" for name, there in renamed)]
-    lines, imports = [], set[str]()
+    lines, imports = list[str](), set[str]()
     for name, column in zip(names, columns, strict=True):
         type, why = _type(column.values, are_texts)
         imports.update(re.findall(r"(\w+)::", type))

@@ -113,7 +113,7 @@ def test_sizes(paths: Path) -> None:
 def test_formats(paths: Path, format: str, expected: str) -> None:
     base = ("run", "paths.dl", "--input", "facts", "--format", format)
     assert ddlog(paths, *base, "--relation", "Path")[0] == expected
-    assert ddlog(paths, *base, "--output", "out/here") == ("", "")
+    assert ddlog(paths, *base, "--output", "out/here", "--quiet") == ("", "")
     assert (paths / "out" / "here" / f"Path.{format}").read_text() == expected
     assert (paths / "out" / "here" / f"Fan.{format}").exists()
 
