@@ -2,140 +2,155 @@
 
 `commit`: an epoch is on disk before it becomes final in memory. `interval`: epochs wait for at most a second,
 and go together. `exit`: they go when the state is closed, all or none.
+
+    append ──▶ waiting ── flush, or many rows ──▶ written ── finish ──▶ on disk
+
+With `exit` nothing that is written lasts before `finish`; otherwise both follow each other. Epochs that come
+while another thread writes others do not wait for that, unless they have many rows.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 from ..errors.diagnostics import DDlogError
-from ..errors.state import EarlierNotKept, NotKeptOnDisk, ValueNotKept
-from .forms import RelationForm, Rows, joined
-from .store import Store
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ..errors.state import EarlierNotKept, NotKeptOnDisk
 
 Durability = Literal["commit", "interval", "exit"]
 DURABILITIES: Final[tuple[Durability, ...]] = ("commit", "interval", "exit")
 INTERVAL: Final = 0.5
 """Seconds that an epoch waits for others. With the time to write them, that is to stay below a second."""
 
-_MANY = 50_000  # rows that do not wait: to bring them together costs more than to write them
+_MANY = 50_000  # rows that do not wait: they take memory, and to bring them together costs more than to write
+_ROWS_OF_EPOCH = 10  # that take as much memory as an epoch without rows
+
+E = TypeVar("E")
+"""An epoch that is to be written."""
 
 
-class Log:
-    """Takes the changes of epochs, and writes them to a store."""
+class EpochWriter(Protocol[E]):
+    """Writes epochs to a file or a folder. All methods raise OSError, sqlite3.Error and DDlogError."""
+
+    @property
+    def place(self) -> str:
+        """The file or folder."""
+
+    def rows(self, changes: Any) -> int:
+        """The number of rows in memory that the changes of an epoch have."""
+
+    def taken(self, epoch: int, changes: Any, ids: Sequence[str], waits: bool) -> E:
+        """An epoch to be written, with the ids of its updates; `waits`: what it was made of may change
+        before."""
+
+    def write(self, epochs: Sequence[E]) -> None:
+        """Writes epochs after those that were written before, all or none."""
+
+    def finish(self) -> None:
+        """Lets all that was written last."""
+
+    def drop(self, epoch: E) -> None:
+        """Forgets the last epoch that was taken, whether it is written or not, as it does not last."""
+
+
+class Log(Generic[E]):
+    """Takes the changes of epochs, and lets a writer write them."""
 
     def __init__(
-        self,
-        store: Store,
-        forms: Mapping[int, RelationForm],
-        durability: Durability,
-        written: Callable[[int], None],
+        self, writer: EpochWriter[E], durability: Durability, on_disk: Callable[[int], None]
     ) -> None:
-        """`written` is called when the epochs up to one are on disk; not with durability `commit`, where the
+        """`on_disk` is called when the epochs up to one are on disk; not with durability `commit`, where the
         last one is not final yet."""
-        self._written = written
-        self._store, self._forms, self._durability = store, forms, durability
-        self._waiting: list[tuple[int, Mapping[int, Rows], Sequence[str]]] = []
+        self._writer, self._durability, self._on_disk = writer, durability, on_disk
+        self._waiting: list[tuple[int, E, int]] = []  # the number of an epoch, and its rows
         self._rows = 0
-        self._lock = threading.Lock()
+        self._held: list[int] = []  # epochs that are written, and do not last yet
         self._failed = False
-        if durability == "exit":
-            store.hold_back()
+        self._queue = threading.Lock()  # for the lists; held for a moment
+        self._writing = threading.Lock()
 
-    def append(self, epoch: int, changes: Mapping[int, Rows], ids: Sequence[str] = ()) -> None:
-        """Takes the changes of an epoch, by the relation's id, with the ids of its updates. Raises DDlogError
-        if they, or earlier ones, cannot be written; then the epoch is not part of the log."""
-        if self._durability == "commit":
-            with self._reported(0):
-                self._write([(epoch, changes, ids)])
-            return
-        with self._lock:
-            if self._failed:
-                self._flush()
-            self._rows += sum(rows.length for rows in changes.values())
-            if self._rows <= _MANY:
-                changes = {relation: rows.copied() for relation, rows in changes.items()}
-            self._waiting.append((epoch, changes, ids))
-            if self._rows > _MANY:
-                try:
-                    self._flush()
-                except BaseException:
-                    self._waiting.pop()
-                    raise
+    def append(self, epoch: int, changes: Any, ids: Sequence[str] = ()) -> None:
+        """Takes the changes of an epoch, with the ids of its updates. Raises DDlogError if they, or earlier
+        ones, cannot be written; then the epoch is not part of the log."""
+        if self._failed:
+            self.flush()
+        rows = _ROWS_OF_EPOCH + self._writer.rows(changes)
+        waits = self._durability != "commit" and self._rows + rows <= _MANY
+        try:
+            taken = self._writer.taken(epoch, changes, ids, waits)
+        except BaseException as error:
+            raise self._reported(error, 0) from None
+        with self._queue:
+            self._waiting.append((epoch, taken, rows))
+            self._rows += rows
+        if not waits:
+            try:
+                self.flush()
+            except BaseException:
+                self._take_back(epoch, taken, rows)
+                raise
+
+    def _take_back(self, epoch: int, taken: E, rows: int) -> None:
+        with self._queue:
+            if epoch in self._held:
+                self._held.remove(epoch)
+            else:
+                self._waiting.pop()
+                self._rows -= rows
+        self._writer.drop(taken)
 
     def flush(self) -> None:
-        """Writes the epochs that wait. Raises DDlogError."""
-        with self._lock:
-            self._flush()
+        """Writes the epochs that wait: with durability `exit`, so that they do not last yet. Raises
+        DDlogError that counts the epochs."""
+        self._write(self._durability != "exit")
 
     def flush_quietly(self) -> None:
         """The same; whatever fails is tried again, and raised, by the next `append` or `flush`."""
-        with self._lock:
-            try:
-                self._flush()
-            except Exception:
-                self._failed = True
+        try:
+            self.flush()
+        except Exception:
+            self._failed = True
 
     def finish(self) -> None:
-        """Writes all that waits, and puts it on disk. Raises DDlogError."""
-        with self._lock:
-            count = len(self._waiting)
-            self._flush()
-            with self._reported(max(count, 1)):
-                self._store.finish()
-        self._written(self._store.head.epoch)
+        """Writes all that waits, and puts it on disk. Raises DDlogError that counts the epochs."""
+        self._write(True)
 
-    def _flush(self) -> None:
-        if self._waiting:
-            with self._reported(len(self._waiting)):
-                self._write(self._waiting)
-            self._waiting, self._rows, self._failed = [], 0, False
-            if self._durability == "interval":
-                self._written(self._store.head.epoch)
+    def _write(self, lasting: bool) -> None:
+        with self._writing:
+            try:
+                self._write_waiting()
+                if lasting:
+                    self._writer.finish()
+            except BaseException as error:
+                late = 0 if self._durability == "commit" else len(self._waiting) + len(self._held)
+                raise self._reported(error, late) from None
+            self._failed = False
+            if lasting and self._held:
+                with self._queue:
+                    last, self._held = self._held[-1], []
+                if self._durability != "commit":
+                    self._on_disk(last)
 
-    def _write(self, epochs: Sequence[tuple[int, Mapping[int, Rows], Sequence[str]]]) -> None:
-        parts: dict[int, tuple[list[Rows], list[int]]] = {}
-        for epoch, changes, _ in epochs:
-            for relation, rows in changes.items():
-                of = parts.setdefault(relation, ([], []))
-                of[0].append(rows)
-                of[1].append(epoch)
-        several = len(epochs) > 1
-        batches = {
-            relation: self._batch(relation, joined(rows, numbers if several else None))
-            for relation, (rows, numbers) in parts.items()
-        }
-        applied = [(id, epoch) for epoch, _, ids in epochs for id in ids]
-        self._store.append(epochs[0][0], epochs[-1][0], batches, applied)
+    def _write_waiting(self) -> None:
+        with self._queue:
+            waiting = list(self._waiting)
+        if waiting:
+            self._writer.write([taken for _, taken, _ in waiting])
+            with self._queue:
+                del self._waiting[: len(waiting)]
+                self._rows -= sum([rows for _, _, rows in waiting])
+                self._held += [epoch for epoch, _, _ in waiting]
 
-    def _batch(self, relation: int, rows: Rows) -> pa.RecordBatch:
-        try:
-            return self._forms[relation].batch(rows)
-        except ValueError as error:
-            raise DDlogError([ValueNotKept(self._store.name_of(relation), str(error))]) from None
-
-    def _reported(self, waiting: int) -> _Reported:
-        return _Reported(str(self._store.path), waiting)
-
-
-class _Reported:
-    """Turns failures of writing into DDlogErrors."""
-
-    def __init__(self, path: str, waiting: int) -> None:
-        self._path, self._waiting = path, waiting
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    def _reported(self, error: BaseException, late: int) -> BaseException:
+        """The error of a write, with the number of the epochs that it concerns; 0: only the last one."""
+        reason = ""
         if isinstance(error, OSError | sqlite3.Error):
             reason = getattr(error, "strerror", None) or str(error)
-            if self._waiting:
-                raise DDlogError([EarlierNotKept(self._path, self._waiting, reason)]) from None
-            raise DDlogError([NotKeptOnDisk(self._path, reason)]) from None
+        elif late and isinstance(error, DDlogError) and isinstance(error.diagnostics[0], NotKeptOnDisk):
+            reason = error.diagnostics[0].reason
+        if not reason:
+            return error
+        place = self._writer.place
+        return DDlogError([EarlierNotKept(place, late, reason) if late else NotKeptOnDisk(place, reason)])

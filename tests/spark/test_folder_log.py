@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from ddlog.durability.log import Durability
+from ddlog.durability import log as durability_log
+from ddlog.durability.log import Durability, Log
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.table import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
@@ -25,7 +26,7 @@ from ddlog.sessions.transactions.durable_state import StateListener
 from ddlog.spark.state import durable, log
 from ddlog.spark.state.files import LocalFiles
 from ddlog.spark.state.folder import StateFolder
-from ddlog.spark.state.log import Log
+from ddlog.spark.state.log import FolderEpoch, FolderWriter
 
 from .test_folder import (
     CODEC,
@@ -77,7 +78,7 @@ class Finished(StateListener):
         self.epochs.append(epoch)
 
 
-def log_of(session: Session) -> Log:
+def log_of(session: Session) -> Log[FolderEpoch]:
     keeping = session.state.durable
     assert isinstance(keeping, durable.FolderDurable)
     return keeping._log
@@ -129,7 +130,7 @@ def test_rows_of_executors_do_not_wait(
             session.commit()
         assert len(list(tmp_path.glob("data/*/R-1/*.parquet"))) == 1 and not spans(session)
         assert not list(tmp_path.glob("data/*/*.parquet"))
-        monkeypatch.setattr(log, "_MANY", 0)
+        monkeypatch.setattr(durability_log, "_MANY", 0)
         session.delete("R", (5,))
         session.commit()
         assert len(list(tmp_path.glob("data/*/R-1.parquet"))) == 2
@@ -160,7 +161,7 @@ def test_a_failed_write_is_tried_again_and_told(
                 with pytest.raises(DDlogError, match="2 earlier commits are not on disk yet and cannot be"):
                     commit(session, 2)
                 session.rollback()
-            patch.setattr(log, "_MANY", 0)
+            patch.setattr(durability_log, "_MANY", 0)
             if durability == "interval":
                 log_of(session)._failed = False
                 with pytest.raises(DDlogError, match="3 earlier commits are not on disk yet and cannot be"):
@@ -227,8 +228,9 @@ def test_the_past_of_commits_that_wait(
 # ---------------------------------------------------------------- without Spark
 
 
-def log_on(folder: StateFolder, durability: Durability) -> Log:
-    return Log(folder, None, durability, PROGRAM_OF_R, STORED, set(), 0, lambda epoch: None)  # type: ignore[arg-type]
+def log_on(folder: StateFolder, durability: Durability) -> Log[FolderEpoch]:
+    writer = FolderWriter(folder, None, PROGRAM_OF_R, STORED, set(), 0)  # type: ignore[arg-type]
+    return Log(writer, durability, lambda epoch: None)
 
 
 def changes(rows: list[tuple[int, str, int]]) -> list[Any]:
@@ -248,7 +250,7 @@ def run(folder: StateFolder, durability: Durability, staged: bool) -> Iterator[i
             kept.finish()
             yield epoch
         if staged and epoch == 3:
-            kept._stage()
+            kept._write(False)
     kept.finish()
     yield len(SCRIPT)
 
@@ -290,7 +292,7 @@ def test_what_is_being_written_stays(tmp_path: Path) -> None:
         append(folder, rows)
     kept = log_on(folder, "exit")
     kept.append(4, changes(SCRIPT[3]), [])
-    kept._stage()
+    kept._write(False)
     assert folds(folder).fold(whole=True)
     kept.finish()
     folder.close()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...durability.background import Background
 from ...durability.contents import Contents
+from ...durability.filelog import FileWriter
 from ...durability.folding import Folding
 from ...durability.forms import Rows
 from ...durability.history import History
@@ -86,7 +87,9 @@ class Durable(DurableState):
         self.store, self._live = store, live
         self.kept = KeptRelations(program, computed, store, windows, fill)
         super().__init__(self.kept.stored, self.kept.depth, durability, store.head.epoch, self.kept.changed)
-        self._log = Log(store, self.kept.forms, durability, self.tell_on_disk)
+        self._log = Log(FileWriter(store, self.kept.forms), durability, self.tell_on_disk)
+        if durability == "exit":
+            store.hold_back()
         self._folder = Folding(
             store,
             self.kept.depth,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ...durability.inputs import PAST
-from ...durability.log import Durability
+from ...durability.log import Durability, Log
 from ...durability.migration import check_fill
 from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.program import Differences, compared, texts
@@ -39,7 +39,7 @@ from .contents import Contents, History, Reading, Told, latest
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
-from .log import Log
+from .log import Flushing, FolderChanges, FolderWriter
 from .manifest import Part, Span
 from .migrating import Conversion, Migrating
 from .opening import open_folder
@@ -123,16 +123,9 @@ class FolderDurable(DurableState):
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
         self._folding = Folding(folder, host.spark, self._rows, passing, self.depth)
-        self._log = Log(
-            folder,
-            host.spark,
-            durability,
-            self._program,
-            self._stored,
-            passing,
-            self.depth,
-            self.tell_on_disk,
-        )
+        self._writer = FolderWriter(folder, host.spark, self._program, self._stored, passing, self.depth)
+        self._log = Log(self._writer, durability, self.tell_on_disk)
+        self._flushing = Flushing(self._log.flush_quietly)
         self._checked = set[str]()  # the files of the history that were compared with what was written
         self.positions = self._read_positions()
         self.close_with_process()
@@ -147,7 +140,7 @@ class FolderDurable(DurableState):
 
     def _close(self) -> None:
         try:
-            self._log.stop()
+            self._flushing.stop()
             self._log.finish()
         finally:
             self._folding.stop()
@@ -206,8 +199,10 @@ class FolderDurable(DurableState):
             changes.append((rows, self._runtime.tables.local(rows.encoded(moved))))
         return changes
 
-    def _append(self, epoch: int, changes: list[tuple[RelationRows, Table]], ids: Sequence[str]) -> None:
+    def _append(self, epoch: int, changes: FolderChanges, ids: Sequence[str]) -> None:
         self._log.append(epoch, changes, list(ids))
+        if self.durability == "interval":
+            self._flushing.wake()
 
     def committed(self) -> None:
         super().committed()
@@ -291,7 +286,7 @@ class FolderDurable(DurableState):
     ) -> dict[str, Delta]:
         """Brings a session that is empty to what held after an epoch. Returns the changes. Raises OSError and
         DDlogError."""
-        read = FolderChanges(self._names, host, told)
+        read = FolderRows(self._names, host, told)
         changes, past = read.changes(epoch), read.past(epoch)
         host.runtime.earlier = epoch - 1
         if windows.nodes:
@@ -348,7 +343,7 @@ class FolderDurable(DurableState):
         """What the state tells of earlier epochs; the files are not looked into. Raises DDlogError and
         OSError."""
         manifest, pieces = latest(self.folder)
-        return History(self._log.shown(manifest), pieces, self.epoch, self._reading)
+        return History(self._writer.shown(manifest), pieces, self.epoch, self._reading)
 
     def _history(self, first: int) -> History:
         """What the state tells of the epochs from one on. Raises DDlogError and OSError if the files of them
@@ -389,7 +384,7 @@ class FolderDurable(DurableState):
         host = state.host
         assert isinstance(host, SparkHost)
         with state.diagnosing(), self.past(epoch) as history:
-            return FolderChanges(self._names, host, history).changes_of(epoch)
+            return FolderRows(self._names, host, history).changes_of(epoch)
 
     # ------------------------------------------------------------- migration
 
@@ -444,7 +439,7 @@ class FolderDurable(DurableState):
         )
 
 
-class FolderChanges(StoredChanges):
+class FolderRows(StoredChanges):
     """What a folder keeps, for a runtime on Spark."""
 
     def __init__(self, names: StoredNames, host: SparkHost, told: Told) -> None:

@@ -1,7 +1,4 @@
-"""The log of a state in a folder: the changes of each epoch on their way to the files.
-
-`commit`: an epoch is in the folder before it becomes final. `interval`: epochs wait for at most a second, and
-one manifest names them all. `exit`: one manifest names all epochs of the session, when it is closed.
+"""Epochs of a log in the folder of a state. See `ddlog.durability.log`.
 
     rows of the driver ──▶ wait ───────────────────────▶ files ──▶ manifest
     rows of the executors ──▶ files, which nothing names yet ─────────▶│
@@ -16,15 +13,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...durability.log import INTERVAL, Durability
+from ...durability.log import INTERVAL
 from ...durability.records import Stored
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
-from ...errors.state import EarlierNotKept, NotKeptOnDisk, ValueNotKept
+from ...errors.state import ValueNotKept
 from .folder import Draft, StateFolder
 from .manifest import Manifest, Part, Span
 from .rows import RelationRows
@@ -33,14 +29,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-_MANY = 50_000  # rows that do not wait, as they take memory
-_ROWS_OF_EPOCH = 10
 _APART = 8
 """So many epochs that wait go to the folder each by itself, so that the past tells them apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Waiting:
+class FolderEpoch:
     """The changes of an epoch: rows of the driver, and files in `drafts`, which nothing names yet."""
 
     epoch: int
@@ -50,109 +44,38 @@ class _Waiting:
     drafts: Sequence[Draft]
     time: int
 
-    @property
-    def size(self) -> int:
-        """The rows that take memory, and as many as an epoch without rows does."""
-        return _ROWS_OF_EPOCH + sum([int(rows.num_rows) for _, rows in self.rows])
+
+FolderChanges = Sequence[tuple[RelationRows, Table]]
+"""The changes of an epoch, relation by relation."""
 
 
-class Log:
-    """Takes the changes of epochs, and writes them to a folder. `passing` are the relations of which no
-    earlier rows are needed, `depth` is the number of epochs before the last that have to be told apart."""
+class FolderWriter:
+    """Writes epochs to a folder. `passing` are the relations of which no earlier rows are needed, `depth` is
+    the number of epochs before the last that have to be told apart. See `durability.log.EpochWriter`."""
 
     def __init__(
         self,
         folder: StateFolder,
         spark: SparkSession,
-        durability: Durability,
         program: Mapping[str, str],
         relations: Sequence[Stored],
         passing: Collection[int],
         depth: int,
-        written: Callable[[int], None],
     ) -> None:
-        """`written` is called when the epochs up to one are in the folder; not with durability `commit`,
-        where the last one is not final yet."""
-        self._written = written
-        self._folder, self._spark, self._durability = folder, spark, durability
+        self._folder, self._spark = folder, spark
         self._program, self._relations = program, relations
         self._passing, self._depth = passing, depth
-        self._waiting: list[_Waiting] = []
-        self._rows = 0  # their sizes
-        self._staged: list[Span] = []  # epochs before those that wait, in files that nothing names yet
-        self._drafts: list[Draft] = []  # where these are
-        self._last = folder.manifest.epoch
-        self._failed = False
-        self._queue = threading.Lock()  # for what waits; held for a moment
-        self._writing = threading.Lock()
-        self._woken, self._ended = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
+        self._staged: list[tuple[Span, Sequence[Draft]]] = []  # in files that nothing names yet
 
-    def append(self, epoch: int, changes: Sequence[tuple[RelationRows, Table]], ids: Sequence[str]) -> None:
-        """Takes the changes of an epoch, with the ids of its updates. Raises DDlogError and what Spark raises
-        if they, or earlier ones, cannot be written; then the epoch is not part of the log."""
-        if self._failed:
-            self.finish()
-        taken = self._taken(epoch, changes, ids)
-        with self._queue:
-            self._waiting.append(taken)
-            self._last = epoch
-            self._rows += taken.size
-            many = self._rows > _MANY
-        if many or self._durability == "commit":
-            self._write_with(taken)
-        elif self._durability == "interval":
-            self._wake()
+    @property
+    def place(self) -> str:
+        return self._folder.root
 
-    def flush_quietly(self) -> None:
-        """Writes the epochs that wait. Whatever fails is tried again, and raised, by the next `append`."""
-        try:
-            self.finish()
-        except Exception:
-            self._failed = True
+    def rows(self, changes: FolderChanges) -> int:
+        return sum([0 if table.local is None else int(table.local.num_rows) for _, table in changes])
 
-    def flush(self) -> None:
-        """Writes the epochs that wait: with durability `exit`, to files that nothing names. Raises DDlogError
-        that counts the epochs."""
-        if self._durability == "interval":
-            self.finish()
-        elif self._durability == "exit" and self._waiting:
-            with self._writing:
-                try:
-                    self._stage()
-                except BaseException as error:
-                    raise self._told(error, self._late) from None
-
-    def shown(self, manifest: Manifest) -> Manifest:
-        """A manifest of the folder with the epochs that are written, and wait for the end."""
-        staged = self._staged
-        spans = (*manifest.spans, *staged)
-        return replace(manifest, epoch=staged[-1].last, spans=spans) if staged else manifest
-
-    def stop(self) -> None:
-        """Writes nothing more of its own accord."""
-        self._ended.set()
-        self._woken.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def finish(self) -> None:
-        """Writes all that waits. Raises DDlogError that counts the epochs."""
-        with self._writing:
-            try:
-                last = self._publish()
-            except BaseException as error:
-                raise self._told(error, self._late) from None
-            self._failed = False
-            if last is not None:
-                self._written(last)
-
-    # ------------------------------------------------------------- writing
-
-    def _taken(
-        self, epoch: int, changes: Sequence[tuple[RelationRows, Table]], ids: Sequence[str]
-    ) -> _Waiting:
-        """The changes of an epoch; those that cannot wait, in files."""
+    def taken(self, epoch: int, changes: FolderChanges, ids: Sequence[str], waits: bool) -> FolderEpoch:
+        """The changes of an epoch; rows of the executors are written now."""
         waiting, parts, drafts = list[tuple[RelationRows, "pa.Table"]](), list[Part](), list[Draft]()
         try:
             for rows, table in changes:
@@ -167,77 +90,49 @@ class Log:
                         self._folder.files, drafts[0].folder, table.frame.select(*columns), table.rows,
                         table.least, self._spark,
                     ))  # fmt: skip
-        except BaseException as error:
-            self._discard(drafts)
-            raise self._told(error, 0) from None
-        return _Waiting(epoch, waiting, parts, ids, drafts, int(time.time()))
-
-    def _write_with(self, taken: _Waiting) -> None:
-        """Writes what waits, or makes room for more. Without the epoch that came last, if that fails."""
-        with self._writing:
-            last = None
-            try:
-                if self._durability == "exit":
-                    self._stage()
-                else:
-                    last = self._publish()
-            except BaseException as error:
-                told = self._told(error, 0 if self._durability == "commit" else self._late)
-                with self._queue:
-                    self._waiting.remove(taken)
-                    self._rows -= taken.size
-                    self._last = taken.epoch - 1
-                self._discard(taken.drafts)
-                raise told from None
-            if self._durability == "interval" and last is not None:
-                self._written(last)
-
-    @property
-    def _late(self) -> int:
-        """The number of the epochs that the folder does not have."""
-        return self._last - self._folder.manifest.epoch
-
-    def _publish(self) -> int | None:
-        """Lets a manifest name all that waits, and returns the last of these epochs; None: nothing waits.
-        If it fails, they wait as before."""
-        with self._written_down([]) as spans:
-            if not spans:
-                return None
-            self._folder.extend(spans, self._program, self._relations)
-            self._staged, self._drafts = [], []
-        return spans[-1].last
-
-    def _stage(self) -> None:
-        """Writes what waits to files that nothing names. If it fails, it waits as before."""
-        drafts = [each for one in self._waiting for each in one.drafts]
-        with self._written_down(drafts) as spans:
-            self._staged = spans
-            self._drafts += drafts
-
-    @contextmanager
-    def _written_down(self, drafts: list[Draft]) -> Iterator[list[Span]]:
-        """All epochs that no manifest names, as spans with files; adds to `drafts` where these are. Those
-        that waited do so no longer, unless the block fails."""
-        with self._queue:
-            waiting = list(self._waiting)
-        known = len(drafts)
-        try:
-            yield [*self._staged, *self._spans(waiting, drafts)]
         except BaseException:
-            self._discard(drafts[known:])
+            self._discard(drafts)
             raise
-        with self._queue:
-            del self._waiting[: len(waiting)]
-            self._rows -= sum(each.size for each in waiting)
+        return FolderEpoch(epoch, waiting, parts, ids, drafts, int(time.time()))
 
-    def _spans(self, waiting: Sequence[_Waiting], drafts: list[Draft]) -> Iterator[Span]:
-        """Some epochs as spans with files. Adds to `drafts` where these are, also if it fails."""
+    def write(self, epochs: Sequence[FolderEpoch]) -> None:
+        made = list[Draft]()
+        try:
+            self._staged += list(self._spans(epochs, made))
+        except BaseException:
+            self._discard(made)
+            raise
+
+    def finish(self) -> None:
+        """Lets a manifest name all that is written."""
+        if self._staged:
+            self._folder.extend([span for span, _ in self._staged], self._program, self._relations)
+            self._staged = []
+
+    def drop(self, epoch: FolderEpoch) -> None:
+        if self._staged and self._staged[-1][0].last == epoch.epoch:
+            self._discard(self._staged.pop()[1])
+        self._discard(epoch.drafts)
+
+    def shown(self, manifest: Manifest) -> Manifest:
+        """A manifest of the folder with the epochs that are written, and do not last yet."""
+        spans = [span for span, _ in self._staged]
+        whole = (*manifest.spans, *spans)
+        return replace(manifest, epoch=spans[-1].last, spans=whole) if spans else manifest
+
+    def _spans(
+        self, waiting: Sequence[FolderEpoch], made: list[Draft]
+    ) -> Iterator[tuple[Span, Sequence[Draft]]]:
+        """Some epochs as spans with files, and where these are. Adds new places to `made`, also if it
+        fails."""
         apart = len(waiting) if len(waiting) <= _APART else self._depth + 1
         together, others = waiting[: len(waiting) - apart], waiting[len(waiting) - apart :]
         for group in ([together] if together else []) + [[each] for each in others]:
-            yield self._span(group, drafts)
+            known = len(made)
+            span = self._span(group, made)
+            yield span, [*made[known:], *(draft for each in group for draft in each.drafts)]
 
-    def _span(self, group: Sequence[_Waiting], drafts: list[Draft]) -> Span:
+    def _span(self, group: Sequence[FolderEpoch], drafts: list[Draft]) -> Span:
         """Some epochs as one span, with the sum of their changes."""
         passing = self._passing if len(group) > 1 else ()
         together: dict[int, list[tuple[RelationRows, pa.Table]]] = {}
@@ -265,25 +160,28 @@ class Log:
         for draft in drafts:
             self._folder.discard(draft)
 
-    def _told(self, error: BaseException, waiting: int) -> BaseException:
-        """The error of a write, with the number of the earlier epochs that it concerns, if there are any."""
-        reason = ""
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-        elif waiting and isinstance(error, DDlogError) and isinstance(error.diagnostics[0], NotKeptOnDisk):
-            reason = error.diagnostics[0].reason
-        if not reason:
-            return error
-        root = self._folder.root
-        return DDlogError([EarlierNotKept(root, waiting, reason) if waiting else NotKeptOnDisk(root, reason)])
 
-    # ------------------------------------------------------------- the thread
+class Flushing:
+    """A thread that writes what waits, half a second after the first of it came."""
 
-    def _wake(self) -> None:
+    def __init__(self, flush: Callable[[], None]) -> None:
+        self._flush = flush
+        self._woken, self._ended = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Says that something waits."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="ddlog state log", daemon=True)
             self._thread.start()
         self._woken.set()
+
+    def stop(self) -> None:
+        """Ends the thread, when it has written what it writes."""
+        self._ended.set()
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join()
 
     def _run(self) -> None:
         while True:
@@ -291,7 +189,7 @@ class Log:
             if self._ended.wait(INTERVAL):
                 return
             self._woken.clear()
-            self.flush_quietly()
+            self._flush()
 
 
 class _Holding:
