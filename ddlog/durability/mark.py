@@ -1,7 +1,7 @@
 """The mark of a state whose last commits may be in SQLite's log alone.
 
-A state has it from the time a session opens it for writing until the session is closed. It is in the first
-page of the file, above the version:
+A state has it from the first write of a session until the session is closed. It is in the first page of the
+file, above the version:
 
     user_version:   version + 256 · number of the schema
 
@@ -31,9 +31,15 @@ def mark(base: sqlite3.Connection) -> None:
 
 
 def unmark(base: sqlite3.Connection) -> None:
-    """Brings SQLite's log into the file, and takes the mark away. Raises sqlite3.Error."""
-    base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    """Takes the mark away, before a connection is closed: SQLite brings its log into the file then, and syncs
+    both. Raises sqlite3.Error."""
+    base.execute("PRAGMA synchronous = NORMAL")
     _set(base, VERSION)
+
+
+def is_marked(base: sqlite3.Connection) -> bool:
+    """Whether a state has the mark, perhaps of another file. Raises sqlite3.Error."""
+    return int(base.execute("PRAGMA user_version").fetchone()[0]) >> 8 != 0
 
 
 def lacks_log(path: Path) -> bool:

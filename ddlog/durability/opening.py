@@ -13,7 +13,7 @@ from ..errors.diagnostics import DDlogError, counted
 from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
 from . import connections
 from .lock import is_locked
-from .mark import lacks_log, mark, version_of
+from .mark import lacks_log, version_of
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
 from .upgrading import FIRST, upgrade
@@ -109,15 +109,14 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         if version_of(base) < VERSION:
             upgrade(base)
-        mark(base)
-    else:
-        base.execute("BEGIN IMMEDIATE")
-        base.execute(f"PRAGMA application_id = {APPLICATION}")
-        make(base, TABLES)
-        base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
-        mark(base)
-        base.execute("COMMIT")
-    base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # the mark is to be in the file
+        base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return
+    base.execute("BEGIN IMMEDIATE")
+    base.execute(f"PRAGMA application_id = {APPLICATION}")
+    base.execute(f"PRAGMA user_version = {VERSION}")
+    make(base, TABLES)
+    base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
+    base.execute("COMMIT")
 
 
 def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NoState, NotAState, ReadOnlyState, StateDamaged
 from .lock import StateLock
-from .mark import lacks_log, unmark
+from .mark import is_marked, lacks_log, mark, unmark
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import Readable
@@ -89,6 +89,7 @@ class Store(Readable):
         self._files = (0, 0) if self.read_only else _numbers(path)
         self._end = weakref.finalize(self, _ended, path, base, self.lock, not self.read_only, os.getpid())
         self._holds_back = False
+        self._is_marked = is_marked(base)
         self.wanted = False
         """Whether a thread waits to write."""
         self.written = 0
@@ -160,11 +161,17 @@ class Store(Readable):
         if self._holds_back and not self._base.in_transaction:
             self._base.execute("BEGIN IMMEDIATE")
         self._base.execute("SAVEPOINT here" if self._holds_back else "BEGIN IMMEDIATE")
+        if not self._is_marked:
+            mark(self._base)
 
     def end(self) -> None:
         """Ends a transaction, for `Writing`: it is on disk, or held back."""
         self._base.execute("RELEASE here" if self._holds_back else "COMMIT")
         self.logged += _PAGES_OF_ONE * PAGE
+        if not self._is_marked and not self._holds_back:
+            self._is_marked = True
+            with suppress(sqlite3.Error):  # the mark is to be in the file itself
+                self._base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
     def undo(self, before: Mark) -> None:
         """Takes a transaction back, for `Writing`."""

@@ -122,7 +122,7 @@ def test_a_session_goes_on(spark: SparkSession, tmp_path: Path, monkeypatch: pyt
     with session_on(spark, tmp_path / "state") as session:
         with monkeypatch.context() as patch:
             patch.setattr(LocalFiles, "create", refuse)
-            with pytest.raises(DDlogError, match="rolled back, as it cannot be written: No space left"):
+            with pytest.raises(DDlogError, match="cannot be written and is rolled back: No space left"):
                 told(session, 3)
         assert told(session, 3) == expected[3]
     monkeypatch.setattr(reports, "FEW", -1)

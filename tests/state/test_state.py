@@ -161,7 +161,7 @@ def test_a_failed_write_fails_the_commit_and_nothing_else(
 
     monkeypatch.setattr(Store, "append", fails)
     with pytest.raises(
-        ddlog.DDlogError, match="rolled back, as it cannot be written: database or disk is full"
+        ddlog.DDlogError, match="cannot be written and is rolled back: database or disk is full"
     ):
         apply(kept, [("Edge", True, (2, 3)), ("S", True, (5,))])
     monkeypatch.setattr(Store, "append", append)
@@ -302,7 +302,7 @@ def test_a_state_that_is_moved_while_it_is_in_use_takes_no_commit(tmp_path: Path
     kept = PROGRAM.session(state=tmp_path / "s")
     apply(kept, [("Edge", True, (1, 2))])
     path.rename(tmp_path / "moved")
-    with pytest.raises(ddlog.DDlogError, match="the commit is rolled back, as it cannot be written"):
+    with pytest.raises(ddlog.DDlogError, match="the commit cannot be written and is rolled back"):
         apply(kept, [("Edge", True, (2, 3))])
     (tmp_path / "moved").rename(path)
     apply(kept, [("Edge", True, (3, 4))])
@@ -396,7 +396,7 @@ def test_a_state_that_is_moved_away_fails_the_commit(tmp_path: Path) -> None:
     kept = PROGRAM.session(state=tmp_path / "s.ddlog")
     apply(kept, [("Edge", True, (1, 2))])
     (tmp_path / "s.ddlog").rename(tmp_path / "away")
-    with pytest.raises(ddlog.DDlogError, match="rolled back, as it cannot be written: No such file"):
+    with pytest.raises(ddlog.DDlogError, match="cannot be written and is rolled back: No such file"):
         apply(kept, [("Edge", True, (2, 3))])
     assert kept.size("Edge") == 1
     (tmp_path / "away").rename(tmp_path / "s.ddlog")
