@@ -245,24 +245,26 @@ class _Kept:
         domains = [[places[name] for name in domain] for domain in self.each.domains]
         text = f"which rows {self.each.name} keeps is arbitrary: here the least, column by column"
         self.output.remarks[text] = Remark(text, self.span)
-        if self.each.is_recursive:
+        mark = [self.space.fresh("is_new")] if self.each.is_recursive else []
+        if mark:
             self._own_rows(tree("false", at=self.span))
-            self._greedy(domains, "is_new")
-        elif len(domains) > 1:
-            self._greedy(domains, "")
+        if len(domains) > 1:
+            self._greedy(domains, mark)
         else:
-            self._least(domains[0])
+            self._least(domains[0], mark)
 
-    def _least(self, key: Sequence[int]) -> None:
+    def _least(self, key: Sequence[int], mark: Sequence[str]) -> None:
+        """For each key the row of the round before is taken, and without one the least new row."""
         least = self.space.fresh("row")
-        whole = items(*self._named(range(len(self.columns))), at=self.span)
+        offers = row(self.each.offers, [*mark, *self.columns], self.span)
+        whole = items(*(each.value for each in offers.args or ()), at=self.span)
         found = self._grouped("$.group_by($).min()", whole, key)
-        self._rule(self._offers(), [let(least, found, self.span)], self._parts(least))
+        self._rule(offers, [let(least, found, self.span)], self._parts(least, len(mark)))
 
-    def _greedy(self, domains: Sequence[Sequence[int]], mark: str) -> None:
+    def _greedy(self, domains: Sequence[Sequence[int]], mark: Sequence[str]) -> None:
         """Rows are taken in their order, after those of the round before, while their keys are free."""
         function = self.output.function_name(f"{small(self.each.name)}_chosen")
-        own = self._parts("row", 1 if mark else 0)
+        own = self._parts("row", len(mark))
         sets, free, take = [], [], []
         for i, domain in enumerate(domains, 1):
             key = items(*(own[at] for at in domain))
@@ -282,8 +284,7 @@ class _Kept:
         offered = tuple_type([BOOLEAN, *self.types] if mark else self.types)
         group = self._group_type(syntax.TupleType((), self.span), offered)
         self._function(function, {"rows": group}, self._vector(), *body)
-        marks = [self.space.fresh(mark)] if mark else []
-        self._picked(row(self.each.offers, [*marks, *self.columns], self.span), (), function)
+        self._picked(row(self.each.offers, [*mark, *self.columns], self.span), (), function)
 
 
 class _Pair:

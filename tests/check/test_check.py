@@ -34,11 +34,11 @@ def test_rules_as_a_warning_shows_them_need_no_warning() -> None:
     _, found = check_program(Source(path.name, text))
     for each in found:
         assert isinstance(each, EqualValues)
-        if each.is_rule:
+        if each.what == "rule":
             text = text.replace(each.rule.text(), each.instead)
     program, left = check_program(Source(path.name, text))
     assert program is not None
-    assert [each for each in left if not isinstance(each, EqualValues) or each.is_rule] == []
+    assert [each for each in left if not isinstance(each, EqualValues) or each.what == "rule"] == []
 
 
 def accepted(text: str) -> core.CheckedProgram:
