@@ -1,7 +1,8 @@
-"""Inline relations that cannot be computed alone, such as `less(x, y) :- x < y.`.
+"""Inline relations: their terms are replaced by the bodies of their clauses.
 
-The clauses of such a relation do not bind its columns, so it cannot be computed. Its terms are replaced by
-the bodies of its clauses. An `inline` relation that can be computed is a relation like any other.
+Some of them are *open*: their clauses do not bind their columns, as in `less(x, y) :- x < y.`. An open
+relation cannot be computed, so it must be replaced everywhere. Another one is replaced if that is possible in
+all rules that use it, since it may have many more rows than any rule needs. Otherwise it stays a relation.
 """
 
 from __future__ import annotations
@@ -9,33 +10,88 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from math import prod
 from typing import Any
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
+from ..lowering.stratify import strongly_connected
 from . import syntax as ast
-from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, RowNumber, Summary, names_of, rebuilt
+from .clauses import (
+    OF_WITNESSES,
+    HornClause,
+    Literal,
+    Negated,
+    Range,
+    RowNumber,
+    Summary,
+    atoms_of,
+    names_of,
+    rebuilt,
+)
 
 _DEEPEST = 50
+_MOST_CLAUSES = 8  # that a term becomes of a relation that need not be replaced
+_MOST_WAYS = 64  # that such terms make of one clause
 
 
 def carry_inline(
-    clauses: Sequence[HornClause], inline: Collection[str], found: list[Diagnostic]
+    clauses: Sequence[HornClause], inline: Collection[str], plain: Collection[str], found: list[Diagnostic]
 ) -> tuple[list[HornClause], set[str]]:
-    """The clauses without terms of the open ones among the relations `inline`, and those relations."""
+    """The clauses without terms of relations that are carried into them, and those relations: of those that
+    are `inline`, the open ones, and those of the `plain` ones that can be."""
     opened = _open_relations(clauses, inline)
-    bodies: dict[str, list[HornClause]] = {name: [] for name in opened}
+    carried = opened | _replaceable(clauses, set(plain) - opened, opened)
+    bodies: dict[str, list[HornClause]] = {name: [] for name in carried}
     for clause in clauses:
         for head in clause.heads:
-            if head.name in opened:
+            if head.name in carried:
                 bodies[head.name].append(replace(clause, heads=(head,)))
     run = _Inliner(bodies, found)
     result = []
     for clause in clauses:
-        heads = tuple(head for head in clause.heads if head.name not in opened)
+        heads = tuple(head for head in clause.heads if head.name not in carried)
         if heads:
             result += [replace(clause, heads=heads, body=body) for body in run.bodies(clause.body, 0)]
-    return result, opened
+    return result, carried
+
+
+def _replaceable(clauses: Sequence[HornClause], plain: set[str], opened: Collection[str]) -> set[str]:
+    """The relations without counters, and not in a recursion, that no negation, no aggregate and no open
+    relation reads, and that do not make too many clauses of one."""
+    refused: set[str] = set()
+    bodies: dict[str, list[list[str]]] = {name: [] for name in plain}
+    for clause in clauses:
+        terms = [each.name for each in clause.body if isinstance(each, ast.Atom) and each.name in plain]
+        others = tuple(each for each in clause.body if not isinstance(each, ast.Atom))
+        refused |= {term.name for term in atoms_of(others)}
+        for head in clause.heads:
+            if head.name in opened:
+                refused.update(terms)
+            if head.name in plain:
+                bodies[head.name].append(terms)
+                if any(isinstance(each, RowNumber) for each in clause.body):
+                    refused.add(head.name)
+    ways = _ways(bodies)
+    refused |= {name for name, number in ways.items() if not 0 < number <= _MOST_CLAUSES}
+    for clause in clauses:
+        used = [each.name for each in clause.body if isinstance(each, ast.Atom) and each.name in ways]
+        if prod(ways[name] for name in used if name not in refused) > _MOST_WAYS:
+            refused.update(used)
+    return ways.keys() - refused
+
+
+def _ways(bodies: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, int]:
+    """The number of clauses that a term of each relation becomes: those that are in no recursion. `bodies`
+    are the relations that each clause of a relation reads."""
+    ways: dict[str, int] = {}
+    successors = {name: dict.fromkeys(chain(*clauses)) for name, clauses in bodies.items()}
+    for group in reversed(strongly_connected(successors)):
+        (name, *others) = group
+        if not others and name not in successors[name]:
+            ways[name] = sum(prod(ways.get(term, 1) for term in terms) for terms in bodies[name])
+    return ways
 
 
 def _open_relations(clauses: Sequence[HornClause], inline: Collection[str]) -> set[str]:
@@ -151,7 +207,8 @@ class _Inliner:
 
     def _applied(self, clause: HornClause, atom: ast.Atom) -> tuple[Literal, ...]:
         """The body of a clause for the arguments of a term."""
-        names = {name: f"{name}#in{next(self.number)}" for name in sorted(_all_names(clause))}
+        own = _all_names((clause.heads, clause.body))
+        names = {name: f"{name}#in{next(self.number)}" for name in sorted(own)}
         equalities: list[Literal] = []
         given: set[str] = set()
         for formal, actual in zip(clause.heads[0].args, atom.args, strict=False):
@@ -159,6 +216,7 @@ class _Inliner:
                 given.add(formal.name)
                 names[formal.name] = actual.name
             elif not isinstance(actual, ast.Wildcard):
+                given |= names_of(formal)
                 equalities.append(ast.Compare(atom.span, "=", actual, renamed(formal, names)))
         return (*equalities, *renamed(clause.body, names))
 

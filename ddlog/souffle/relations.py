@@ -58,6 +58,12 @@ class DeclaredRelation:
         """Whether the first column of its offers says if they are new."""
         return self.is_recursive and bool(self.domains)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the relation holds just what its rules derive, and no directive is about it."""
+        words = {each.word for each in self.relation.qualifiers} - {"inline", "brie", "btree", "btree_delete"}
+        return not self.directives and not self.subsumptions and not words
+
     def has(self, what: str) -> bool:
         """Whether the relation has a directive or a qualifier of this name."""
         said = (each.what for each in self.directives)

@@ -76,7 +76,7 @@ def translate(source: Source, word: int = 32, settings: PreprocessorSettings = _
 
 def _stop_at(found: Sequence[Diagnostic]) -> None:
     if found:
-        raise DDlogError(in_order(found))
+        raise DDlogError(in_order(dict.fromkeys(found)))
 
 
 class _Translator:
@@ -102,7 +102,8 @@ class _Translator:
         self.types.name_all(self.space)
         self.found += self.types.found
         _stop_at(self.found)
-        plain, columns = self._without_open(self._clauses()), self.relations.column_types()
+        columns = self.relations.column_types()
+        plain = self._without_inline(self._clauses(), columns)
         typed = [self._typed(clause, columns) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         self.relations.allow_nil_in_facts()
@@ -150,13 +151,19 @@ class _Translator:
                     result += [each for clause in made for each in with_witnesses(clause)]
         return result
 
-    def _without_open(self, plain: list[HornClause]) -> list[HornClause]:
-        """The clauses, with the inline relations that cannot be computed carried into those that use them."""
+    def _without_inline(
+        self, plain: list[HornClause], columns: Mapping[str, Sequence[str]]
+    ) -> list[HornClause]:
+        """The clauses, with inline relations carried into those that use them."""
         declared = self.relations.declared
         inline = {name for name, each in declared.items() if each.has("inline")}
-        carried, opened = carry_inline(plain, inline, self.found)
-        for name in opened:
+        alone = {name for name in inline if declared[name].is_plain}
+        carried, names = carry_inline(plain, inline, alone, self.found)
+        for name in names:
             declared[name].is_carried = True
+        for clause in plain:
+            if names.issuperset(head.name for head in clause.heads):
+                self._typed(clause, columns)  # its own errors, whoever uses it
         return carried
 
     def _typed(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> tuple[HornClause, Kinds]:

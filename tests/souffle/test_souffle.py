@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import ddlog
+from ddlog import syntax
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import runtime
 from ddlog.errors.diagnostics import DDlogError
@@ -302,6 +303,105 @@ def test_a_head_of_an_unknown_relation_is_an_error() -> None:
     text = ".decl a(x: number)\na(1).\nb(x) :- a(x).\n.output a\n"
     with pytest.raises(DDlogError, match=r"p\.dl:3:1: unknown relation `b`"):
         translated(text, name="p.dl")
+
+
+def test_inline_relations_are_not_stored() -> None:
+    """The pairs of numbers would be a million rows. A recursion, a negation and an aggregate need rows."""
+    text = """
+    .decl number(x: number)
+    number(range(0, 1000)).
+    .decl pair(x: number, y: number) inline
+    pair(x, y) :- number(x), number(y).
+    .decl near(x: number, y: number) inline
+    near(x, y) :- pair(x, y), y = x + 1.
+    near(x, y) :- pair(x, y), y = x + 2.
+    .decl found(x: number, y: number)
+    .output found
+    found(x, y) :- near(x, y), near(y, 6).
+    .decl path(x: number, y: number) inline
+    path(x, y) :- near(x, y), y < 4.
+    path(x, z) :- path(x, y), path(y, z).
+    .decl small(x: number) inline
+    small(x) :- number(x), x < 3.
+    .decl rest(n: number)
+    .output rest
+    rest(n) :- n = count : { path(_, _) }.
+    rest(x) :- number(x), x > 996, !small(x).
+    """
+    done = translated(text)
+    declared = {each.name for each in done.module.declarations if isinstance(each, syntax.RelationDecl)}
+    assert {"Path", "Small"} <= declared and not {"Pair", "Near"} & declared
+    assert outputs(text, "Found") == [(2, 4), (3, 4), (3, 5), (4, 5)]
+    assert outputs(text, "Rest") == [(6,), (997,), (998,), (999,)]
+
+
+def test_variables_of_inline_relations_are_their_own() -> None:
+    text = """
+    .decl point(x: number)
+    point(range(0, 5)).
+    .decl beyond(x: number, y: number) inline
+    beyond(x, y) :- point(z), x < z, z < y.
+    .decl twice(x: number, y: number) inline
+    twice(x, x).
+    .decl found(x: number, z: number)
+    .output found
+    found(x, z) :- point(x), point(z), beyond(x, z), twice(z + 1, x + 3).
+    """
+    assert outputs(text, "Found") == [(0, 2), (1, 3), (2, 4)]
+
+
+def helpers(seed: int) -> str:
+    """A program of relations that are defined by others before them; `%s` stands after their declarations."""
+    random_ = random.Random(seed)
+    known, lines = ["a"], [".decl a(x: number, y: number)"]
+    lines += [f"a({random_.randrange(5)}, {random_.randrange(5)})." for _ in range(8)]
+
+    def term() -> str:
+        args = (random_.choice(["x", "y", "z", "_", "2", "x + 1"]) for _ in range(2))
+        return f"{random_.choice(known)}({', '.join(args)})"
+
+    for name in ("p", "q", "r", "s"):
+        lines.append(f".decl {name}(x: number, y: number){' %s' if name != 's' else ''}")
+        for _ in range(random_.randrange(1, 3)):
+            head = random_.choice([f"{name}(x, y)", f"{name}(x, x)", f"{name}(y, 3)"])
+            tests = ["x != y", f"!a(x, {random_.randrange(5)})", "!p(x, y)"]
+            test = "x != 4" if name == "p" else random_.choice(tests)
+            lines.append(f"{head} :- a(x, y), {term()}, {term()}, {test}.")
+        known.append(name)
+    return "\n".join([*lines, ".output s"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_inline_relations_change_no_result(seed: int) -> None:
+    text = helpers(seed)
+    assert outputs(text % (("inline",) * 3), "S") == outputs(text % (("",) * 3), "S")
+
+
+def test_errors_of_inline_relations_are_told_once_and_whether_they_are_used_or_not() -> None:
+    text = """
+    .decl number(x: number)
+    number(1).
+    .decl wrong(x: number) inline
+    wrong(x) :- number(x), x = "a".
+    .decl used(x: number)
+    used(x) :- wrong(x), wrong(x).
+    """
+    with pytest.raises(DDlogError) as raised:
+        translated(text, name="p.dl")
+    assert [str(each.span) for each in raised.value.diagnostics] == ["p.dl:5:28"]
+
+
+def test_a_recursion_with_one_choice_domain_chooses_key_by_key() -> None:
+    text = """
+    .decl edge(x: number, y: number)
+    edge(0, 2). edge(0, 1). edge(1, 2). edge(2, 3). edge(1, 3). edge(3, 0).
+    .decl tree(y: number, x: number) choice-domain y
+    .output tree
+    tree(0, 0).
+    tree(y, x) :- tree(x, _), edge(x, y).
+    """
+    assert "group_by(y).min()" in translated(text).text
+    assert outputs(text, "Tree") == [(0, 0), (1, 0), (2, 0), (3, 1)]
 
 
 def test_names_do_not_collide() -> None:
