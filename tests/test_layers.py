@@ -80,7 +80,7 @@ BY_NAME = {"ddlog", "ddlog.errors", "ddlog.io.formats", "ddlog.sessions.hosts.on
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "clock layers memory rounding schema thresholds zset",
+    "budget clock layers memory rounding schema thresholds zset",
     "interrupt maintaining time",
     "account node settling",
     "operators",

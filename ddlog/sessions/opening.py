@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError
+from .asking.sparing import Sparing
 from .collector import paused
 from .engines import EngineChoice
 from .hosts.host import Host, here_of
@@ -45,6 +48,9 @@ def open_session(program: Program, options: SessionOptions) -> Session:
         )  # fmt: skip
     kept = frozenset(name for name, _ in circuit.relations if name in program.relations)
     session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
+    if place is None and host.offer.here is not None and _may_be_whole(program, wanted):
+        whole = partial(program.circuit, "incremental", wanted, demand=False)
+        session.state.sparing = Sparing(host.offer.here, whole)
     if place is not None:
         limited = options.max_iterations is not None
         session.state.durable = open_durable(
@@ -61,6 +67,16 @@ def check_externs(program: Program) -> None:
         problems = loading_problems(program.checked)
         if problems:
             raise DDlogError(problems)
+
+
+def _may_be_whole(program: Program, wanted: Sequence[str]) -> bool:
+    """Whether some of the wanted relations are on demand, and no state but that of the inputs tells what
+    they are."""
+    if not any(program.relations[name].demand for name in wanted):
+        return False
+    from ..demand.demanded import there_anyway
+
+    return there_anyway(program.checked) <= {*program.names("input")}
 
 
 def open_host(

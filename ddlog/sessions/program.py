@@ -173,9 +173,11 @@ class Program:
         outputs: Iterable[str] | None = None,
         *,
         records: str = "columns",
+        demand: bool = True,
     ) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
-        `records` are a column for each field, as in-process, or `values`, as on Spark. Raises DDlogError."""
+        `records` are a column for each field, as in-process, or `values`, as on Spark. Without `demand` all
+        of what outputs on demand read is computed. Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.fields import fields_as_columns
@@ -190,7 +192,7 @@ class Program:
             checked = in_form(self.checked)
             if wanted is None:
                 wanted = tuple(self.names("output"))
-            if any(self.relations[name].demand for name in wanted):
+            if demand and any(self.relations[name].demand for name in wanted):
                 from ..demand.demanded import demanded
 
                 checked = demanded(checked, wanted)

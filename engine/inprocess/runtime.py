@@ -80,6 +80,7 @@ class InProcess:
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
+        self._budget: int | None = None
         self.meter: metering.Meter | None = None
         """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
@@ -339,6 +340,45 @@ class InProcess:
             arity = len(remembered.schema_of(self._state, at))
             yield at, consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
 
+    def take_up(self, circuit: Circuit) -> None:
+        """Goes on with another circuit over the same inputs: it begins with their rows. Raises what `commit`
+        raises, and goes on with the circuit from before then."""
+        before = self.circuit
+        if circuit is before:
+            return
+        self._read_given_out()
+        held = self._input_contents() if self._epochs.committed else {}
+        self.earlier += self._epochs.committed - bool(held)
+        self._take_up(circuit)
+        if not held:
+            return
+        try:
+            self.commit(held)
+        except BaseException:
+            self._take_up(before)
+            with self.within(None):
+                self.commit(held)
+            raise
+
+    def _input_contents(self) -> dict[str, list[tuple[Batch, int]]]:
+        """The rows of all inputs, as changes from nothing."""
+        return {name: [(self._input(name).batch(), 1)] for name in self._inputs}
+
+    def _take_up(self, circuit: Circuit) -> None:
+        sharing = self._sharing
+        self._begin_from(circuit)
+        sharing.add(self._own)
+        self._sharing = sharing
+
+    @contextmanager
+    def within(self, rows: int | None) -> Iterator[None]:
+        """An epoch inside that takes more work than so many rows raises OverBudget; see `engine.budget`."""
+        before, self._budget = self._budget, rows
+        try:
+            yield
+        finally:
+            self._budget = before
+
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch."""
         self.values.forget_all()
@@ -592,6 +632,7 @@ class InProcess:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = self.earlier + epoch.number
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
+        evaluator.budget.left = self._budget
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = RunningEpoch(self._state, epoch)
         return self._running

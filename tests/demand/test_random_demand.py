@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from unittest import mock
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.reference import evaluate
+from ddlog.sessions.asking import sparing
 
 from ..programs.random_programs import MULTISETS, TYPES, programs, transactions
 from ..trying import trying
 
 thorough = trying(20)
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
+budgets = st.sampled_from([1, 20, 1 << 60])
+"""Rows of work that demand may take at first."""
 
 LIBRARY = """
 relation Way(a: bit<2>, b: bit<2>)
@@ -123,9 +127,12 @@ def asks(draw: Any) -> Transactions:
 
 
 @thorough
-@given(asked_programs(programs()), asks())
-def test_answers_are_those_of_the_whole_program(texts: tuple[str, str], stream: Transactions) -> None:
-    compare(*texts, stream)
+@given(asked_programs(programs()), asks(), budgets)
+def test_answers_are_those_of_the_whole_program(
+    texts: tuple[str, str], stream: Transactions, budget: int
+) -> None:
+    with mock.patch.multiple(sparing, LEAST=budget, EACH=0):
+        compare(*texts, stream)
 
 
 def compare(plain: str, marked: str, stream: Transactions) -> None:
@@ -159,13 +166,14 @@ def compare(plain: str, marked: str, stream: Transactions) -> None:
 
 
 @thorough
-@given(programs(), st.lists(questions(), min_size=2, max_size=4), transactions(), st.data())
+@given(programs(), st.lists(questions(), min_size=2, max_size=4), transactions(), st.data(), budgets)
 def test_queries_of_a_session_on_demand(
-    text: str, bodies: list[str], stream: Transactions, data: st.DataObject
+    text: str, bodies: list[str], stream: Transactions, data: st.DataObject, budget: int
 ) -> None:
     """Queries of a session that keeps its inputs alone, asked again and again as these change."""
     program = ddlog.compile(text + LIBRARY + "input relation Ask(n: bit<2>, s: string)\n")
     with (
+        mock.patch.multiple(sparing, LEAST=budget, EACH=0),
         program.session(engine="in-process") as whole,
         program.session(relations="inputs", engine="in-process") as session,
     ):

@@ -4,14 +4,15 @@ A query with its constants left open is a program whose inputs are relations of 
 that has the constants. Its state is kept up to date with the session. So to ask again is a look-up, and to
 ask with other constants is an epoch that inserts them.
 
-Demand pays while it is for a part. Once the values that a relation is asked for are half as many as the rows
+Demand pays while it is for a part. A question that takes more work than that has the relations computed whole
+(`sparing`). Once the values that a relation is asked for are half as many as the rows
 of the largest input that it rests on, all of it is computed when it is next asked. Then it is a look-up, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from ...errors.reading import EffectsNotKept, NotDelayed, WindowNotKept
 from ...values.rows import Row
 from ..hosts.host import Host
 from ..results.indexes import FoundRows
+from .sparing import sparing
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit
@@ -85,10 +87,8 @@ class Questions:
         if standing is not None and len(standing.asked) >= MOST_ASKED:
             standing.host.runtime.close()
             standing = None
-        if standing is None:
-            standing = self._begun(asked, given)
-        if asked.values not in standing.asked:
-            self._ask(standing, asked, max_iterations)
+        if standing is None or asked.values not in standing.asked:
+            standing = self._asked_of(standing, asked, given, max_iterations)
         self._standing = {asked.form: standing, **self._standing}
         rows = self._found(standing, asked)
         if too_many := self._too_many(standing):
@@ -97,6 +97,32 @@ class Questions:
         for form in list(islice(self._standing, MOST, None)):
             self._standing.pop(form).host.runtime.close()
         return rows
+
+    def _asked_of(
+        self,
+        standing: _Standing | None,
+        asked: Question,
+        given: frozenset[str],
+        max_iterations: int | None,
+    ) -> _Standing:
+        """The question with its answer, from the one that stands already if there is one."""
+        on_demand = set[str]()
+
+        def attempt(whole: bool, budget: int | None) -> _Standing:
+            nonlocal standing
+            known = self._whole | on_demand if whole else self._whole
+            found, standing = standing or self._begun(asked, given, known), None
+            on_demand.update(found.demands.values())
+            with (
+                nullcontext()
+                if found.host.offer.here is None
+                else found.host.offer.here.within(budget if on_demand else None)
+            ):
+                self._ask(found, asked, max_iterations)
+            self._whole |= known
+            return found
+
+        return sparing(sum(map(self._host.runtime.size, given)), attempt)
 
     def _found(self, standing: _Standing, asked: Question) -> RowSet:
         runtime = standing.host.runtime
@@ -177,15 +203,15 @@ class Questions:
                 raise DDlogError([EffectsNotKept(name)])
         return frozenset(read & there)
 
-    def _begun(self, asked: Question, given: frozenset[str]) -> _Standing:
-        """The question, before it is asked."""
+    def _begun(self, asked: Question, given: frozenset[str], whole: Collection[str]) -> _Standing:
+        """The question, before it is asked. Some relations are computed whole."""
         from ..program import Program
 
-        key = asked.form, tuple(sorted(self._whole))
+        key = asked.form, tuple(sorted(whole))
         if key not in self._made:
             program = Program(self._program.source, asked.program)
             records = "values" if self._host.offer.frames is not None else "columns"
-            wanted = [FOUND, *sorted(self._whole)]
+            wanted = [FOUND, *sorted(whole)]
             self._made[key] = program, program.circuit("incremental", wanted, records=records)
             for old in list(islice(self._made, max(0, len(self._made) - MOST_MADE))):
                 del self._made[old]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ..asking.questions import Questions
+    from ..asking.sparing import Sparing
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
 
@@ -60,6 +61,7 @@ class SessionState:
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self.durable: DurableState | None = None
         self.recorder: Recorder | None = None  # measures the epochs
+        self.sparing: Sparing | None = None  # of outputs on demand
         self.epochs = 0  # those of the runtime
         self.applied = UpdateIds(lambda: set() if self.durable is None else self.durable.known_ids())
         self._untold = {name for name in kept if program.relations[name].role != "output"}
@@ -116,12 +118,17 @@ class SessionState:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
-        if self.recorder is not None:
-            deltas = self.recorder.commit(self._commit, changes, static, seal, self.epochs)
-        else:
-            deltas = self._commit(changes, static, seal)
+        run = partial(self._measured, changes, static, seal)
+        deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
         self.epochs += 1
         return deltas
+
+    def _measured(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+    ) -> dict[str, Delta]:
+        if self.recorder is None:
+            return self._commit(changes, static, seal)
+        return self.recorder.commit(self._commit, changes, static, seal, self.epochs)
 
     def _commit(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None

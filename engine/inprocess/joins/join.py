@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ... import interrupt, thresholds
+from ...budget import STEP
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
 from ...derived import DerivedKey, Position, derived_keys
 from ...memory import reserve
@@ -84,6 +85,7 @@ class Joiner:
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
+        self.evaluator.budget.spend(STEP + length)
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             if length:
@@ -265,6 +267,7 @@ class Joiner:
             if total > thresholds.PROPOSED_BY_MEANS:
                 return self._extend(stage, proposal, rows, proposer, known)
             tally.note(proposal, rows.length, total, proposer.weight)
+            self.evaluator.budget.spend(total)
             if not total:
                 return ()
             rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
@@ -405,6 +408,7 @@ class Joiner:
             share = done / part.length
             some = proposal._replace(expected=proposal.expected * share)
             self._tally(stage).note(some, done, round(total * share), proposer.weight)
+            self.evaluator.budget.spend(round(total * share))
             left = [(done, part.length)] if done < part.length else []
         elif not merges and total > thresholds.JOIN_MOST and part.length > 1:
             sharing.safe_point()
@@ -432,6 +436,7 @@ class Joiner:
         """A look-up has given so many rows. It is timed if it has a beginning."""
         tally = self._tally(stage)
         tally.note(proposal, part.length, total, proposer.weight)
+        self.evaluator.budget.spend(total)
         if since:
             tally.spend(proposal.look_up.term, clock() - since)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import thresholds
+from ...budget import Budget
 from ...circuit import EPOCH, ITERATION, WEIGHT
 from ...interrupt import immediate
 from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
@@ -23,7 +24,7 @@ class Evaluator:
     """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
     `iteration`. Inside a loop `rounds` gives the iterations of times. While it is `silent`, for what was
     evaluated before, effects are left out. While it is `measured`, the steps of joins are timed; those from
-    few rows count as often as `weight` says."""
+    few rows count as often as `weight` says. What joins look up is taken from its `budget`."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -33,6 +34,7 @@ class Evaluator:
         self.silent = False
         self.measured = False
         self.weight = 0
+        self.budget = Budget()
 
     def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """The expression's value on each row. Raises RowFault where user code fails."""

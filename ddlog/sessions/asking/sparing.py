@@ -1,0 +1,84 @@
+"""Demand that never costs more than it spares: it has a budget, and what goes beyond is computed whole.
+
+    on demand      ├──► budget                             at most what it takes to load the facts, about
+    the whole      ├──────────────────► 16 × budget        mostly enough
+    on demand      ├──────────────────► 16 × budget        the whole may have no end, and demand one
+    the whole      ├── …
+
+What is asked can need more rows of hidden relations than there are rows to ask for: one for each pair of a
+row and a value that is asked. How many cannot be told before. So an evaluation on demand that takes more work
+than its budget is given up, and the relations are computed whole; if that takes far more, too, both are tried
+again with more. The budget grows with the facts, as the whole reads them all. So a question takes at most
+twice what the whole takes, unless the whole takes more than 16 budgets; then it may be three times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ...engine.budget import OverBudget
+from ...engine.circuit import Input
+
+if TYPE_CHECKING:
+    from ...engine.circuit import Circuit
+    from ...engine.inprocess.runtime import InProcess
+    from ...engine.runtime import Batch, Delta
+
+T = TypeVar("T")
+
+LEAST, EACH, MORE = 1 << 15, 16, 16
+"""Rows of work that a question may always take, those for each fact, and how many times more comes next."""
+
+
+def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
+    """What `attempt` gives, which is told whether to compute all, and the rows of work that it may take; it
+    raises OverBudget if they do not do. Where computing all fails, that need not be the fault of what is
+    asked. Raises what `attempt` on demand raises without a budget."""
+    budget = LEAST + EACH * facts
+    while True:
+        try:
+            return attempt(False, budget)
+        except OverBudget:
+            budget *= MORE
+        try:
+            return attempt(True, budget)
+        except OverBudget:
+            continue
+        except Exception:
+            return attempt(False, None)
+
+
+class Sparing:
+    """The two circuits of a session with outputs on demand: `whole` makes the one that computes all."""
+
+    def __init__(self, here: InProcess, whole: Callable[[], Circuit]) -> None:
+        self._here, self._asked, self._make, self._whole = here, here.circuit, whole, here.circuit
+
+    def commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        run: Callable[[], dict[str, Delta]],
+    ) -> dict[str, Delta]:
+        """What `run` gives, which commits these changes, on demand or not. Raises what it raises."""
+        here = self._here
+        if here.circuit is not self._asked:
+            return run()
+
+        def attempt(all_of_it: bool, budget: int | None) -> dict[str, Delta]:
+            with here.within(budget):
+                here.take_up(self._all() if all_of_it else self._asked)
+                return run()
+
+        return sparing(self._facts(changes), attempt)
+
+    def _all(self) -> Circuit:
+        if self._whole is self._asked:
+            self._whole = self._make()
+        return self._whole
+
+    def _facts(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> int:
+        """The rows of the inputs, and those that change."""
+        inputs = {node.relation for node in self._asked.nodes if isinstance(node, Input)}
+        changed = sum(batch.length for parts in changes.values() for batch, _ in parts)
+        return changed + sum(map(self._here.size_of, inputs))

@@ -1,0 +1,30 @@
+"""A budget of work: an epoch that takes more is given up and rolled back, to be run in another way.
+
+Work is counted in rows: those that a join starts from, and those that its look-ups give. So it does not
+depend on the machine, and the same epoch is given up at the same place.
+"""
+
+from __future__ import annotations
+
+STEP = 4
+"""Rows that the beginning of a join counts as."""
+
+
+class OverBudget(Exception):
+    """An epoch took more work than it may."""
+
+
+class Budget:
+    """The rows that are left to an epoch; None: as many as it likes."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, rows: int | None = None) -> None:
+        self.left = rows
+
+    def spend(self, rows: int) -> None:
+        """Takes so many rows. Raises OverBudget if they are more than are left."""
+        if self.left is not None:
+            self.left -= rows
+            if self.left < 0:
+                raise OverBudget
