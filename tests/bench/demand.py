@@ -5,7 +5,7 @@
 
 Each question is asked in a process of its own, of a session that has only the facts; the whole is a session
 that derives everything from the same facts, and is then asked. The figures are seconds of the processors and
-the growth of the process, the loading of the facts included, and the rows of the relations that are not facts.
+the growth of the process, with the loading of the facts, and the rows of the relations that are not facts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
@@ -25,12 +26,13 @@ from tabular import table
 
 import ddlog
 
+KEPT = "all", "inputs"
 Facts: TypeAlias = Mapping[str, Sequence[tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A program, its facts by a source of random numbers, and three questions: of little, of more, of much."""
+    """A program, its facts by a source of random numbers, and three questions: of little, more and much."""
 
     text: str
     facts: Callable[[random.Random], Facts]
@@ -259,9 +261,7 @@ def sweep(names: Sequence[str]) -> Iterator[list[Any]]:
             continue
         program, facts = ddlog.compile(each.text), each.facts(random.Random(7))
         for question in each.questions:
-            whole, asked = (
-                apart(lambda keep=keep: cost(program, facts, question, keep)) for keep in ("all", "inputs")
-            )
+            whole, asked = (apart(partial(cost, program, facts, question, keep)) for keep in KEPT)
             assert whole.answers == asked.answers, (name, question)
             yield [
                 name, question, f"{asked.answers:,}", f"{whole.rows:,}", f"{asked.rows:,}",
