@@ -80,5 +80,5 @@ class Sparing:
     def _facts(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> int:
         """The rows of the inputs, and those that change."""
         inputs = {node.relation for node in self._asked.nodes if isinstance(node, Input)}
-        changed = sum(batch.length for parts in changes.values() for batch, _ in parts)
+        changed: int = sum(batch.length for parts in changes.values() for batch, _ in parts)
         return changed + sum(map(self._here.size_of, inputs))
