@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from . import subcommands
 from .deltas import DELTAS
+from .options import PRINTED
 from .refused import refuse, refuse_souffle
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -32,7 +33,8 @@ output (--output): on Spark the executors write it
   DIR              DIR/REL.csv; on Spark the folder DIR/REL of part files, also at a URL
   table:PREFIX     on Spark: replaces the catalog tables PREFIX + relation
 
-A value that is not a number, string or boolean is written as in commands, or as JSON.
+Dates, times, UUIDs and addresses are texts (2021-03-04), an absent Option is an empty cell (of strings, "" is
+the empty one), structs and collections are JSON. Facts may also have any value as commands have it.
 
 update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
@@ -96,8 +98,13 @@ def _run(commands: _Commands) -> None:
     _state_options(run)
     run.add_argument("--output", metavar="DIR", type=_name,
                      help="write each output relation to a file or folder of this directory")  # fmt: skip
-    run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
-                     help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
+    run.add_argument(
+        "--format",
+        choices=(*PRINTED, "parquet", "arrow"),
+        help="form of the output (default: csv in files, table on a terminal, else records)",
+    )
+    run.add_argument("--no-limit", dest="whole", action="store_true",
+                     help="print all rows and the whole columns of a table on a terminal")  # fmt: skip
     run.add_argument("--relation", metavar="REL", action="append", default=[],
                      help="print only this relation, of any role; may be repeated")  # fmt: skip
     run.add_argument("--query", metavar="QUERY", action="append", default=[],

@@ -25,8 +25,9 @@ from .epochfiles import EpochFiles, StateFiles
 from .notes import Note
 from .options import RunOptions
 from .pauses import Pauses
+from .printing import printing_sink
 from .progress import ProgressLine
-from .sinks import LineSink, TextSink
+from .sinks import TextSink
 from .statefile import check_input
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def _receiver(session: Session, options: RunOptions, names: Sequence[str]) -> Re
 
         return write
     if options.format is not None:
-        lines = LineSink(session, names, options.format)
+        lines = printing_sink(session, names, options.format)
         return lambda changes, batch: lines(changes)
     text = TextSink(names)
     return lambda changes, batch: text(changes)

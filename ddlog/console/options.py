@@ -11,6 +11,9 @@ from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
 from ..sessions.engines import EngineOptions
 from .deltas import Delta
 
+PRINTED = ("table", "markdown", "csv", "tsv", "json", "jsonl")
+"""The forms of rows that can be printed."""
+
 
 @dataclass(frozen=True, slots=True)
 class StateOptions:
@@ -34,6 +37,7 @@ class RunOptions(StateOptions):
     input: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None
+    whole: bool = False
     updates: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     sizes: bool = False
@@ -79,6 +83,10 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--format": lambda run: run.format is not None,
     "--format csv or tsv": lambda run: run.format in ("csv", "tsv"),
     "--format parquet": lambda run: run.format == "parquet",
+    "--format arrow": lambda run: run.format == "arrow",
+    "--format parquet or arrow": lambda run: run.format in ("parquet", "arrow"),
+    "--format table or markdown": lambda run: run.format in ("table", "markdown"),
+    "--no-limit": lambda run: run.whole,
     "--delta asked": lambda run: run.delta == "asked",
     "--no-delta": lambda run: run.delta == "none",
     "--no-init-snapshot": lambda run: not run.init_snapshot,
@@ -110,6 +118,7 @@ NEEDS = (
     Need("--delta asked", ("--updates",), "only the commits of updates can ask for changes"),
     Need("--no-store", ("--updates",), "only a command file has `dump` commands"),
     Need("--format parquet", ("--output",), "Parquet is not a text"),
+    Need("--format arrow", ("--output",), "Arrow is not a text"),
     Need("--sizes with --format", ("--output", "--updates"), "sizes have no format"),
 )
 
@@ -128,8 +137,10 @@ EXCLUSIONS = (
     Exclusion("--follow", "--output table:…", "changes are written to a local directory"),
     Exclusion("--follow", "--output URL", "changes are written to a local directory"),
     Exclusion("--follow", "--output file:…", "changes are written to a local directory, given as a path"),
-    Exclusion("--follow", "--format parquet", "changes are written as text"),
+    Exclusion("--follow", "--format parquet or arrow", "changes are written as text"),
     Exclusion("--follow with --output", "--format csv or tsv", "changes are written as JSON lines"),
+    Exclusion("--output", "--format table or markdown", "tables are to be printed"),
+    Exclusion("--output", "--no-limit", "files have all rows"),
     Exclusion("--updates", "--output table:…", "changes are written to a local directory"),
     Exclusion("--updates", "--output URL", "changes are written to a local directory"),
     Exclusion("--delta asked", "--updates REL.csv or REL.tsv", "a `commit` of rows cannot ask for changes"),

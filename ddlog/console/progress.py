@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 _PATIENCE = 1.0
+_INTERVAL = 10.0  # seconds between the lines where there is no terminal
 _WIDTH = 70  # of a rule's text
 
 
@@ -20,11 +21,13 @@ class ProgressLine:
     """Takes a phase, an iteration and a number of rows; inside a `with` block it shows the latest, with the
     rows that came a second in this phase.
 
-    It shows nothing with `quiet`, or if standard error is not a terminal.
+    If standard error is not a terminal, it prints a line every ten seconds. It shows nothing with `quiet`.
     """
 
     def __init__(self, quiet: bool = False) -> None:
-        self._enabled = not quiet and sys.stderr.isatty()
+        self._quiet, self._enabled = quiet, not quiet and sys.stderr.isatty()
+        self._inside, self._born = False, time.monotonic()
+        self._lines: threading.Thread | None = None
         self._lock = threading.Lock()
         self._latest = ("working", 0, 0)
         self._began = time.monotonic(), 0  # the phase, with so many rows
@@ -41,6 +44,9 @@ class ProgressLine:
     def _shown(self) -> str:
         from rich.markup import escape
 
+        return escape(self._text())
+
+    def _text(self) -> str:
         phase, iteration, rows = self._latest
         parts = [shorten(phase, _WIDTH, placeholder=" …")]
         if iteration:
@@ -50,9 +56,13 @@ class ProgressLine:
             seconds = time.monotonic() - since
             rate = f", {(rows - before) / seconds:,.0f} a second" if rows > before and seconds >= 0.1 else ""
             parts.append(f"{rows:,} rows{rate}")
-        return escape(", ".join(parts))
+        return ", ".join(parts)
 
     def __enter__(self) -> ProgressLine:
+        self._inside = True
+        if not self._quiet and not self._enabled and (self._lines is None or not self._lines.is_alive()):
+            self._lines = threading.Thread(target=self._print_lines, daemon=True)
+            self._lines.start()
         if self._enabled:
             self._timer = threading.Timer(_PATIENCE, self._begin)
             self._timer.daemon = True
@@ -62,6 +72,7 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._inside = False
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
@@ -69,6 +80,14 @@ class ProgressLine:
             if self._status is not None:
                 self._status.stop()
                 self._status = None
+
+    def _print_lines(self) -> None:
+        """A line every ten seconds, until one of these moments has no work."""
+        while True:
+            time.sleep(_INTERVAL)
+            if not self._inside:
+                return
+            print(f"{time.monotonic() - self._born:.0f} s: {self._text()}", file=sys.stderr, flush=True)
 
     def _begin(self) -> None:
         from rich.console import Console

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -16,6 +17,7 @@ from ..errors.options import BadOptionValue, OptionNeeded
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
 from ..io.dialects import check_fits
+from ..io.formats import TABLE_FORMATS
 from ..io.places import Place, parse_places, shown
 from ..io.refusals import Refuse, Skipped, skipping, stop
 from ..io.write import make_directory
@@ -27,9 +29,10 @@ from .launch import launch
 from .notes import Note as Tell
 from .notes import noting, warning
 from .options import RunOptions, check_options, is_elsewhere
+from .printing import printing_sink
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
-from .sinks import ChangeSink, FileSink, LineSink, TextSink, print_line
+from .sinks import ChangeSink, FileSink, TextSink, print_line
 from .snapshot import show_snapshot
 from .standardinput import waits_unread
 from .statefile import check_input
@@ -41,6 +44,8 @@ def run(program: Program, options: RunOptions) -> None:
     check_profile(options.profile)
     updates = _update_places(program, options)
     chosen = _chosen(program, options)
+    if _shows_tables(options):
+        options = replace(options, format="table")
     if options.follow is not None:
         from .follow import check_follow
 
@@ -60,6 +65,12 @@ def run(program: Program, options: RunOptions) -> None:
         _run_on(session, chosen, options, updates, skipped, note, progress)
     if skipped is not None:
         skipped.close(note)
+
+
+def _shows_tables(options: RunOptions) -> bool:
+    """Whether a person looks at the rows of the snapshot, and at nothing else."""
+    other = options.format or options.output or options.updates or options.follow or options.sizes
+    return not other and not options.explain and sys.stdout.isatty()
 
 
 def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:
@@ -238,7 +249,8 @@ def _sinks(
     names = [relation.name for relation in chosen]
     sinks: list[ChangeSink] = [TextSink(names)]
     if options.format is not None and options.output is None:
-        sinks = [LineSink(session, names, options.format)]
-    if options.output is not None and options.format != "parquet" and options.state is None:
-        sinks.append(FileSink(session, chosen, Path(options.output), options.format or "csv", open_files))
+        sinks = [printing_sink(session, names, options.format)]
+    if options.output is not None and options.format not in TABLE_FORMATS and options.state is None:
+        form = "jsonl" if options.format == "json" else options.format or "csv"
+        sinks.append(FileSink(session, chosen, Path(options.output), form, open_files))
     return sinks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -15,10 +16,10 @@ from ..errors.diagnostics import DDlogError, internal_error_text, render
 from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
-from .answers import SHOWN, table_lines
 from .deltas import Delta, shows
 from .notes import Note, warning
 from .progress import ProgressLine
+from .tables import SHOWN, cell_texts, table_lines
 
 HELP = """\
   ? Path("a", x), x != "b"      the rows that satisfy a rule body; also ? 1 + 2
@@ -176,7 +177,8 @@ class Shell:
             self._show(f"{'true' if result else 'false'} ({taken})")
             return
         count = len(result)
-        self._lines.extend(table_lines(result))
+        rows = cell_texts(result.types, self.session.typedefs, itertools.islice(result.stored, SHOWN))
+        self._lines.extend(table_lines(result.columns, result.types, rows))
         more = f", the first {SHOWN:,} shown" if count > SHOWN else ""
         self._show(f"({count:,} {'row' if count == 1 else 'rows'}{more}, {taken})")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from pathlib import Path
 from ..commands.interpreter import dump_lines
 from ..core import Relation
 from ..demand.question import answer_names
-from ..io.delimitedfiles import csv_header
-from ..io.write import row_writer, write_relation
+from ..io.write import write_relation
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .options import RunOptions
+from .printing import printed_relations
 from .sinks import print_lines
 
 
@@ -49,7 +49,7 @@ def _lines(
     elif options.output is not None:
         return
     elif options.format is not None:
-        yield from _formatted(session, chosen, options.format, asked)
+        yield from _formatted(session, chosen, options, asked)
     elif options.updates and not options.input and not session.resumed:
         yield from first.lines(names)
     else:
@@ -70,24 +70,18 @@ def _plain_answer(session: Session, answer: Relation, alone: bool) -> Iterator[s
 
 
 def _formatted(
-    session: Session, chosen: Sequence[Relation], format: str, asked: Collection[str]
+    session: Session, chosen: Sequence[Relation], options: RunOptions, asked: Collection[str]
 ) -> Iterator[str]:
-    """Relations as CSV, TSV or JSON lines. With several relations, lines or blocks name their relation."""
-    for relation in chosen:
-        if relation.name in asked and not relation.columns:
-            yield from _plain_answer(session, relation, len(chosen) == 1)
-            continue
-        line = row_writer(format, relation, session.typedefs)
-        if format == "jsonl":
-            for row in session[relation.name].repeated():
-                item = line(row).removesuffix("\n")
-                yield item if len(chosen) == 1 else f"{{{json.dumps(relation.name)}: {item}}}"
-            continue
-        if len(chosen) > 1:
-            yield f"{relation.name}:"
-        if format == "csv":
-            yield csv_header(relation).removesuffix("\n")
-        for row in session[relation.name].repeated():
-            yield line(row).removesuffix("\n")
-        if len(chosen) > 1:
-            yield ""
+    """Relations in the form of --format; an answer without variables is `true` or `false`."""
+    assert options.format is not None
+    rows = [each for each in chosen if each.columns or each.name not in asked]
+    for answer in (each for each in chosen if each not in rows):
+        yield from _plain_answer(session, answer, len(chosen) == 1)
+    cut = not options.whole and options.format == "table" and sys.stdout.isatty()
+    width = terminal_width() if cut else None
+    yield from printed_relations(session, rows, options.format, width) if rows else ()
+
+
+def terminal_width() -> int:
+    """The columns of the terminal."""
+    return shutil.get_terminal_size().columns

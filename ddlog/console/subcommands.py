@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     options = RunOptions(
         input=input_places(arguments), output=arguments.output, format=arguments.format,
+        whole=arguments.whole,
         updates=update_places(arguments), relations=tuple(arguments.relation), sizes=arguments.sizes,
         explain=arguments.explain,
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),

@@ -38,13 +38,16 @@ class TextFormat:
     """A format of text, which may be compressed. `read` raises FaultyFile and CellFault.
 
     `line` returns a function that writes one row with its line end; it raises DDlogError for a row that the
-    format cannot write. `lines` does the same for many rows where that is faster, or is None.
+    format cannot write. `lines` does the same for many rows where that is faster, or is None. `between` and
+    `end` are the texts between two rows and after the last one.
     """
 
     read: Callable[[bytes, Relation, TypeDefs, Reading], Columns]
     line: Callable[[Relation, TypeDefs], Callable[[Row], str]]
     header: Callable[[Relation], str] = lambda _: ""
     lines: Callable[[Relation, TypeDefs], Callable[[list[Row]], str] | None] = lambda *_: None
+    between: str = ""
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,4 +177,6 @@ def json_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
 
 
 LINES = TextFormat(partial(read_json, lines=True), json_line)
-DOCUMENT = TextFormat(partial(read_json, lines=False), json_line)
+DOCUMENT = TextFormat(
+    partial(read_json, lines=False), json_writer, lambda _: "[\n", between=",\n", end="\n]\n"
+)

@@ -58,14 +58,14 @@ def _texts(
     """The file's text in pieces."""
     yield format.header(relation)
     line = format.line(relation, typedefs)
-    write = format.lines(relation, typedefs) or (lambda batch: "".join(map(line, batch)))
+    write = format.lines(relation, typedefs) or (lambda batch: format.between.join(map(line, batch)))
     batch: list[Row] = []
     for position, row in enumerate(rows):
-        batch.extend([row] * (weights[position] if weights is not None else 1))
         if len(batch) >= _CHUNK:
-            yield write(batch)
+            yield write(batch) + format.between
             batch = []
-    yield write(batch)
+        batch.extend([row] * (weights[position] if weights is not None else 1))
+    yield write(batch) + format.end
 
 
 def make_directory(directory: Path) -> None:

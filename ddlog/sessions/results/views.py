@@ -82,12 +82,15 @@ class Table:
 
         return narrowed(self.to_arrow())
 
-    def texts(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Each row as the texts of its values, at most `limit` rows."""
-        for position, row in enumerate(self._stored):
-            if position == limit:
-                return
+    def texts(self) -> Iterator[tuple[str, ...]]:
+        """Each row as the texts that commands have of its values."""
+        for row in self._stored:
             yield tuple(values.show(v, type, self._typedefs) for v, type in zip(row, self.types, strict=True))
+
+    @property
+    def stored(self) -> RowSet:
+        """The rows as the runtime has them."""
+        return self._stored
 
 
 class RelationView(Table):
@@ -132,11 +135,6 @@ class RelationView(Table):
         """The rows as the runtime has them; those of a multiset as often as they are there, as files have
         them."""
         return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
-
-    @property
-    def stored(self) -> RowSet:
-        """The rows as the runtime has them."""
-        return self._stored
 
     def records(self) -> Iterator[str]:
         """The record texts of a dump. A weight other than 1 follows its record."""

@@ -29,6 +29,7 @@ from ..types.workers import register
 from .written import Written
 
 TABLE = "table:"
+_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 # Up to so many rows make one file. Spark may have few rows as a local relation, and then numbers them as one
 # part, whatever the number of parts that it writes.
 _FEW = 10_000
@@ -50,6 +51,8 @@ def write_frame(
     DDlogError."""
     spark = frame.sparkSession
     columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
+    if format not in _FORMATS and not place.startswith(TABLE):
+        raise DDlogError([CannotWrite(place, f"Spark writes {', '.join(_FORMATS)}, and not {format}")])
     if not columns:
         reason = f"Spark writes no rows without columns, and {relation.name} has none"
         raise DDlogError([CannotWrite(place, reason)])
