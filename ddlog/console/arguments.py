@@ -131,8 +131,8 @@ def _run(commands: _Commands) -> None:
     _delta(run, "print and write the changes of all commits (default), of those that ask for it with `commit "
                 "dump_changes`, or of none")  # fmt: skip
     run.add_argument("--follow", metavar="DIR", type=_name,
-                     help="apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes; "
-                          "needs PySpark")  # fmt: skip
+                     help="apply the files that appear in DIR/REL/ until Ctrl-C, and print "
+                          "the changes")  # fmt: skip
     run.add_argument("--checkpoint", metavar="DIR", type=_name,
                      help="with --follow: keep a state here, continue after the files in it")  # fmt: skip
     run.add_argument("--once", action="store_true", help="with --follow: end after the present files")

@@ -1,8 +1,5 @@
-"""Batches of followed files as changes.
-
-A file of facts inserts rows. A file of changes inserts and deletes rows, in order. The files of a batch apply
-in the order of their times and names.
-"""
+"""Batches of followed files that Spark finds, as changes. The files of a batch apply in the order of their
+times and names."""
 
 from __future__ import annotations
 
@@ -13,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core import Relation
-from ..errors.diagnostics import DDlogError
-from ..errors.following import NotOfThisFolder
 from ..io.files import split_name
-from ..io.refusals import Refuse, stop
+from ..io.refusals import Refuse
 from ..sessions.session import Session
 from ..values.rows import Row
-from .followedfiles import OP, changes_in, facts_in, is_columnar, spark_reads
+from .folderchanges import FolderChanges
+from .followedfiles import OP, is_columnar, spark_reads
 from .notes import Note
 
 if TYPE_CHECKING:
@@ -37,10 +33,8 @@ class Batches:
     def __init__(
         self, session: Session, epochs: StreamEpochs, home: Path, note: Note, refuse: Refuse | None = None
     ) -> None:
-        self._session, self._epochs, self._home, self._note = session, epochs, home, note
-        self._refuse = refuse
-        self._inputs = session.program.names("input")
-        self._passed: set[tuple[str, str]] = set()
+        self._session, self._epochs = session, epochs
+        self._folder = FolderChanges(session, home, note, refuse)
 
     @contextmanager
     def changes(self, frame: DataFrame) -> Iterator[list[InputChange]]:
@@ -56,45 +50,24 @@ class Batches:
             rows.clear()
 
         for _, name, length in found:
-            path = Path(name)
-            relation = self._relation(path)
-            if relation is None:
+            large = self._read_by_spark(Path(name)) if length >= _LARGE else None
+            if large is not None:
+                changes += [*gathered(), large]
                 continue
-            program = self._session.program
-            if length >= _LARGE and is_columnar(path):
-                changes += [*gathered(), self._columnar(relation, path)]
-                continue
-            signed = changes_in(
-                path, relation, program.relations, self._session.typedefs, self._refuse or stop
-            )
-            if signed is not None:
-                for changed, row, op in signed:
-                    self._check_input(path, changed)
-                    rows.setdefault(changed, []).append((row, op))
-            elif length >= _LARGE and spark_reads(path) and self._refuse is None:
-                changes += [*gathered(), self._large(relation, path)]
-            else:
-                come = facts_in(path, relation, self._session.typedefs, self._note, self._refuse)
-                rows.setdefault(relation.name, []).extend((row, 1) for row in come)
+            for changed, row, op in self._folder.rows(Path(name)):
+                rows.setdefault(changed, []).append((row, op))
         yield [*changes, *gathered()]
 
-    def _relation(self, path: Path) -> Relation | None:
-        """The relation that a file is for; None if it is for none, which is noted once for each folder."""
-        inside = path.relative_to(self._home).parts if path.is_relative_to(self._home) else ()
-        folder = inside[0] if len(inside) > 1 else path.name
-        if len(inside) > 1 and folder in self._inputs and split_name(path) is not None:
-            return self._session.program.relations[folder]
-        reason = f"{folder} is no input relation" if len(inside) > 1 else "it is in no relation's folder"
-        if folder in self._inputs:
-            reason = "its ending is no format's"
-        if (folder, reason) not in self._passed:
-            self._passed.add((folder, reason))
-            self._note(f"{path} is not followed: {reason}")
+    def _read_by_spark(self, path: Path) -> InputChange | None:
+        """A change of a large file, if Spark can read it itself."""
+        relation = self._folder.relation(path)
+        if relation is None:
+            return None
+        if is_columnar(path):
+            return self._columnar(relation, path)
+        if spark_reads(path) and self._folder.refuse is None and not self._folder.changes(path, relation):
+            return self._large(relation, path)
         return None
-
-    def _check_input(self, path: Path, relation: str) -> None:
-        if relation not in self._inputs:
-            raise DDlogError([NotOfThisFolder(str(path), relation)])
 
     def _large(self, relation: Relation, path: Path) -> InputChange:
         """A change of a file of facts that Spark reads itself."""

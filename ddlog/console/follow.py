@@ -1,11 +1,13 @@
 """`ddlog run --follow DIR`: the files that appear in DIR/REL/ change the relation REL, batch by batch.
 
-Spark finds the new files and passes them on in batches. Each batch is one epoch.
+Each batch is one epoch. A session in process looks at the folder itself (`watching.py`). On Spark, and where
+Spark knows what was read before, Spark finds the new files and passes them on in batches.
 """
 
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,7 @@ from ..sessions.results.views import Changes
 from ..sessions.session import Session
 from .batches import Batches
 from .epochfiles import EpochFiles, StateFiles
+from .folderchanges import FolderChanges
 from .notes import Note
 from .options import RunOptions
 from .pauses import Pauses
@@ -29,6 +32,7 @@ from .printing import printing_sink
 from .progress import ProgressLine
 from .sinks import TextSink
 from .statefile import check_input
+from .watching import Watch, seconds_of
 
 if TYPE_CHECKING:
     from ..spark.streaming.epochs import Receiver
@@ -62,9 +66,71 @@ def follow(
 ) -> None:
     """Follows a directory until Ctrl-C, an error, or, with `once`, the end of its present files.
 
-    Gives out the changes of the relations `names`. A session that is not on Spark keeps its relations in this
-    process, and Spark only finds the files. Raises DDlogError.
+    Gives out the changes of the relations `names`. Raises DDlogError.
     """
+    if session.spark is None and not _known_to_spark(session, options):
+        _watch(session, options, names, note, progress, refuse)
+    else:
+        _stream(session, options, names, note, progress, refuse)
+
+
+def _known_to_spark(session: Session, options: RunOptions) -> bool:
+    """Whether an earlier run left what it read in a checkpoint of Spark."""
+    durable = session.state.durable
+    return _has_old_log(session, options) or (
+        durable is not None and durable.positions.of(_STREAM) is not None
+    )
+
+
+def _watch(
+    session: Session,
+    options: RunOptions,
+    names: Sequence[str],
+    note: Note,
+    progress: ProgressLine,
+    refuse: Refuse | None,
+) -> None:
+    """Follows a directory in this process. Raises DDlogError."""
+    interval = seconds_of(options.every, _POLL)
+    durable, home = session.state.durable, Path(options.follow or "").resolve()
+    if durable is not None:
+        durable.keep_positions()
+        if options.output is not None:
+            StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
+    with progress:
+        first = _first_commit(session, options, note)
+    receive, watch = _receiver(session, options, names), Watch(session, home)
+    if watch.batches:
+        note(f"continuing after epoch {watch.batches} of {options.checkpoint or options.state}")
+    elif receive is not None:
+        receive(first, -1)
+    folder, pauses, applied = FolderChanges(session, home, note, refuse), Pauses(session), 0
+    with _interrupts() as pressed:
+        while not pressed():
+            files = watch.take(at_once=options.once)
+            if files:
+                with progress:
+                    changes = watch.advance(files, folder.apply)
+                if receive is not None:
+                    receive(changes, watch.batches - 1)
+                applied += 1
+            if options.once:
+                return
+            if not files:
+                pauses.pause()
+                time.sleep(interval)
+    note(f"stopped: {_counted(applied)} applied")
+
+
+def _stream(
+    session: Session,
+    options: RunOptions,
+    names: Sequence[str],
+    note: Note,
+    progress: ProgressLine,
+    refuse: Refuse | None,
+) -> None:
+    """Follows a directory by a stream of Spark. Raises DDlogError."""
     from ..spark.sessions.connect import open_session
     from ..spark.streaming.stream import Stream, epochs_of
 

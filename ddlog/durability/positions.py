@@ -3,8 +3,8 @@ a batch and its position are on disk together, or neither."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,33 +47,44 @@ class Positions:
         for row, weight in rows:
             sums[row] = sums.get(row, 0) + weight
         self._known = {row[0]: Position(*row[1:]) for row, weight in sums.items() if weight}
-        self._next: tuple[str, str, int] | None = None
+        self._next: Mapping[str, tuple[str, int]] = {}
 
     def of(self, stream: str) -> Position | None:
         """The position of a stream; None if no batch of it was applied."""
         return self._known.get(stream)
 
-    @contextmanager
-    def advanced(self, stream: str, query: str, batch: int) -> Iterator[None]:
+    def below(self, beginning: str) -> Mapping[str, Position]:
+        """The positions of the streams whose names begin so, by the rest of their names."""
+        return {
+            name.removeprefix(beginning): each
+            for name, each in self._known.items()
+            if name.startswith(beginning)
+        }
+
+    def advanced(self, stream: str, query: str, batch: int) -> AbstractContextManager[None]:
         """The commit inside brings a stream to a batch."""
-        self._next = stream, query, batch
+        return self.all_advanced({stream: (query, batch)})
+
+    @contextmanager
+    def all_advanced(self, streams: Mapping[str, tuple[str, int]]) -> Iterator[None]:
+        """The commit inside brings each stream to the batch of a query."""
+        self._next = streams
         try:
             yield
         finally:
-            self._next = None
+            self._next = {}
 
     def changes(self, epoch: int) -> list[tuple[PositionRow, int]]:
         """How the relation changes in an epoch, with weights."""
-        if self._next is None:
-            return []
-        stream, query, batch = self._next
-        known = self._known.get(stream)
-        gone = [] if known is None else [((stream, known.query, known.batch, known.epoch), -1)]
-        return [*gone, ((stream, query, batch, epoch), 1)]
+        changed: list[tuple[PositionRow, int]] = []
+        for stream, (query, batch) in self._next.items():
+            known = self._known.get(stream)
+            if known is not None:
+                changed.append(((stream, known.query, known.batch, known.epoch), -1))
+            changed.append(((stream, query, batch, epoch), 1))
+        return changed
 
     def settle(self, epoch: int) -> None:
         """Takes in the changes of an epoch, which the state has now."""
-        if self._next is not None:
-            stream, query, batch = self._next
-            self._known[stream] = Position(query, batch, epoch)
-            self._next = None
+        self._known |= {name: Position(query, batch, epoch) for name, (query, batch) in self._next.items()}
+        self._next = {}

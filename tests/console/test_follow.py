@@ -1,0 +1,129 @@
+"""`--follow` in process: without Spark, whole files only, each once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.console.watching import Watch, seconds_of
+from ddlog.errors.diagnostics import DDlogError
+
+PROGRAM = """
+input relation Edge(from: u32, to: u32)
+output relation Path(from: u32, to: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+Follow = Callable[..., str]
+
+
+@pytest.fixture
+def incoming(tmp_path: Path) -> Path:
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def follow(tmp_path: Path, incoming: Path, capsys: pytest.CaptureFixture[str]) -> Follow:
+    """A function that applies the present files, and returns what is printed, or the error."""
+
+    def run(*options: str) -> str:
+        code = main(["run", str(tmp_path / "p.dl"), "--follow", str(incoming), "--once", *options])
+        printed = capsys.readouterr()
+        return printed.err if code else printed.out
+
+    return run
+
+
+def put(incoming: Path, name: str, text: str, at: int = 1) -> None:
+    (incoming / name).parent.mkdir(exist_ok=True)
+    (incoming / name).write_text(text)
+    os.utime(incoming / name, (at, at))
+
+
+def test_files_are_one_epoch_in_the_order_of_their_times(incoming: Path, follow: Follow) -> None:
+    put(incoming, "Edge/b.csv", "1,2\n2,3\n", at=1)
+    put(incoming, "Edge/a.csv", "-1,2,3\n+1,2,4\ncommit\n", at=2)
+    put(incoming, "Edge/.draft.csv", "7,7\n")
+    put(incoming, "other/x.csv", "7,7\n")
+    path = "Path{.from = %s, .to = %s}: %+d"
+    assert follow().splitlines() == ["Path:", *(path % row for row in ((1, 2, 1), (1, 4, 1), (2, 4, 1)))]
+
+
+@pytest.mark.parametrize("option", ["--state", "--checkpoint"])
+def test_a_state_remembers_what_was_read(
+    tmp_path: Path, incoming: Path, follow: Follow, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = str(tmp_path / "kept")
+    put(incoming, "Edge/1.csv", "1,2\n")
+    assert follow(option, state) == "Path:\nPath{.from = 1, .to = 2}: +1\n"
+    assert follow(option, state) == ""
+    put(incoming, "Edge/0.csv", "2,3\n", at=0)  # older than what was read
+    out = str(tmp_path / "out")
+    assert follow(option, state, "--output", out) == ""
+    (changes,) = Path(out).rglob("changes.jsonl")
+    assert changes.read_text().count("insert") == 2
+    assert follow(option, state, "--output", out) == ""
+    put(incoming, "Edge/1.csv", "1,2\n5,6\n", at=7)  # another file of the same name
+    assert follow(option, state) == "Path:\nPath{.from = 5, .to = 6}: +1\n"
+
+
+def test_an_error_applies_nothing_and_reads_nothing(tmp_path: Path, incoming: Path, follow: Follow) -> None:
+    state = str(tmp_path / "kept")
+    put(incoming, "Edge/1.csv", "1,2\n")
+    put(incoming, "Edge/2.csv", "1,x\n", at=2)
+    assert "2.csv:1:3: expected bit<32>" in follow("--state", state)
+    put(incoming, "Edge/2.csv", "2,3\n", at=3)
+    assert follow("--state", state).count("+1") == 3
+
+
+def test_a_file_that_grows_is_not_taken(incoming: Path) -> None:
+    with ddlog.compile(PROGRAM).session() as session:
+        watch = Watch(session, incoming)
+        put(incoming, "Edge/1.csv", "1,")
+        assert watch.take() == []
+        put(incoming, "Edge/1.csv", "1,2\n")
+        assert watch.take() == []
+        (found,) = watch.take()
+        watch.advance([found], lambda paths: session.commit())
+        assert watch.take() == [] and watch.take(at_once=True) == []
+
+
+def test_spark_is_not_needed_and_files_are_found_as_they_come(tmp_path: Path, incoming: Path) -> None:
+    start = "import sys; sys.modules['pyspark'] = None; from ddlog.console.cli import main; main()"
+    arguments = ["run", "p.dl", "--follow", "in", "--state", "kept", "--every", "50ms"]
+    running = subprocess.Popen(
+        [sys.executable, "-c", start, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    try:
+        for n in (1, 2):
+            put(incoming, f"Edge/{n}.csv", f"{n},{n + 10}\n", at=n)
+            assert running.stdout.readline() == "Path:\n"
+            assert running.stdout.readline() == f"Path{{.from = {n}, .to = {n + 10}}}: +1\n"
+            time.sleep(0.1)
+    finally:
+        running.kill()
+        running.wait()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("10 seconds", 10), ("500ms", 0.5), ("2 minutes", 120), ("1s", 1)]
+)
+def test_every(text: str, seconds: float) -> None:
+    assert seconds_of(text, 0.3) == seconds and seconds_of(None, 0.3) == 0.3
+
+
+def test_every_of_another_form() -> None:
+    with pytest.raises(DDlogError, match="expected a time such as"):
+        seconds_of("soon", 0.3)
