@@ -78,7 +78,10 @@ def known(kept: Mapping[str, T] | int | None) -> Mapping[str, T]:
 
 
 def undoing(kept: Latest) -> dict[str, list[tuple[Batch, int]]]:
-    """The changes that undo the last epoch. Raises NotKept."""
+    """The changes that undo the last epoch. Raises NotKept. Each epoch ends the streams of the one before, so
+    the elements of the last one would go twice, and those before them do not come again."""
+    if any(node.stream for node, _ in known(kept).values()):
+        raise NotKept("it changed streams")
     return {name: _inverse(node, consolidate(batch)) for name, (node, batch) in known(kept).items()}
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
+from ddlog.engine.runtime import NotKept
 from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
@@ -256,6 +257,17 @@ def test_deletions_take_back_what_the_transaction_inserted(session: Session) -> 
     session.insert_table("Event", {"kind": ["tea", "tea"], "n": [1, 2]})
     session.delete_table("Event", {"kind": ["tea"], "n": [2]})
     assert session.commit()["Cost"] == [(("tea", 1), 1)]
+
+
+def test_an_epoch_of_a_stream_cannot_be_undone() -> None:
+    """The state before it had other elements, which nothing keeps."""
+    opened = ddlog.compile("input stream S(a: u32)\noutput relation O(a: u32)\nO(a) :- S'(a).").session()
+    for element in (1, 2):
+        opened.insert("S", element)
+        opened.commit()
+    with pytest.raises(NotKept, match="it changed streams"):
+        opened.state.host.runtime.before(lambda: opened.size("O"), None)
+    assert list(opened["O"].tuples()) == [(2,)]
 
 
 def test_tables_of_elements(session: Session) -> None:
