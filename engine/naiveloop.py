@@ -1,4 +1,5 @@
-"""The meaning of loops, for `engine.reference`: round by round, each from the beginning of its body.
+"""The meaning of loops, of recursions that are not monotone, and of brackets, for `engine.reference`: round
+by round, each from the beginning of its body.
 
 A loop or a fixpoint in the body is evaluated anew in each round.
 """
@@ -10,8 +11,18 @@ from typing import Any, TypeAlias
 
 from . import circuit as c
 from . import zset
-from .settling import FIRST, MOST_ROUNDS, SHOWN, LoopLimit, LoopRepetition, is_checkpoint
-from .zset import Zset
+from .settling import (
+    FIRST,
+    MOST_ROUNDS,
+    SHOWN,
+    Endless,
+    IterationLimit,
+    LoopLimit,
+    LoopRepetition,
+    Repetition,
+    is_checkpoint,
+)
+from .zset import Row, Zset
 
 State: TypeAlias = dict[str, Zset]
 """The relations of a loop in one round."""
@@ -55,6 +66,7 @@ class Naive:
         name, origin, most = "", None, None
         if isinstance(node, c.Loop):
             name, origin, most = node.name, node.origin, node.most
+        is_recursion = len(self._clocks) == 1 and not isinstance(node, c.Loop)
         at = _repeated(node, past, memory, self._named[-1])
         if at is not None:
             period, states = len(past) - 1 - at, past[at:]
@@ -64,17 +76,17 @@ class Naive:
                 for row in sorted({row for state in states for row in state[relation]})
                 if any(state[relation].get(row, 0) != rows.get(row, 0) for state in states)
             ]
+            if is_recursion:
+                raise Repetition(period, list(past[-1]), moved)
             raise LoopRepetition(period, name, list(past[-1]), moved, origin)
-        limit = next(each for each in (most, self._limit, MOST_ROUNDS) if each is not None)
+        limit = next(each for each in (most, self._limit, MOST_ROUNDS) if each is not None) - is_recursion
         if len(past) - 1 <= limit + self._named[-1]:
             return
-        changing = [
-            (relation, row, weight)
-            for relation, rows in past[-1].items()
-            for row, weight in sorted(zset.subtract(rows, past[-2][relation]).items())[:SHOWN]
-        ]
-        if changing:
-            raise LoopLimit(limit, name, list(past[-1]), changing, origin)
+        some = changing(past[-2] if len(past) > 1 else {}, past[-1])
+        if some and is_recursion:
+            raise IterationLimit(limit + 1, list(past[-1]), some)
+        if some:
+            raise LoopLimit(limit, name, list(past[-1]), some, origin)
 
     def _round(self, node: c.Fixpoint, outside: Mapping[c.NodeId, Any], past: Sequence[State]) -> State:
         values: dict[c.NodeId, Any] = {}
@@ -98,6 +110,15 @@ class Naive:
                 case _:
                     values[at] = self._meaning(each, [values[source] for source in each.reads()])
         return {relation: values[at] for relation, at in node.results}
+
+
+def changing(before: State, now: State) -> list[tuple[str, Row, int]]:
+    """Some rows of each relation that come or go from one round to the next."""
+    return [
+        (relation, row, weight)
+        for relation, rows in now.items()
+        for row, weight in sorted(zset.subtract(rows, before.get(relation, {})).items())[:SHOWN]
+    ]
 
 
 def admitted(node: c.Admit, rows: Zset, number: int) -> Zset:
@@ -124,3 +145,27 @@ def _repeated(node: c.Fixpoint, past: Sequence[State], memory: int, named: int) 
 def _last(node: c.Admit, rows: Zset) -> int:
     """The last round that one of the rows names."""
     return max((each for row in rows for each in row[len(node.schema) :]), default=0)
+
+
+def bracket(
+    node: c.Bracket,
+    outside: Mapping[c.NodeId, Zset],
+    step: Callable[[Mapping[c.NodeId, Zset], dict[c.NodeId, Any]], tuple[dict[c.NodeId, Any], Any]],
+    limit: int | None,
+) -> State:
+    """The results of a Bracket for the values outside: what enters does so at iteration 0. `step` gives the
+    values of the body and what it remembers, for what enters and what it remembered."""
+    values, memory = step(outside, {})
+    sums, done, rest = {name: values[at] for name, at in node.results}, 1, False
+    while not rest:
+        before = memory
+        values, memory = step({source: {} for source in node.reads()}, before)
+        done, rest = done + 1, memory == before
+        now = {name: values[at] for name, at in node.results}
+        sums = {name: zset.add(rows, now[name]) for name, rows in sums.items()}
+        moving = [(name, row, 1) for name, rows in now.items() for row in sorted(rows)[:SHOWN]]
+        if rest and moving:
+            raise Endless(list(sums), moving)
+        if not rest and done > (MOST_ROUNDS if limit is None else limit):
+            raise IterationLimit(done - 1, list(sums), moving)
+    return sums

@@ -9,14 +9,15 @@ operator lifted over epochs, and differentiating again is that operator with nes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from . import circuit as c
 from . import zset
-from .naiveloop import Naive
+from .naiveloop import Naive, bracket, changing
 from .node import Stateful
-from .settling import MOST_ROUNDS, SHOWN, Endless, IterationLimit, Repetition, is_checkpoint
+from .settling import IterationLimit
 from .zset import Row, Zset
 
 Memory = dict[c.NodeId, Any]
@@ -43,7 +44,7 @@ class Evaluation:
         self._limit = limit
         self._memories: list[Memory] = [{}]  # by iteration; the last stands for all later ones
         self._bodies: dict[c.NodeId, Evaluation] = {}
-        self._anew: dict[c.NodeId, _Anew] = {}
+        self._anew: dict[c.NodeId, tuple[dict[c.NodeId, Zset], dict[str, Zset]]] = {}
         self._epoch = 0
         self._iteration = 0
 
@@ -58,10 +59,9 @@ class Evaluation:
         return self._epoch, self._iteration
 
     def _fixpoint(self, node: c.Fixpoint, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
-        """The limits of the relations in this epoch: iterates until neither they nor memories change."""
+        """The limits of monotone relations in this epoch: iterates until neither they nor memories change."""
         relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
         memories: list[Memory] = []
-        settling = _Settling(node, self._limit)
         while True:
             before = self._memories[min(len(memories), len(self._memories) - 1)]
             self._iteration = len(memories)
@@ -71,19 +71,24 @@ class Evaluation:
             if relations == previous and len(memories) >= len(self._memories):
                 self._memories, self._epoch = memories, self._epoch + 1
                 return relations
-            if len(memories) >= len(self._memories):
-                settling.check(len(memories), previous, relations)
+            if self._limit is not None and len(memories) > self._limit and relations != previous:
+                raise IterationLimit(self._limit, list(relations), changing(previous, relations))
 
     def _evaluated(self, node: c.Fixpoint, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
         """The relations of a node that is evaluated anew from all of its imports."""
-        match node:
-            case c.Bracket():
-                return bracket(node, imports, self._limit)
-            case c.Loop():
-                naive = Naive(self._limit, lambda each, sources: each.value(sources, self._moment))
-                return naive.relations(node, imports)
-            case _:
-                return Evaluation(node.body, False, self._limit)._fixpoint(node, imports)
+        if isinstance(node, c.Bracket):
+            inner = Evaluation(node.body, limit=self._limit)
+            return bracket(node, imports, partial(inner._values, {}), self._limit)
+        naive = Naive(self._limit, lambda each, sources: each.value(sources, self._moment))
+        return naive.relations(node, imports)
+
+    def _change(self, node: c.Fixpoint, i: c.NodeId, changes: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
+        """D ∘ Q ∘ I over epochs, where Q is a node that is evaluated anew."""
+        imports, before = self._anew.get(i, ({}, {}))
+        imports = {at: zset.add(imports.get(at, {}), changes[at]) for at in node.reads()}
+        now = self._evaluated(node, imports)
+        self._anew[i] = imports, now
+        return {relation: zset.subtract(rows, before.get(relation, {})) for relation, rows in now.items()}
 
     def _values(
         self, relations: Mapping[str, Mapping[Row, int]], outside: Mapping[c.NodeId, Any], before: Memory
@@ -128,8 +133,8 @@ class Evaluation:
             case c.Differentiate(source):
                 return zset.subtract(values[source], before)
             case c.Fixpoint() if node.lifted and self._incremental:
-                return self._anew.setdefault(i, _Anew(node, self._evaluated)).step(outside=values)
-            case c.Bracket() | c.Loop():
+                return self._change(node, i, values)
+            case c.Fixpoint() if node.lifted:
                 return self._evaluated(node, values)
             case c.Fixpoint(body):
                 inner = Evaluation(body, self._incremental, self._limit)
@@ -138,71 +143,3 @@ class Evaluation:
                 return values[fixpoint][relation]
             case _:
                 return node.value([values[source] for source in node.reads()], self._moment)
-
-
-def bracket(node: c.Bracket, outside: Mapping[c.NodeId, Any], limit: int | None) -> dict[str, Zset]:
-    """The results of a Bracket for the values outside: what enters does so at iteration 0."""
-    inner, none = Evaluation(node.body, limit=limit), {source: dict[Row, int]() for source in node.reads()}
-    values, memory = inner._values({}, outside, {})
-    sums, done, rest = {name: values[at] for name, at in node.results}, 1, False
-    while not rest:
-        before = memory
-        values, memory = inner._values({}, none, before)
-        done, rest = done + 1, memory == before
-        now = {name: values[at] for name, at in node.results}
-        sums = {name: zset.add(rows, now[name]) for name, rows in sums.items()}
-        moving = [(name, row, 1) for name, rows in now.items() for row in sorted(rows)[:SHOWN]]
-        if rest and moving:
-            raise Endless(list(sums), moving)
-        if not rest and done > (MOST_ROUNDS if limit is None else limit):
-            raise IterationLimit(done - 1, list(sums), moving)
-    return sums
-
-
-class _Anew:
-    """D ∘ Q ∘ I over epochs, where Q is a Fixpoint, a Bracket or a Loop."""
-
-    def __init__(
-        self, node: c.Fixpoint, relations: Callable[[c.Fixpoint, Mapping[c.NodeId, Zset]], dict[str, Zset]]
-    ) -> None:
-        """`relations` evaluates the node, given its imports."""
-        self._node, self._of = node, relations
-        self._imports: dict[c.NodeId, Zset] = {source: {} for source in node.reads()}
-        self._relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
-
-    def step(self, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
-        """The changes of the relations, for those of the nodes outside."""
-        self._imports = {at: zset.add(rows, outside[at]) for at, rows in self._imports.items()}
-        before, self._relations = self._relations, self._of(self._node, self._imports)
-        return {relation: zset.subtract(rows, before[relation]) for relation, rows in self._relations.items()}
-
-
-class _Settling:
-    """Raises Unsettled where a recursion takes too many rounds, or repeats itself."""
-
-    def __init__(self, node: c.Fixpoint, limit: int | None) -> None:
-        self._relations = [relation for relation, _ in node.results]
-        self._monotone = node.monotone
-        self._limit = MOST_ROUNDS if limit is None and not node.monotone else limit
-        self._checkpoint: tuple[int, Any] = 0, None
-        self._moved: dict[str, Zset] = {}
-
-    def check(self, number: int, before: Mapping[str, Zset], now: Mapping[str, Zset]) -> None:
-        """Looks at the relations before and after a round; `number` rounds are done."""
-        changes = {relation: zset.subtract(rows, before[relation]) for relation, rows in now.items()}
-        if not any(changes.values()):
-            return
-        for relation, rows in changes.items():
-            self._moved.setdefault(relation, {}).update(dict.fromkeys(rows, 0))
-        at, state = self._checkpoint
-        if now == state and not self._monotone:
-            raise Repetition(number - at, self._relations, self._some(self._moved))
-        if self._limit is not None and number > self._limit:
-            raise IterationLimit(self._limit, self._relations, self._some(changes))
-        if is_checkpoint(number):
-            self._checkpoint, self._moved = (number, now), {}
-
-    def _some(self, changes: Mapping[str, Zset]) -> list[tuple[str, Row, int]]:
-        return [
-            (r, row, changes[r][row]) for r in self._relations for row in sorted(changes.get(r, ()))[:SHOWN]
-        ]

@@ -19,6 +19,7 @@ from ddlog.engine.circuit import (
     Node,
     NodeId,
     Output,
+    Result,
 )
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.node import Stateful
@@ -50,6 +51,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.whole: set[NodeId] = set()  # fixpoints whose bodies stay as they are
         self._integrals: dict[NodeId, NodeId] = {}
 
     def add(self, node: Node) -> NodeId:
@@ -97,7 +99,14 @@ def _surrounded(builder: _Builder, node: Node) -> NodeId:
 
 def _chained(builder: _Builder, node: Node) -> NodeId:
     if isinstance(node, Fixpoint):
-        return builder.add(_rewrite_body(node, _chained))
+        rewritten = _rewrite_body(node, _chained)
+        if not rewritten.lifted:
+            return builder.add(rewritten)
+        whole = builder.add(node.reading(builder.integral))
+        builder.whole.add(whole)
+        return whole
+    if isinstance(node, Result) and node.fixpoint in builder.whole:
+        return builder.add(Differentiate(builder.add(node), node.schema))
     if is_linear(node):
         return builder.add(node)
     if isinstance(node, Stateful):  # what it remembers stands for the integrals
