@@ -29,13 +29,14 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Epoch(Generic[G]):
     """The input of one epoch: the signed batches of the inputs that change, in order; the number of epochs
-    committed before it; and the arguments of `Runtime.commit`."""
+    committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]
     number: int = 0
     static: bool = False
     limit: int | None = None
     progress: Progress | None = None
+    tried: bool = False
 
     @property
     def first(self) -> bool:
@@ -122,7 +123,8 @@ class Epochs(Generic[G, B]):
         """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
         back if it raises. `meter` takes the walk if none is in force. `known` are the changes of nodes, in an
         epoch that is not the first, that do not follow from those of their sources."""
-        epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
+        tried = look is not None
+        epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress, tried)
         running = self._begin(epoch)
         try:
             known = self._known() if epoch.first else known

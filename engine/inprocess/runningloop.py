@@ -14,7 +14,7 @@ from .pathsteps import changed_steps
 from .recursion.account import Account
 from .recursion.loopcontents import LoopContents
 from .recursion.loopepoch import LoopEpoch
-from .recursion.looprecording import LoopRecording
+from .recursion.looprecording import LoopRecording, Sample
 from .recursion.loops import LoopRecursion
 from .recursion.loopsettling import no_reach
 from .recursion.looptimelines import LoopTimelines
@@ -40,6 +40,7 @@ class RunningLoop:
         self._contents: LoopContents | None = None
         self._events: LoopEpoch | None = None
         self._paths: Found | None = None
+        self._before: Sample | None = None  # of the recording that an evaluation replaces
         relations = recursion.relations
         self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
 
@@ -93,9 +94,8 @@ class RunningLoop:
         longer it was worth while."""
         recursion, situation = self._recursion, self._account.situation
         seconds = recursion.costs.rate * (rows + situation.imported)
-        before = recursion.recording
-        if before is not None and situation.changed:
-            recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(before))
+        if self._before is not None and situation.changed:
+            recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(self._before))
         later = Situation(rows, [Import(each.rows) for each in situation.imports])
         recursion.costs.preparing_takes(later, recorded.rows * _ROW - seconds * recursion.evaluations)
 
@@ -129,11 +129,13 @@ class RunningLoop:
         return False
 
     def _evaluate(self) -> None:
-        recorded = not self._epoch.static and (
-            self._recursion.maintaining.mode != "never" or self._recursion.has_effects
-        )
+        recursion = self._recursion
+        recorded = not self._epoch.static and (recursion.maintaining.mode != "never" or recursion.has_effects)
         self._account.begin_anew()
-        contents = self._contents = LoopContents(self._recursion.parts, self._recursion.evaluator, recorded)
+        if recorded and not self._epoch.tried and not recursion.has_effects:
+            self._before = recursion.sample()
+            recursion.forget()  # before another recording: both would take much memory
+        contents = self._contents = LoopContents(recursion.parts, recursion.evaluator, recorded)
         self._events = self._events_of(contents)
         self._events.run(True, Profile(), Watch())
 

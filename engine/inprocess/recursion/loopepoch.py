@@ -25,7 +25,6 @@ from ...labels import operator_of
 from ...loopparts import Gate, is_set
 from ...maintaining import Profile, Watch
 from ...schema import Array
-from ...settling import Changing
 from ...versions import Seen, versions
 from ..arrangements.timeline import TimelineBeforeView, TimelineView
 from ..arrangements.views import StoreView, View, before, meets_nothing
@@ -117,7 +116,9 @@ class LoopEpoch:
                 self._names.setdefault(at, []).append((number, relation))
                 if not number and relation in recursion.relations and not memory.holds(at):
                     self._gathered[at] = Gathering(len(self._nodes[at].schema))
-        self.settling = Settling(self._parts, epoch.limit, reach, self._shown)
+        schemas = {name: self._nodes[at].schema for at, each in self._names.items() for _, name in each}
+        shown = partial(some_changes, recursion.evaluator.values, schemas)  # no method: that would be a cycle
+        self.settling = Settling(self._parts, epoch.limit, reach, shown)
         self._distincts = {
             at
             for at, part in enumerate(self._parts.parts)
@@ -126,10 +127,6 @@ class LoopEpoch:
         self.depths: list[
             tuple[int, int]
         ] = []  # the rounds of the outermost loop, with what was told in each
-
-    def _shown(self, changes: Mapping[str, Batch]) -> Changing:
-        schemas = {name: self._nodes[at].schema for at, each in self._names.items() for _, name in each}
-        return some_changes(self._recursion.evaluator.values, schemas, changes)
 
     def run(self, first: bool, profile: Profile, watch: Watch) -> None:
         """All events; `first`: from empty relations. Raises LoopLimit, LoopRepetition, RowFault, GivenUp."""

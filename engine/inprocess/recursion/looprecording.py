@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...circuit import Distinct, Group
 from ...loopparts import LoopParts, delays, is_set, looked_up
+from ...schema import Array
 from ..storage.batch import Batch, concat
 from ..storage.marks import Marks
 from .loopgates import GateState
@@ -83,43 +85,89 @@ class LoopRecording:
         """The rows of all changes."""
         return sum(batch.length for batch in self.batches())
 
-    def differs(self, other: LoopRecording) -> float:
-        """About how many rows of the changes differ, as a part of all rows: by a sample."""
+    def sample(self) -> Sample:
+        """Some of the changes of each part, to be compared with those of a later evaluation."""
+        return {at: _sampled(_by_time(changes)) for at, changes in self.told.items()}
+
+    def differs(self, before: Sample) -> float:
+        """About how many rows of the changes differ from those of an earlier evaluation, as a part of all
+        rows."""
         different = total = 0.0
         for at, changes in self.told.items():
-            mine, others = _by_time(changes), _by_time(other.told.get(at, []))
-            times = sorted({*mine, *others})
-            step = -(-len(times) // _TIMES)
+            mine, others = _by_time(changes), before.get(at, _NOTHING)
             rows = found = 0
-            for time in times[::step]:
-                size = sum(each.length for each in (*mine.get(time, ()), *others.get(time, ())))
-                rows += size
-                found += _different(mine.get(time, ()), others.get(time, ()), size)
+            for time in {*others.some, *_strided({*mine} - others.times)}:
+                size, differing = _different(mine.get(time, ()), others.some.get(time))
+                rows, found = rows + size, found + differing
             size = sum(batch.length for _, batch in changes)
             total += size
             different += size * found / max(rows, 1)
         return different / max(total, 1.0)
 
 
-def _by_time(changes: list[tuple[int, Batch]]) -> dict[int, list[Batch]]:
+class _Some(NamedTuple):
+    """Some rows of the changes at a time: of all `size` rows, each as one number, with its weight."""
+
+    size: int
+    words: Any
+    weights: Array
+
+
+class SampledPart(NamedTuple):
+    """The changes of a part at some times, and all of its times."""
+
+    some: dict[int, _Some]
+    times: frozenset[int]
+
+
+Sample: TypeAlias = dict[int, SampledPart]
+"""Changes of parts."""
+
+_NOTHING = SampledPart({}, frozenset())
+
+
+def _strided(times: Iterable[int]) -> list[int]:
+    """Some of the times, at about equal distances."""
+    every = sorted(times)
+    return every[:: -(-len(every) // _TIMES) or 1]
+
+
+def _sampled(changes: dict[int, list[Batch]]) -> SampledPart:
+    return SampledPart({time: _some(changes[time]) for time in _strided(changes)}, frozenset(changes))
+
+
+def _by_time(changes: Iterable[tuple[int, Batch]]) -> dict[int, list[Batch]]:
     found: dict[int, list[Batch]] = {}
     for time, batch in changes:
         found.setdefault(time, []).append(batch)
     return found
 
 
-def _different(mine: Iterable[Batch], others: Iterable[Batch], size: int) -> int:
-    """About how many rows two sums of batches do not have alike; both have `size` rows together."""
-    parts = [*mine, *(batch.negated() for batch in others)]
-    whole = concat(parts, len(parts[0].columns))
+def _some(batches: Sequence[Batch], few: bool = False) -> _Some:
+    """The rows of batches; of many only one in `_SHARE`. `few`: also of a few."""
+    if not batches:
+        return _Some(0, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+    whole = concat(batches, len(batches[0].columns))
     words = np.zeros(whole.length, np.uint64)
     for column in whole.columns:
         words = (words ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         words ^= words >> np.uint64(29)
-    weights, share = whole.weight_array(), 1
-    if size > _LARGE:
-        some = np.flatnonzero(words % np.uint64(_SHARE) == 0)
-        words, weights, share = words[some], weights[some], _SHARE
-    _, places = np.unique(words, return_inverse=True)
-    sums = np.bincount(places, weights) if len(places) else np.zeros(0)
-    return share * int(np.count_nonzero(sums))
+    found = _Some(whole.length, words, whole.weight_array())
+    return _fewer(found) if few or whole.length > _LARGE else found
+
+
+def _fewer(some: _Some) -> _Some:
+    places = np.flatnonzero(some.words % np.uint64(_SHARE) == 0)
+    return _Some(some.size, some.words[places], some.weights[places])
+
+
+def _different(mine: Sequence[Batch], others: _Some | None) -> tuple[int, int]:
+    """The rows of two sums of batches together, and about how many of them these do not have alike."""
+    before = _some(()) if others is None else others
+    now = _some(mine, before.size > _LARGE)
+    if now.size > _LARGE >= before.size:
+        before = _fewer(before)
+    words, places = np.unique(np.concatenate([now.words, before.words]), return_inverse=True)
+    sums = np.bincount(places, np.concatenate([now.weights, -before.weights]), len(words))
+    share = _SHARE if max(now.size, before.size) > _LARGE else 1
+    return now.size + before.size, share * int(np.count_nonzero(sums))
