@@ -159,14 +159,14 @@ class OnlySparkReads(Diagnostic):
     """An input that the in-process engine cannot reach."""
 
     title = "{place}: the in-process engine reads only local files"
-    suggestion = "use --engine spark, or copy the files here"
+    suggestion = "use --engine spark, copy the files here, or name one of a relation and install fsspec"
     place: str
 
 
 class OnlyReadHere(Diagnostic):
     """A place that Spark cannot read as its options say."""
 
-    title = "{place}: Spark reads neither archives nor files with options of a place"
+    title = "{place}: Spark reads neither archives, nor the web, nor files with options of a place"
     suggestion = "use --engine in-process, or rewrite the files"
     place: str
 

@@ -19,7 +19,7 @@ from ..errors.places import BadPlaceOption, NoPlaceOption, OptionOfOtherFormat, 
 
 DELIMITED = frozenset({"csv", "tsv", "facts"})
 JSON = frozenset({"json", "jsonl", "ndjson"})
-TABLES = frozenset({"parquet", "arrow"})
+TABLES = frozenset({"parquet", "arrow", "xlsx"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Dialect:
     """Some columns, each with its name in the file."""
     member: str | None = None
     """The file in an archive."""
+    sheet: str | None = None
     given: frozenset[str] = frozenset()
     """The names of the options that were given."""
 
@@ -122,6 +123,7 @@ OPTIONS: Mapping[str, _Option] = {
     "extra": _Option("error or ignore", _one_of("error", "ignore"), DELIMITED | JSON | TABLES),
     "map": _Option("column:name,…", _pairs, DELIMITED | JSON | TABLES, repeated=True),
     "member": _Option("a file in the archive", str, DELIMITED | JSON),
+    "sheet": _Option("the name of a sheet", str, frozenset({"xlsx"})),
 }
 """The options of places, in the order of the documents."""
 

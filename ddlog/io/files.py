@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,14 @@ class FactFile:
     format: str
     compressed: bool = False
     dialect: Dialect = PLAIN
+    url: str = ""
+    fetch: Callable[[], bytes] | None = None
+    """Fetches the bytes of a file that is elsewhere. Raises DDlogError."""
+
+    @property
+    def shown(self) -> str:
+        """The place of the file, for messages."""
+        return self.url or str(self.path)
 
 
 @dataclass(frozen=True, slots=True)

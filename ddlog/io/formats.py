@@ -27,7 +27,11 @@ TEXT_FORMATS: Final = {
     "ndjson": "jsonfiles.LINES",
     "json": "jsonfiles.DOCUMENT",
 }
-TABLE_FORMATS: Final = {"parquet": "arrowfiles.PARQUET", "arrow": "arrowfiles.ARROW"}
+TABLE_FORMATS: Final = {
+    "parquet": "arrowfiles.PARQUET",
+    "arrow": "arrowfiles.ARROW",
+    "xlsx": "excelfiles.XLSX",
+}
 FORMATS: Final = (*TEXT_FORMATS, *TABLE_FORMATS)
 
 Row = tuple[Any, ...]

@@ -22,6 +22,7 @@ from . import delimited
 from .arrowfiles import open_table
 from .delimited import Shape, records
 from .dialects import DELIMITED, TABLES, check_fits, split_options
+from .excelfiles import sheet_of
 from .faults import CellFault, FaultyFile
 from .files import FactFile, split_name
 from .formats import FORMATS
@@ -86,7 +87,10 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
     if file.format in DELIMITED:
         return _delimited(file)
     if file.format in TABLES:
-        table = open_table(str(file.path), file.format)
+        excel = file.format == "xlsx"
+        table = (
+            sheet_of(str(file.path), file.dialect.sheet) if excel else open_table(str(file.path), file.format)
+        )
         return [_Column(name, table[name].to_pylist()) for name in table.column_names], []
     text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
     rows = [item for _, item in items_of(text, file.format != "json")]

@@ -23,7 +23,7 @@ def placed_rows(
     file: FactFile, relation: Relation, typedefs: TypeDefs
 ) -> Iterator[tuple[tuple[Any, ...], Span]]:
     """The rows of a file that was read without a fault, each with its line; none of a file without lines."""
-    name = str(file.path)
+    name = file.shown
     if file.format in DELIMITED:
         text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
         shape = shaped(delimited.COMMAS if file.format == "csv" else delimited.TABS, file.dialect, relation)

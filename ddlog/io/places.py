@@ -2,7 +2,8 @@
 
 DIR                 a directory with a file, or a folder of part files, for each input relation
 'DIR/*.csv'         a pattern: each file is named after its relation
-SCHEME://…          the same in an object store, for Spark (file: also in-process)
+SCHEME://…          the same in an object store, for Spark (file: also in-process); in-process, a file or a
+                    pattern of one relation, by fsspec
 table:PREFIX        the catalog tables PREFIX + relation, for Spark
 Rel=PLACE           one relation: a file, a folder, a pattern, a URL or a table, whatever its name
 PLACE.zip           an archive with a file for each input relation; of one relation, its one file, or `member`
@@ -29,6 +30,7 @@ from .archives import find_members, member_of
 from .dialects import PLAIN, Dialect, check_fits, split_options
 from .files import NO_NAMES, FactFile, FoundFacts, find_facts, split_name
 from .formats import FORMATS
+from .remote import WEB, files_at
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -47,8 +49,8 @@ class Place:
 
     @property
     def spark_only(self) -> bool:
-        """Whether the in-process engine cannot read it."""
-        return self.kind in ("url", "table")
+        """Whether Spark reads it, if no engine is named: a table, or the URL of an object store."""
+        return self.kind == "table" or (self.kind == "url" and not self.text.startswith(WEB))
 
 
 def parse_places(
@@ -105,7 +107,7 @@ def find_local(
     """The fact files of places on this machine. A place of one relation takes precedence over places of all.
     Raises DDlogError."""
     for place in places:
-        if place.spark_only:
+        if place.kind == "table" or (place.kind == "url" and place.relation is None):
             raise DDlogError([OnlySparkReads(shown(place))])
     named = [place for place in places if place.relation is not None]
     own = {place.relation for place in named}
@@ -173,6 +175,8 @@ def _matches(place: Place) -> list[Path]:
 
 def _files_of(relation: str, place: Place) -> list[FactFile]:
     """The files of one relation: one file, the files of a folder, or the files that match a pattern."""
+    if place.kind == "url":
+        return [_written(file, place.dialect, True) for file in files_at(relation, place.text, place.dialect)]
     paths = _matches(place) if place.kind == "pattern" else [Path(place.text)]
     whole = place.relation is not None
     return [
@@ -186,7 +190,7 @@ def _written(file: FactFile, dialect: Dialect, strict: bool) -> FactFile:
     """A file that is written as a dialect says; if not `strict`, as far as the dialect is about its format.
     Raises DDlogError."""
     if strict:
-        check_fits(dialect, file.format, str(file.path))
+        check_fits(dialect, file.format, file.shown)
     member = file.dialect.member if file.dialect.member is not None else dialect.member
     return replace(file, dialect=replace(dialect, member=member))
 

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from ..core import Relation
 from ..errors import facts as errors
@@ -31,7 +32,7 @@ def read_facts(
 ) -> Columns:
     """The rows of a fact file, checked against the relation's types. `note` is told how it was taken, and
     `refuse` takes wrong rows. Raises DDlogError."""
-    path, told = str(file.path), dict[str, None]()
+    path, told = file.shown, dict[str, None]()
     reading = Reading(
         file.dialect,
         lambda text: told.setdefault(text),
@@ -45,17 +46,23 @@ def read_facts(
     except FaultyFile as faulty:
         raise faulty_file(path, faulty) from None
     except CellFault as fault:
-        raise DDlogError([fault_in(str(file.path), fault)]) from None
+        raise DDlogError([fault_in(file.shown, fault)]) from None
     except IsADirectoryError:
-        raise DDlogError([errors.DirectoryForFile(path=str(file.path))]) from None
+        raise DDlogError([errors.DirectoryForFile(path=file.shown)]) from None
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DDlogError([errors.CannotRead(path=str(file.path), reason=reason)]) from None
+        raise DDlogError([errors.CannotRead(path=file.shown, reason=reason)]) from None
 
 
 def _columns(file: FactFile, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
     if file.format in TABLE_FORMATS:
-        return table_format(file.format).read(file.path, relation, typedefs, reading)
+        read = table_format(file.format).read
+        if file.fetch is None:
+            return read(file.path, relation, typedefs, reading)
+        with NamedTemporaryFile(suffix=f".{file.format}") as here:
+            here.write(file.fetch())
+            here.flush()
+            return read(Path(here.name), relation, typedefs, reading)
     return text_format(file.format).read(load(file), relation, typedefs, reading)
 
 
@@ -64,7 +71,7 @@ def load(file: FactFile) -> bytes:
     if file.path.suffix == ".zip":
         with zipfile.ZipFile(file.path) as archive:
             return archive.read(file.dialect.member or "")
-    data = Path(file.path).read_bytes()
+    data = file.path.read_bytes() if file.fetch is None else file.fetch()
     return gzip.decompress(data) if file.compressed else data
 
 

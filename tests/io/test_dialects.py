@@ -117,6 +117,47 @@ def test_archives(tmp_path: Path) -> None:
         read(f"{tmp_path}/facts.zip")
 
 
+def test_files_at_urls(tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe_file("/day/1.csv", b"x;y\n")
+    memory.pipe_file("/day/2.csv", b"z\n")
+    assert read("memory://day/1.csv?delimiter=;")[0] == [("x", "y")]
+    with pytest.raises(DDlogError, match=r"/day/2[.]csv:1:2: expected 2 columns"):
+        read("memory://day/*.csv?delimiter=;")
+    with pytest.raises(DDlogError, match=r"memory://day/3[.]csv: cannot be read"):
+        read("memory://day/3.csv")
+
+
+SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="inlineStr"><is><t>who</t></is></c><c r="B1" t="inlineStr"><is><t>N</t></is></c></row>
+<row r="2"><c r="A2" t="inlineStr"><is><t>x</t></is></c><c r="B2"><v>1</v></c></row>
+</sheetData></worksheet>"""
+
+
+def test_sheets_of_excel(tmp_path: Path) -> None:
+    pytest.importorskip("fastexcel")
+    main = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    packages = "http://schemas.openxmlformats.org/package/2006"
+    with zipfile.ZipFile(tmp_path / "c.xlsx", "w") as book:
+        book.writestr("[Content_Types].xml", f'<Types xmlns="{packages}/content-types"/>')
+        link = '<Relationships xmlns="{}/relationships"><Relationship Id="r1" Type="{}/{}" Target="{}"/>'
+        link += "</Relationships>"
+        book.writestr("_rels/.rels", link.format(packages, main, "officeDocument", "xl/workbook.xml"))
+        book.writestr(
+            "xl/_rels/workbook.xml.rels", link.format(packages, main, "worksheet", "worksheets/s.xml")
+        )
+        book.writestr(
+            "xl/workbook.xml",
+            '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>'
+            f'<sheet name="First" sheetId="1" r:id="r1" xmlns:r="{main}"/></sheets></workbook>',
+        )
+        book.writestr("xl/worksheets/s.xml", SHEET)
+    assert read(f"{tmp_path}/c.xlsx?map=a:who&sheet=First", "Count")[0] == [("x", 1)]
+    with pytest.raises(DDlogError, match="cannot be read as a sheet of Excel"):
+        read(f"{tmp_path}/c.xlsx?sheet=Second", "Count")
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [

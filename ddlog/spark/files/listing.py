@@ -17,6 +17,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.spark import OnlyReadHere
 from ...io.files import NO_NAMES, FactFile, split_name
 from ...io.places import Place, find_local, shown
+from ...io.remote import WEB
 from ..sessions.failures import local_path, spark_failures
 
 _SPECIAL = re.compile(r"([\\*?\[\]{}])")
@@ -87,7 +88,7 @@ def find_facts(
     files: dict[str, list[SparkFile]] = {}
     tables: dict[str, list[str]] = {}
     for place in places:
-        if place.dialect.given or place.text.endswith(".zip"):
+        if place.dialect.given or place.text.endswith(".zip") or place.text.startswith(WEB):
             raise DDlogError([OnlyReadHere(shown(place))])
     here = [place for place in places if not place.spark_only and not _elsewhere(place)]
     found = find_local(here, inputs, others, originals) if here else None
