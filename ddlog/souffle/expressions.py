@@ -146,6 +146,8 @@ class ExpressionWriter:
         return self._logical(expr, kind)
 
     def _binary(self, expr: ast.Op, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
+        if expr.sign == "+" and self.kinds.of(expr) == "symbol":
+            return tree("$ ++ $", self.value(left), self.value(right), at=expr.span)
         kind, sign = self._numeric(expr), expr.sign
         if kind == "float" and sign == "^":
             self.functions["import fp"] = None

@@ -404,6 +404,17 @@ def test_a_recursion_with_one_choice_domain_chooses_key_by_key() -> None:
     assert outputs(text, "Tree") == [(0, 0), (1, 0), (2, 0), (3, 1)]
 
 
+def test_texts_are_added() -> None:
+    text = """
+    .decl part(s: symbol)
+    part("a"). part("b").
+    .decl out(s: symbol)
+    .output out
+    out(x + "-" + y) :- part(x), part(y), x != y.
+    """
+    assert outputs(text, "Out") == [("a-b",), ("b-a",)]
+
+
 def test_names_do_not_collide() -> None:
     """Variables, columns, relations, types and branches that differ only in what cannot be kept."""
     text = """

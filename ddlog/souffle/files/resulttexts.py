@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...types import Float, Type, User
-from ...values.numbers import single
 from ...values.shapes import is_option
 from ...values.structs import taken_apart
 from .transfers import Vocabulary
@@ -26,11 +25,8 @@ def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
 
 
 def float_text(value: float, width: int) -> str:
-    """A floating-point number as C++ prints it, with as many digits as reading it back at its width needs."""
-    if width == 64:
-        return repr(value).removesuffix(".0")
-    digits = next((text for p in range(6, 9) if single(float(text := f"{value:.{p}g}")) == value), value)
-    return f"{float(digits):.9g}"
+    """A floating-point number as Soufflé prints it: with the digits that suffice to read back any number."""
+    return f"{value:.{9 if width == 32 else 17}g}"
 
 
 def nested_text(value: Any, type: Type, pieces: Callable[[Any, Type], list[Piece]]) -> str:
