@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .chains import following
 from .contents import Contents, later, of_one
 from .epoch_range import EpochRange
 from .forms import EPOCH, WEIGHT
@@ -30,19 +31,8 @@ class History(EpochRange):
         self._store, self._relations, self.last = store, relations, last
         self._now = Contents(store, relations)
         self._spans = store.spans()
-        self._fine = list(self._finest())
-
-    def _finest(self) -> Iterator[Span]:
-        """The smallest spans that follow each other, from the last one back."""
-        by_last: dict[int, Span] = {}
-        for span in self._spans:
-            known = by_last.get(span.last)
-            if span.kind == "epochs" and (known is None or known.first < span.first):
-                by_last[span.last] = span
-        reached = self._store.head.epoch
-        while reached in by_last:
-            yield by_last[reached]
-            reached = by_last[reached].first - 1
+        epochs = (span for span in self._spans if span.kind == "epochs")
+        self._fine = following(epochs, store.head.epoch)[::-1]  # the last one first
 
     @property
     def first(self) -> int:

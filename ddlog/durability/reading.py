@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
+from .chains import gap
 from .parts import checksum, part_checksum, unpacked
 from .records import PROGRAM_TEXTS, Head, Span, Stored, applied_row, span_of
 
@@ -64,14 +65,9 @@ class Readable:
         """The spans whose sum is the state, in order. Raises DDlogError if an epoch is missing."""
         spans, head = self._spans()
         found = sorted((each for each in spans if not each.folded), key=lambda each: (each.last, each.id))
-        reached = 0
-        for span in found:
-            if span.kind == "epochs":
-                if span.first != reached + 1:
-                    raise self.damaged(f"the epochs after {reached} are missing")
-                reached = span.last
-        if reached != head.epoch:
-            raise self.damaged(f"the epochs {reached + 1} to {head.epoch} are missing")
+        missing = gap((span for span in found if span.kind == "epochs"), head.epoch)
+        if missing:
+            raise self.damaged(missing)
         return found
 
     def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:

@@ -14,6 +14,7 @@ from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from .addition import added_up
+from .chains import following
 from .checkpoint import checkpoint, is_intact
 from .contents import Contents
 from .epoch_range import exported_relations, report
@@ -28,6 +29,9 @@ from .typetexts import schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_MOST_APART = 1000  # epochs of a span that may tell them apart: larger ones are folded
 
 
 def described(path: str) -> Iterator[str]:
@@ -61,16 +65,12 @@ def _described(store: Store) -> Iterator[str]:
 
 def history_from(store: Store) -> int:
     """The first epoch whose changes the state still has by themselves."""
-    reached = store.head.epoch
-    by_last: dict[int, int] = {}
-    for span in store.spans():
-        if span.kind == "epochs":
-            by_last[span.last] = max(by_last.get(span.last, 0), span.first)
-    while (
-        reached and reached in by_last and (by_last[reached] == reached or reached - by_last[reached] < 1000)
-    ):
-        reached = by_last[reached] - 1
-    return max(reached, migrated_at(store.spans())) + 1
+    found = store.head.epoch + 1
+    for span in reversed(following((s for s in store.spans() if s.kind == "epochs"), store.head.epoch)):
+        if span.last - span.first >= _MOST_APART:
+            break
+        found = span.first
+    return max(found, migrated_at(store.spans()) + 1)
 
 
 def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.Table]:

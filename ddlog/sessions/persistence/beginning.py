@@ -18,7 +18,7 @@ from ...engine.runtime import Batch, Runtime
 from ..transactions.delays import Kept
 from .kept_schema import StoredNames
 from .keptrelations import KeptRelations
-from .windowed import PASSED
+from .windowed import PASSED, KeptWindows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,6 +89,19 @@ class StoredChanges(ABC):
         return found
 
 
+def window_contents(
+    windows: KeptWindows, names: StoredNames, now: int
+) -> Iterator[tuple[str, Stored, range]]:
+    """Where the contents of windows as of an epoch are: the name of each, a stored relation, and the epochs
+    after which what it held is in the window."""
+    for name in windows.nodes:
+        if name in windows.last:
+            source, length = windows.last[name]
+            yield name, names.source(source), range(max(1, now - length + 1), now + 1)
+        elif name in names.stored:
+            yield name, names.stored[name], range(now, now + 1)
+
+
 class Beginning(StoredChanges):
     """What a file keeps, read from `contents`, for a runtime over fields."""
 
@@ -102,17 +115,10 @@ class Beginning(StoredChanges):
 
     def given(self, now: int) -> dict[str, SignedBatches]:
         """The contents of windows as of an epoch."""
-        kept, found = self._kept, {}
-        for name in kept.windows.nodes:
-            if name in kept.windows.last:
-                source, length = kept.windows.last[name]
-                stored, epochs = kept.source(source), range(max(1, now - length + 1), now + 1)
-            elif name in kept.stored:
-                stored, epochs = kept.stored[name], range(now, now + 1)
-            else:
-                continue
-            found[name] = [pair for epoch in epochs for pair in self.held(name, stored, epoch)]
-        return found
+        return {
+            name: [pair for epoch in epochs for pair in self.held(name, stored, epoch)]
+            for name, stored, epochs in window_contents(self._kept.windows, self._kept, now)
+        }
 
     def since(self, epoch: int, now: int) -> dict[str, SignedBatches] | None:
         """The changes of inputs from the state after an epoch to the one after `now`; None if they cannot be

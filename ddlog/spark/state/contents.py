@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ...durability.chains import following
 from ...durability.epoch_range import EpochRange
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NoState
 from .folder import StateFolder, newest, past_of
 from .manifest import Manifest, Part, Span, StoredFile
-from .past import Piece, loose, told
+from .past import Piece, loose
 from .rows import FEW, RelationRows
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class History(EpochRange):
     def __init__(self, manifest: Manifest, pieces: Sequence[Piece], last: int, reading: Reading) -> None:
         """`last` is the last epoch to be told of."""
         self._manifest, self.last, self._reading = manifest, last, reading
-        self.pieces = told([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
+        self.pieces = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
 
     @property
     def first(self) -> int:

@@ -24,7 +24,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
-from ...sessions.persistence.beginning import SignedBatches, StoredChanges
+from ...sessions.persistence.beginning import SignedBatches, StoredChanges, window_contents
 from ...sessions.persistence.durable import check_keepable
 from ...sessions.persistence.kept_schema import StoredNames, kept_schema
 from ...sessions.persistence.resuming import check_keys
@@ -298,14 +298,10 @@ class FolderDurable(DurableState):
     def _given(self, windows: KeptWindows, told: Told, epoch: int) -> dict[str, pa.Table | DataFrame | None]:
         """What windows held after an epoch."""
         found: dict[str, pa.Table | DataFrame | None] = {}
-        for name in windows.nodes:
-            if name in windows.last:
-                source, length = windows.last[name]
-                stored, epochs = self._names.source(source), range(max(1, epoch - length + 1), epoch + 1)
-                parts = [rows for each in epochs if (rows := told.of_epoch(stored, each)) is not None]
+        for name, stored, epochs in window_contents(windows, self._names, epoch):
+            if name not in self._fresh:
+                parts = [rows for each in epochs if (rows := told.held(stored, each)) is not None]
                 found[name] = self._reading.plus(self._rows[stored.id], parts)
-            elif name in self.stored and name not in self._fresh:
-                found[name] = told.held(self.stored[name], epoch)
         return found
 
     def _contents(self) -> Contents:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from ...durability.chains import gap
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NewerState, StateDamaged
@@ -172,11 +173,6 @@ def _files(read: Any) -> tuple[StoredFile, ...]:
 
 def check_chain(root: str, manifest: Manifest) -> None:
     """Raises DDlogError if an epoch is missing."""
-    reached = 0
-    for span in manifest.spans:
-        if span.kind == "epochs":
-            if span.first != reached + 1:
-                raise DDlogError([StateDamaged(root, f"the epochs after {reached} are missing", "")])
-            reached = span.last
-    if reached != manifest.epoch:
-        raise DDlogError([StateDamaged(root, f"the epochs after {reached} are missing", "")])
+    missing = gap((span for span in manifest.spans if span.kind == "epochs"), manifest.epoch)
+    if missing:
+        raise DDlogError([StateDamaged(root, missing, "")])

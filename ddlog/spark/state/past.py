@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ...durability.chains import following
 from .manifest import Part, Span, StoredFile, parts_of
 from .rows import FEW, check_files, with_epochs
 
@@ -90,19 +91,6 @@ def loose(spans: Iterable[Span], migrated: int) -> list[Piece]:
     return found
 
 
-def told(pieces: Iterable[Piece], epoch: int) -> list[Piece]:
-    """The pieces, of some in any order, that follow each other without a gap up to an epoch, the oldest
-    first."""
-    found: list[Piece] = []
-    reached = epoch
-    for piece in sorted(pieces, key=lambda piece: -piece.last):
-        if piece.last != reached:
-            break
-        found.append(piece)
-        reached = piece.first - 1
-    return found[::-1]
-
-
 Join = Callable[[Sequence[Piece], str], Piece]
 """Makes one piece of several, in a folder of this name."""
 
@@ -112,7 +100,7 @@ def grown(pieces: Sequence[Piece], current: int, join: Join) -> tuple[Piece, ...
     large beside the `current` bytes of the state. Raises what `join` raises."""
     room = max(LEAST_BYTES, current // 2)
     groups: list[list[Piece]] = []
-    for piece in told(pieces, max(piece.last for piece in pieces)):
+    for piece in following(pieces, max(piece.last for piece in pieces)):
         groups.append([piece])
         while len(groups) > 1 and _belong(groups[-2], groups[-1], room // 8):
             groups[-2:] = [[*groups[-2], *groups[-1]]]
