@@ -61,10 +61,12 @@ def run(program: Program, options: RunOptions) -> None:
         )  # fmt: skip
     skipped = skipping(options.on_error)
     lasts = options.state is not None or options.checkpoint is not None
-    with session if lasts else nullcontext(), profiled(session, options.profile):
-        _run_on(session, chosen, options, updates, skipped, note, progress)
-    if skipped is not None:
-        skipped.close(note)
+    try:
+        with session if lasts else nullcontext(), profiled(session, options.profile):
+            _run_on(session, chosen, options, updates, skipped, note, progress)
+    finally:
+        if skipped is not None:
+            skipped.close(note)
 
 
 def _shows_tables(options: RunOptions) -> bool:

@@ -386,6 +386,14 @@ def test_wrong_lines_are_skipped(paths: Path) -> None:
     assert "facts/Edge.csv:2:2" in ddlog(paths, *base, *updates, code=1)[1]
 
 
+def test_skipped_lines_are_told_also_where_the_run_fails(paths: Path) -> None:
+    (paths / "d.dl").write_text(DIVIDE)
+    text = '{"insert": {"N": ["x"]}}\n{"insert": {"N": [0]}}\n{"commit": true}\n'
+    _, error = ddlog(paths, "run", "d.dl", "--updates", "-", "--on-error", "wrong.jsonl", stdin=text, code=1)
+    assert "division by zero" in error and "note: 1 wrong line skipped: wrong.jsonl" in error
+    assert json.loads((paths / "wrong.jsonl").read_text())["place"] == "<stdin>:1:1"
+
+
 def test_options_of_places_for_all_places(paths: Path) -> None:
     (paths / "facts" / "Edge.csv").write_text("a,b\n")
     (paths / "e.csv").write_text("to,from,rest\ny,x,1\n")
