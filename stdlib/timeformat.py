@@ -25,6 +25,20 @@ class Item:
 
 _ITEM = re.compile(r"%(?P<modifier>[-_0]?)(?P<code>:z|\.f|.)|(?P<text>[^%]+)|%", re.DOTALL)
 _PADDING = {"": None, "-": "", "_": " ", "0": "0"}
+_NAMES = {
+    "year_of_century": "year of the century", "hour_of_12": "hour", "afternoon": "half of the day",
+    "ordinal": "day of the year", "iso_year": "year of the week", "iso_year_of_century": "year of the week",
+    "iso_week": "week", "sunday_week": "week", "monday_week": "week", "sunday_weekday": "weekday",
+    "nanosecond": "fraction of the second", "offset": "offset from UTC", "timestamp": "seconds since 1970",
+}  # fmt: skip
+_FORMS = {
+    "N": "nanosecond",
+    "f": "nanosecond",
+    ".f": "nanosecond",
+    "z": "offset",
+    ":z": "offset",
+    "s": "timestamp",
+}
 _NAMED = {"date": "a date", "time": "a time", "offset": "an offset", "timestamp": "an offset"}
 
 
@@ -88,7 +102,9 @@ def read(text: str, format: str, dialect: Dialect) -> Fields:
     for item in _items(dialect, format):
         found = re.compile(_pattern(item, dialect)).match(text, at)
         if found is None:
-            wanted = f"`{item}`" if isinstance(item, str) else f"what `%{item.code}` stands for"
+            wanted = f"`{item}`" if isinstance(item, str) else f"the {_words(item)} (`%{item.code}`)"
+            if at == len(text):
+                raise FormatError(f"premature end of input: expected {wanted}")
             raise FormatError(f"expected {wanted}, found `{text[at:]}`")
         at = found.end()
         if isinstance(item, Item):
@@ -101,7 +117,14 @@ def read(text: str, format: str, dialect: Dialect) -> Fields:
 def _add(fields: Fields, more: Fields) -> None:
     for name, value in more.items():
         if fields.setdefault(name, value) != value:
-            raise FormatError(f"the text has two values of the {name.replace('_', ' ')}")
+            raise FormatError(f"the text has two values of the {_NAMES.get(name, name)}")
+
+
+def _words(item: Item) -> str:
+    """What a specifier stands for."""
+    specifier = item.specifier
+    field = _FORMS[item.code] if isinstance(specifier, Form) else specifier.field
+    return _NAMES.get(field, field)
 
 
 def _pattern(item: str | Item, dialect: Dialect) -> str:

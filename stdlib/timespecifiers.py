@@ -127,13 +127,18 @@ def _offset(colon: str) -> Form:
     )
 
 
-def _nanoseconds(pattern: str) -> Form:
-    return Form(
-        "time",
-        lambda time: f"{time[3]:09}",
-        pattern,
-        lambda text: {"nanosecond": read_fraction(text)},
-    )
+_NANOSECONDS = Form(
+    "time",
+    lambda time: f"{time[3]:09}",
+    r"[0-9]{1,9}",
+    lambda text: {"nanosecond": read_fraction(text)},
+)
+_FRACTION = Form(
+    "time",
+    lambda time: fraction_text(time[3]),
+    r"(?:\.[0-9]{1,9})?",
+    lambda text: {"nanosecond": read_fraction(text)},
+)
 
 
 _SPECIFIERS: dict[str, Specifier] = {
@@ -150,7 +155,9 @@ _SPECIFIERS: dict[str, Specifier] = {
     "j": Number("ordinal", "date", 3, calendar.ordinal),
     "m": Number("month", "date", 2, lambda d: d[1]),
     "M": Number("minute", "time", 2, lambda t: t[1]),
-    "N": _nanoseconds(r"[0-9]{1,9}"),
+    "f": _NANOSECONDS,
+    ".f": _FRACTION,
+    "N": _NANOSECONDS,
     "p": Name("afternoon", "time", ("am", "pm"), _afternoon, 0),
     "P": Name("afternoon", "time", ("AM", "PM"), _afternoon, 0),
     "S": Number("second", "time", 2, lambda t: t[2]),
@@ -186,13 +193,6 @@ WITH_OFFSET = Dialect(
         "h": _SPECIFIERS["b"],
         "k": Number("hour", "time", 2, lambda t: t[0], " "),
         "l": Number("hour_of_12", "time", 2, _twelve, " "),
-        "f": _nanoseconds(r"[0-9]{9}"),
-        ".f": Form(
-            "time",
-            lambda time: fraction_text(time[3]),
-            r"(?:\.[0-9]{1,9})?",
-            lambda text: {"nanosecond": read_fraction(text)},
-        ),
         ":z": _offset(":"),
         "s": Form(
             "timestamp",

@@ -91,7 +91,15 @@ CALLS = {
         '("2069-02-03", "1970-02-03", "1770-02-03")',
     'back("2021-02", "%Y-%m")': '"the format does not say which day it is"',
     'back("2021-02-30", "%Y-%m-%d")': '"day must be in the range 1..=28, given values of other parameters"',
-    'back("2021-2-3", "%Y-%m-%d")': '"expected what `%m` stands for, found `2-3`"',
+    'back("2021-2-3", "%Y-%m-%d")': '"expected the month (`%m`), found `2-3`"',
+    'back("2021-02-", "%Y-%m-%d")': '"premature end of input: expected the day (`%d`)"',
+    'back("2021", "%Y-%m-%d")': '"premature end of input: expected `-`"',
+    'back("2021 1 1", "%G %j %V")': '"expected the day of the year (`%j`), found `1 1`"',
+    '(time_parse("10:11:12.103104105", "%T.%f"), time_parse("10:11:12.5", "%T%.f"))':
+        "(ddlog_std::Ok{time::Time{10,11,12,103104105}}, ddlog_std::Ok{time::Time{10,11,12,500000000}})",
+    'time_format(Time{1, 2, 3, 500000000}, "%T.%f %T%.f")': 'ddlog_std::Ok{"1:02:03.500000000 1:02:03.500"}',
+    'time_parse("10:11", "%T")':
+        'ddlog_std::Err{"premature end of input: expected `:`"}',
     'back("2021-02-03x", "%Y-%m-%d")': '"`x` is left over after what the format describes"',
     'back("3 4", "%-d %-d")': '"the text has two values of the day"',
     'back("8 Feb  3 2021", "%-m %b %_d %Y")': '"the text has two values of the month"',
