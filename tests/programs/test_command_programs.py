@@ -100,7 +100,7 @@ def rows_come_and_go(oracle: vnet_oracle.Oracle, session: Session) -> None:
     for step in range(24):
         for _ in range(2):
             relation = choose.choice(relations)
-            rows = list(session[relation])
+            rows = list(session[relation].stored)
             if rows and relation != "southbound::Probe" and step < 20:
                 gone.append((relation, choose.choice(rows)))
                 session.delete_rows(relation, [gone[-1][1]])

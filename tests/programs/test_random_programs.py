@@ -92,7 +92,7 @@ def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> 
     with program.session() as session:
         before = evaluate(plain, contents)
         for name, rows in before.items():
-            assert set(session[name].tuples()) == set(rows)
+            assert set(session[name].stored) == set(rows)
         for transaction in stream:
             last = {name: dict(rows) for name, rows in contents.items()}
             for relation, row, sign in transaction:
@@ -110,16 +110,16 @@ def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> 
                 session.rollback()
                 contents = last
                 for name, rows in before.items():
-                    assert set(session[name].tuples()) == set(rows), name
+                    assert set(session[name].stored) == set(rows), name
                 continue
             changes = session.commit()
             for name in program.names("output"):
-                assert set(session[name].tuples()) == set(after[name]), name
+                assert set(session[name].stored) == set(after[name]), name
                 wanted = {
                     row: after[name].get(row, 0) - before[name].get(row, 0)
                     for row in {**after[name], **before[name]}
                 }
-                got = dict(changes.rows(name)) if name in changes else {}
+                got = dict(changes.stored(name)) if name in changes else {}
                 assert got == {row: weight for row, weight in wanted.items() if weight}, name
             before = after
 

@@ -14,6 +14,7 @@ import networkx as nx
 
 from ddlog.sessions.session import Session
 from ddlog.values import Set, Vec
+from ddlog.values.rows import record_maker
 
 Inputs = Mapping[str, list[Any]]
 
@@ -36,10 +37,16 @@ OUTPUTS = {
 def contents(session: Session, relations: Mapping[str, str]) -> dict[str, list[Any]]:
     """The rows of the relations of each module, by the names of the relations alone."""
     return {
-        name: list(session[f"{module}::{name}" if module else name])
+        name: records(session, f"{module}::{name}" if module else name)
         for module, names in relations.items()
         for name in names.split()
     }
+
+
+def records(session: Session, relation: str) -> list[Any]:
+    """The rows of a relation as values of the language."""
+    make = record_maker(session.program.relations[relation], session.typedefs)
+    return list(map(make, session[relation].stored))
 
 
 def plain(value: Any) -> Any:

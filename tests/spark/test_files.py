@@ -287,7 +287,7 @@ def test_what_spark_writes(written: ddlog.Session, tmp_path: Path, format: str) 
         parts = sorted(part for part in (tmp_path / name).iterdir() if part.name.startswith("part-"))
         if format != "parquet":
             whole = write_relation(
-                tmp_path, format, relation, TYPEDEFS, view.tuples(), view.stored.columns
+                tmp_path, format, relation, TYPEDEFS, view.stored, view.stored.columns
             ).read_text(encoding="utf-8")
             texts = [part.read_text(encoding="utf-8") for part in parts]
             header = whole.split("\n")[0] + "\n" if format == "csv" else ""
@@ -301,7 +301,7 @@ def test_what_spark_writes(written: ddlog.Session, tmp_path: Path, format: str) 
         if format == "parquet" or name != "OutS":
             (tmp_path / name).rename(back) if format == "parquet" else None
             source = back if format == "parquet" else tmp_path / name
-            assert reread(source, parts, name, format) == list(view.tuples())
+            assert reread(source, parts, name, format) == list(view.stored)
 
 
 def reread(folder: Path, parts: list[Path], name: str, format: str) -> list[tuple[Any, ...]]:
