@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -15,6 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from ..commands.commands import COMMANDS
 from ..core import Relation
+from ..syntax.privatefiles import state_directory
 from .pauses import Pauses
 from .shell import Shell
 
@@ -96,12 +95,15 @@ class NameCompleter(Completer):
 
 
 def _history() -> History:
-    """The history of earlier sessions, if there is a place where it can be kept."""
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    """The history of earlier sessions, which only the user can read, if there is a place for it."""
+    folder = state_directory()
+    if folder is None:
+        return InMemoryHistory()
     try:
-        (home / "ddlog").mkdir(parents=True, exist_ok=True)
-        path = home / "ddlog" / "history"
-        path.touch()
-    except (OSError, RuntimeError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / "history"
+        path.touch(mode=0o600)
+        path.chmod(0o600)
+    except OSError:
         return InMemoryHistory()
     return FileHistory(str(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,8 @@ import ddlog
 from ddlog.check import cache
 from ddlog.check import program as checker
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.syntax.cachefiles import keep_recent, read_cached, write_cached
+from ddlog.syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
+from ddlog.syntax.privatefiles import _key_in, state_directory, user_key
 
 HOME = Path(__file__).parents[1]
 PROGRAMS = sorted([*HOME.parent.glob("programs/*/*.dl"), *HOME.glob("programs/corpus/*.dl")])
@@ -38,6 +40,7 @@ function side(n: u32): Side { Side{n + 1} }
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own for each test; the folder of its entries."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _key_in.cache_clear()
     monkeypatch.delenv("DDLOG_CACHE", raising=False)
     return tmp_path / "cache" / "ddlog" / "programs"
 
@@ -214,6 +217,56 @@ def test_processes_at_the_same_time(paths: Path, fresh: Path) -> None:
     ]
     assert {run.communicate()[0] for run in runs} == {"3\n"}
     assert len(list(fresh.iterdir())) == 1
+
+
+def test_a_relative_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, "repository")
+    assert cache_directory() == tmp_path / ".cache" / "ddlog"
+    assert state_directory() == tmp_path / ".local" / "state" / "ddlog"
+    monkeypatch.setenv("HOME", ".")
+    assert cache_directory() is state_directory() is user_key() is None
+
+
+def test_an_entry_of_another_user_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who can write into the folder of the cache still has no key for the digest."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    write_cached(tmp_path / "entry", b"cos\nsystem\n")
+    assert read_cached(tmp_path / "entry") is not None
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
+    assert read_cached(tmp_path / "entry") is None
+
+
+def test_the_key_is_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "state" / "ddlog"
+    key = user_key()
+    assert key is not None and (folder / "key").read_bytes() == key
+    assert [each.name for each in folder.iterdir()] == ["key"]
+    assert (folder / "key").stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+    (folder / "key").chmod(0o640)
+    _key_in.cache_clear()
+    assert user_key() is None
+    write_cached(tmp_path / "entry", b"content")
+    assert not (tmp_path / "entry").exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_is_not_read(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    write_cached(folder / "own" / "entry", b"content")
+    assert read_cached(folder / "own" / "entry") == b"content"
+    if os.getuid() == 0:
+        os.chown(folder, -1, 12345)
+    elif mode == 0o770:
+        pytest.skip("the group of the folder may be the user's own")
+    folder.chmod(mode)
+    assert read_cached(folder / "own" / "entry") is None
+    folder.chmod(mode | stat.S_ISVTX)
+    assert (read_cached(folder / "own" / "entry") is None) == (mode == 0o770)
 
 
 def test_old_entries_are_removed(tmp_path: Path) -> None:

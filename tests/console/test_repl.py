@@ -119,7 +119,9 @@ def test_history_is_kept(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("42")
     terminal.enter("exit")
     terminal.process.expect(pexpect.EOF)
-    assert "? 40 + 2" in (tmp_path / "state" / "ddlog" / "history").read_text()
+    history = tmp_path / "state" / "ddlog" / "history"
+    assert "? 40 + 2" in history.read_text()
+    assert history.stat().st_mode & 0o777 == 0o600
 
 
 def test_interrupts_leave_the_last_commit(tmp_path: Path) -> None:
