@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ..errors.diagnostics import Diagnostic, render
+from ..errors.visible import visible
 
 Note: TypeAlias = Callable[[str], None]
 """Tells the user something."""
@@ -28,7 +29,7 @@ def _warn(warnings: Sequence[Diagnostic]) -> None:
 
 
 def _tell(text: str) -> None:
-    print(f"note: {text}", file=sys.stderr)
+    print(f"note: {visible(text)}", file=sys.stderr)
 
 
 def _silent(text: str) -> None:

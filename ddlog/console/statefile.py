@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
+from ..errors.visible import visible
 from ..sessions.session import Session
 from .options import StateOptions
 from .sinks import print_lines
@@ -28,15 +30,15 @@ def state_file(path: str, check: bool, export: str | None, compact: bool) -> Non
     from ..durability import reports
 
     if check:
-        print_lines(reports.checked(path))
+        _tell(reports.checked(path))
     if export is not None:
         from ..sessions.persistence.exporting import output_tables
 
-        print_lines(reports.exported(path, export, output_tables))
+        _tell(reports.exported(path, export, output_tables))
     if compact:
-        print_lines(reports.compacted(path))
+        _tell(reports.compacted(path))
     if not (check or export is not None or compact):
-        print_lines(reports.described(path))
+        _tell(reports.described(path))
 
 
 def _state_folder(place: str, check: bool, export: str | None, compact: bool) -> None:
@@ -44,10 +46,15 @@ def _state_folder(place: str, check: bool, export: str | None, compact: bool) ->
     from ..spark.state import reports
 
     if check:
-        print_lines(reports.checked(place))
+        _tell(reports.checked(place))
     if export is not None:
-        print_lines(reports.exported(place, export))
+        _tell(reports.exported(place, export))
     if compact:
-        print_lines(reports.compacted(place))
+        _tell(reports.compacted(place))
     if not (check or export is not None or compact):
-        print_lines(reports.described(place))
+        _tell(reports.described(place))
+
+
+def _tell(lines: Iterable[str]) -> None:
+    """Prints lines that hold names and texts of the state, which are not to be trusted."""
+    print_lines(map(visible, lines))

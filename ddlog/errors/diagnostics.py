@@ -22,6 +22,7 @@ from typing import ClassVar
 
 from .declared import Declared
 from .source import Span
+from .visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def warn(diagnostics: Sequence[Diagnostic]) -> None:
 def internal_error_text(error: Exception) -> str:
     """The message about an exception that is a fault of ddlog."""
     return (
-        f"internal error: {type(error).__name__}: {error}\n"
+        f"internal error: {type(error).__name__}: {visible(str(error))}\n"
         "This is a fault of ddlog, not of your program. Please report it with the program and\n"
         "the traceback that DDLOG_DEBUG=1 shows."
     )
@@ -150,7 +151,7 @@ def _place(diagnostic: Diagnostic) -> tuple[str, int, int, int, int]:
 
 def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     where = "" if diagnostic.span is None else f"{diagnostic.span}: "
-    lines = [f"{_tag(diagnostic.severity, color)}: {where}{diagnostic.message}"]
+    lines = [f"{_tag(diagnostic.severity, color)}: {visible(where + diagnostic.message)}"]
     if diagnostic.span is not None:
         lines += _excerpt(diagnostic.span, diagnostic.marked, diagnostic.severity, color)
     for note in diagnostic.notes:
@@ -162,7 +163,7 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
 
 def _remark(tag: str, text: str, span: Span | None, color: bool) -> list[str]:
     where = "" if span is None else f"{span}: "
-    lines = [f"  {_tag(tag, color)}: {where}{text}"]
+    lines = [f"  {_tag(tag, color)}: {visible(where + text)}"]
     if span is not None:
         lines += ["  " + line for line in _excerpt(span, "", tag, color)]
     return lines
@@ -184,7 +185,7 @@ def _excerpt(span: Span, label: str, severity: str, color: bool) -> list[str]:
     carets = "^" * max(1, _width(under))
     if color:
         carets = f"{_COLOURS.get(severity, '')}{carets}{_RESET}"
-    marks = " " * _width(before) + carets + (f" {label}" if label else "")
+    marks = " " * _width(before) + carets + (f" {visible(label)}" if label else "")
     return ["    " + _shown(line, 0), "    " + marks]
 
 
@@ -200,13 +201,14 @@ def _cropped(line: str, first: int, end: int) -> tuple[str, int, int]:
 
 
 def _shown(text: str, column: int) -> str:
-    """The text with tabs as spaces up to the next stop, when it begins at a display column."""
+    """The text as `visible` makes it, with tabs as spaces up to the next stop, when it begins at a display
+    column."""
     shown = ""
     for character in text:
         if character == "\t":
             shown += " " * (_TAB - (column + _width(shown)) % _TAB)
         else:
-            shown += character
+            shown += visible(character)
     return shown
 
 
@@ -216,6 +218,6 @@ def _width(text: str) -> int:
 
 
 def _cells(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

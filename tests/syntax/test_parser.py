@@ -195,6 +195,17 @@ class TestRendering:
         error = _Wrong(span=Span(self.source, 2, 1, 2, 2))
         assert "\x1b" not in render([error]) and "\x1b" in render([error], color=True)
 
+    def test_control_characters_are_shown_as_escapes(self) -> None:
+        """Neither a name, a hint nor a source line can command the terminal or turn its text around."""
+        source = Source("\x1b[2J.dl", "é\x1b]0;title\x07 \u202eb")
+        span = Span(source, 1, 14, 1, 15)
+        error = _Wrong(span=span, notes=(Note("\x9bm", span),), help="\x7f")
+        line, caret = "é\\u{1b}]0;title\\u{7} \\u{202e}b", " " * 29 + "^"
+        assert render([error]).splitlines() == [
+            "error: \\u{1b}[2J.dl:1:14: wrong", f"    {line}", f"    {caret} here",
+            "  note: \\u{1b}[2J.dl:1:14: \\u{9b}m", f"      {line}", f"      {caret}", "  help: \\u{7f}",
+        ]  # fmt: skip
+
 
 class _Wrong(Diagnostic):
     title = "wrong"
