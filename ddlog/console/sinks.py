@@ -13,6 +13,7 @@ from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
 from ..io.delimitedfiles import csv_header
+from ..io.filenames import file_name
 from ..io.jsonfiles import json_writer
 from ..io.write import row_writer
 from ..sessions.results import Changes
@@ -91,7 +92,7 @@ class FileSink:
         self._writers, self._format = RowWriters(session, format), format
         self._files: dict[str, TextIO] = {}
         for relation in chosen:
-            name = "changes.jsonl" if format == "jsonl" else f"{relation.name}.changes.{format}"
+            name = "changes.jsonl" if format == "jsonl" else file_name(relation.name, f".changes.{format}")
             file = open_files.enter_context(_open(directory / name))
             self._files[relation.name] = file
             if format == "csv":

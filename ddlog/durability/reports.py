@@ -13,6 +13,7 @@ import numpy as np
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
+from ..io.filenames import file_name
 from .addition import added_up
 from .chains import following
 from .checkpoint import checkpoint, is_intact
@@ -128,23 +129,27 @@ def exported(
 ) -> Iterator[str]:
     """Writes each input relation of a state, and `others`, to a Parquet file of a directory. Raises
     DDlogError."""
-    import pyarrow.parquet as pq
-
     store = Store.open(path, read_only=True)
     try:
         Path(directory).mkdir(parents=True, exist_ok=True)
         contents = Contents(store, {each.id for each in store.relations})
         for stored in exported_relations(store.relations):
-            target = Path(directory) / f"{stored.name}.parquet"
-            pq.write_table(_rows(store, contents, stored), target)
-            yield f"{target}"
+            yield _written(_rows(store, contents, stored), directory, stored.name)
         for name, table in others(store):
-            pq.write_table(table, Path(directory) / f"{name}.parquet")
-            yield f"{Path(directory) / name}.parquet"
+            yield _written(table, directory, name)
     except OSError as error:
         raise DDlogError([CannotWrite(directory, error.strerror or str(error))]) from None
     finally:
         store.close()
+
+
+def _written(table: pa.Table, directory: str, relation: str) -> str:
+    """Writes the file of a relation, and returns its path."""
+    import pyarrow.parquet as pq
+
+    target = Path(directory) / file_name(relation, ".parquet")
+    pq.write_table(table, target)
+    return str(target)
 
 
 def _rows(store: Store, contents: Contents, stored: Stored) -> pa.Table:

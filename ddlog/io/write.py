@@ -13,6 +13,7 @@ from ..core import Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
 from .columns import TypeDefs
+from .filenames import file_name
 from .formats import TEXT_FORMATS, Row, TextFormat, table_format, text_format
 
 _CHUNK = 1 << 14
@@ -29,7 +30,7 @@ def write_relation(
 ) -> Path:
     """Writes a relation as `directory/Name.format`. `weights`, of a multiset, say how often each row is
     written. Only columnar formats call `columns`. Raises DDlogError."""
-    path = directory / f"{relation.name}.{format}"
+    path = directory / file_name(relation.name, f".{format}")
     with replacing(path) as out:
         if format in TEXT_FORMATS:
             for text in _texts(text_format(format), relation, typedefs, rows, weights):

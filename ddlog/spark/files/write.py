@@ -19,6 +19,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
 from ...io.columns import TypeDefs, cell_writer, whole_cell_writer
 from ...io.delimitedfiles import csv_header
+from ...io.filenames import file_name
 from ...io.forms import SPARK_FILES, Forms
 from ...io.jsonfiles import json_value_writer, members_writer
 from ...lowering.building import column as stored_column
@@ -66,7 +67,7 @@ def write_frame(
             plain = _plain(spark, frame, codec, columns, typedefs)
             plain.write.mode("overwrite").saveAsTable(name)
             return name
-        name = f"{place.rstrip('/')}/{relation.name}"
+        name = f"{place.rstrip('/')}/{file_name(relation.name)}"
         written = Written(spark, name)
         if format == "parquet":
             plain = _plain(spark, frame, codec, columns, typedefs)

@@ -18,6 +18,7 @@ from ...durability.chains import gap
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NewerState, StateDamaged
+from ...io.filenames import lies_within
 
 FORMAT: Final = "ddlog state"
 VERSION: Final = 2
@@ -144,7 +145,7 @@ def _manifest(read: Mapping[str, Any]) -> Manifest:
         read["program"],
         relations,
         tuple(map(_span, read["spans"])),
-        None if past is None else StoredFile(**past),
+        None if past is None else _file(past),
         read.get("migrated", 0),
     )
 
@@ -168,7 +169,14 @@ def parts_of(read: Any) -> tuple[Part, ...]:
 
 
 def _files(read: Any) -> tuple[StoredFile, ...]:
-    return tuple(StoredFile(**each) for each in read)
+    return tuple(map(_file, read))
+
+
+def _file(read: Mapping[str, Any]) -> StoredFile:
+    found = StoredFile(**read)
+    if not lies_within(found.name):
+        raise TypeError(f"{found.name} is outside of the state")
+    return found
 
 
 def check_chain(root: str, manifest: Manifest) -> None:

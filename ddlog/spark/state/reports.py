@@ -19,6 +19,7 @@ from ...errors.diagnostics import DDlogError, counted
 from ...errors.facts import CannotWrite
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
+from ...io.filenames import file_name
 from ..files.write import write_frame
 from ..sessions.connect import open_session
 from ..sessions.failures import spark_failures
@@ -213,11 +214,11 @@ def _exported(folder: StateFolder, stored: Stored, directory: str) -> str:
     rows, local = _rows(folder, stored), local_folder(directory)
     if local is None or sum(part.rows for part in parts) > FEW:
         name = _written(folder, stored, rows, parts, directory if local is None else f"file://{local}")
-        return name if local is None else f"{Path(directory) / stored.name}"
+        return name if local is None else f"{Path(directory) / file_name(stored.name)}"
     found = rows.read(folder.files, parts)
     if len(parts) > 1:
         found = rows.summed(found)
-    target = Path(directory) / f"{stored.name}.parquet"
+    target = Path(directory) / file_name(stored.name, ".parquet")
     try:
         _write(_table(rows, stored, found), target)
     except OSError as error:
