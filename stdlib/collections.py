@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+from ..engine.memory import reserve
 from ..types import Float, Opaque
 from ..values import Fault, Map, Set, Struct, Vec, canonical_float, single, wrap
 from .options import NONE, item, some
 from .typed import Signature, demand_number, typed
 
 Unit = tuple[()]
+_ITEM, _NUMBER = 8, 40  # bytes of an item that is there, and of a new number
+_MANY = 1 << 16
 
 # -------------------------------------------------------------------- vectors
 
@@ -25,7 +28,7 @@ def range_vec(start: Any, end: Any, step: Any, *, signature: Signature) -> Vec:
         return _float_range(start, end, step, of)
     if step == 0:
         return Vec()
-    _length(max(0, -((start - end) // step)))
+    _length(max(0, -((start - end) // step)), _NUMBER)
     return Vec(wrap(value, of) for value in range(start, end, step))
 
 
@@ -34,6 +37,8 @@ def _float_range(start: float, end: float, step: float, of: Float) -> Vec:
     found, value = [], start
     while (value < end) if step > 0 else (step < 0 and value > end):
         found.append(value)
+        if not len(found) % _MANY:
+            reserve(_MANY * _NUMBER)
         following = rounded(value + step)
         if following == value:
             raise Fault(f"the step {step} does not change {value}")
@@ -62,6 +67,7 @@ def vec_len(v: Vec) -> int:
 
 
 def vec_push(v: Vec, x: Any) -> tuple[Unit, Vec]:
+    reserve(_ITEM * len(v))
     return (), Vec((*v, x))
 
 
@@ -70,10 +76,12 @@ def vec_pop(v: Vec) -> tuple[Struct, Vec]:
 
 
 def vec_append(v: Vec, other: Vec) -> tuple[Unit, Vec]:
+    reserve(_ITEM * (len(v) + len(other)))
     return (), Vec((*v, *other))
 
 
 def vec_push_imm(v: Vec, x: Any) -> Vec:
+    reserve(_ITEM * len(v))
     return Vec((*v, x))
 
 
@@ -137,9 +145,11 @@ def vec_reverse(v: Vec) -> tuple[Unit, Vec]:
     return (), Vec(v[::-1])
 
 
-def _length(length: int) -> int:
+def _length(length: int, size: int = _ITEM) -> int:
+    """The length of a vector that is to be made, of items of so many bytes."""
     if length > 1 << 31:
         raise Fault(f"cannot make a vector of length {length}")
+    reserve(length * size)
     return length
 
 

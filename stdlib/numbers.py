@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..engine.memory import reserve
 from ..types import BigInt, Bit, Signed
 from ..values import Fault, wrap_bit, wrap_signed
 from .typed import Signature, typed
@@ -25,6 +26,7 @@ def bigint_pow32(base: int, exp: int) -> int:
     """The power. Raises Fault where the result would fill the memory."""
     if abs(base) > 1 and abs(base).bit_length() * exp > 1 << 27:
         raise Fault(f"cannot raise an integer to the power {exp}")
+    reserve(abs(base).bit_length() * exp // 4)  # it takes as much again to compute it
     power: int = base**exp
     return power
 

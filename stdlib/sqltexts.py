@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..engine.memory import reserve
 from ..values import Fault, Vec
 from .sqlgroups import deviation as deviation
 from .sqlgroups import in_order as in_order
@@ -19,6 +20,7 @@ from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
 from .sqlgroups import window_number as window_number
 from .sqlgroups import window_share as window_share
 from .sqlgroups import window_value as window_value
+from .strings import string_replace
 
 
 @lru_cache(maxsize=256)
@@ -94,10 +96,11 @@ def reversed(text: str) -> str:
 
 
 def replaced(text: str, part: str, by: str) -> str:
-    return text.replace(part, by) if part else text
+    return string_replace(text, part, by) if part else text
 
 
 def repeated(text: str, times: int) -> str:
+    reserve(len(text) * max(times, 0))
     return text * max(times, 0)
 
 
@@ -116,7 +119,8 @@ def trim_trailing(text: str, letters: str) -> str:
 def _filling(missing: int, fill: str) -> str:
     if missing > 0 and not fill:
         raise Fault("there is nothing to pad with")
-    return (fill * missing)[: max(missing, 0)]
+    reserve(2 * max(missing, 0))
+    return (fill * -(-missing // len(fill)))[:missing] if missing > 0 else ""
 
 
 def pad_left(text: str, count: int, fill: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..engine.memory import reserve
 from ..values import Struct, Vec
 from .options import NONE, err, ok, some
 
@@ -19,6 +20,7 @@ def string_contains(s1: str, s2: str) -> bool:
 
 
 def string_join(strings: Vec, sep: str) -> str:
+    reserve(sum(map(len, strings)) + len(sep) * len(strings))
     return sep.join(strings)
 
 
@@ -39,6 +41,8 @@ def string_to_uppercase(s: str) -> str:
 
 
 def string_replace(s: str, old: str, new: str) -> str:
+    if len(new) > len(old):
+        reserve(len(s) + s.count(old) * (len(new) - len(old)))
     return s.replace(old, new)
 
 

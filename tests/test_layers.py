@@ -135,7 +135,7 @@ _DRIVER = (
 ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in _DRIVER.split()}
 # The rooms that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "spark", "console"}
-UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding"}
+UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
 
 
 def part(module: str) -> str:

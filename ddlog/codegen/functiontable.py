@@ -58,6 +58,7 @@ _SUPPORT: dict[str, Any] = {
     "_Vec": Vec,
     "_Set": Set,
     "_Map": Map,
+    "_concatenated": support.concatenated,
     "_field": support.field,
     "_field_index": support.field_index,
 }
@@ -120,7 +121,7 @@ class Functions:
         mutable = [each.name for each in declared.parameters if each.mutable]
         names = [each.name for each in declared.parameters]
         captured = self._captured(key)
-        return FunctionWriter(self, names, mutable, declared.body, captured).source(self.function(key))
+        return FunctionWriter(self, names, mutable, declared.body, captured, True).source(self.function(key))
 
     def recursive(self, key: str) -> bool:
         """Whether a function calls, perhaps through others, one that calls itself."""

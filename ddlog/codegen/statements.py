@@ -24,12 +24,19 @@ NOWHERE = ""
 
 class FunctionWriter(ExpressionWriter):
     """Writes the source of one Python function. The first `captured` of its parameters are the items of a
-    closure, which is its first argument then."""
+    closure, which is its first argument then. With `asks` strings ask for their memory before they grow."""
 
     def __init__(
-        self, names: Names, parameters: Sequence[str], mutable: Iterable[str], body: Expr, captured: int = 0
+        self,
+        names: Names,
+        parameters: Sequence[str],
+        mutable: Iterable[str],
+        body: Expr,
+        captured: int = 0,
+        asks: bool = False,
     ) -> None:
         super().__init__(names, set(assigned(body, names.parameters)))
+        self.asks = asks
         self.builders: dict[str, str] = {}
         self.result_names = tuple(mutable)
         self.parameters = [self.variable(name) for name in parameters]
@@ -42,6 +49,12 @@ class FunctionWriter(ExpressionWriter):
     def source(self, name: str) -> str:
         """The text of the function's definition."""
         return "\n".join([f"def {name}({', '.join(self.parameters)}):", *self.lines, ""])
+
+    def combined(self, expr: Expr, args: list[str]) -> str:
+        """As of an expression of a rule, but strings that grow ask for their memory."""
+        if self.asks and isinstance(expr, core.Op) and expr.op == "concat":
+            return f"_concatenated({', '.join(args)})"
+        return super().combined(expr, args)
 
     def put(self, text: str, target: str) -> None:
         """Emits the statement that puts a value where it belongs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
+from ..engine.memory import reserve
 from ..values import NAN, Fault, Struct, canonical_float, single
 
 SHIFT_LIMIT = 1 << 27
@@ -35,7 +36,14 @@ def shift_left(a: int, amount: int) -> int:
     """`a << amount` of an unbounded integer. Raises Fault where the result would fill the memory."""
     if amount > SHIFT_LIMIT and a:
         raise Fault(f"cannot shift an integer by {amount} bits")
+    reserve((a.bit_length() + amount) // 8)
     return a << amount if a else 0
+
+
+def concatenated(*parts: str) -> str:
+    """Strings as one, in a function that may do so again and again."""
+    reserve(sum(map(len, parts)))
+    return "".join(parts)
 
 
 def float_divide(a: float, b: float) -> float:

@@ -330,9 +330,10 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip
-    parser.add_argument("--memory-limit", metavar="SIZE", type=_size,
-                        help="the most memory of the process, such as 4GiB: a commit that would take more is "
-                             "an error, and is rolled back (in-process; default: no limit)")  # fmt: skip
+    parser.add_argument("--memory-limit", metavar="SIZE", type=_limit,
+                        help="the most memory of the process, such as 4GiB, or none: a commit that would "
+                             "take more is an error, and is rolled back (in-process; default: three "
+                             "quarters of the memory of the machine or container)")  # fmt: skip
     parser.add_argument("--maintain", choices=("always", "never", "auto"), default="auto",
                         help="how a commit updates recursive relations: always derives their changes from "
                              "those of inputs, never evaluates them again and compares, where that gives the "
@@ -352,6 +353,12 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _limit(text: str) -> int:
+    from ..sessions.machine import UNLIMITED
+
+    return UNLIMITED if text == "none" else _size(text)
 
 
 def _seconds(text: str) -> float:

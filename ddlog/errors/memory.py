@@ -13,7 +13,7 @@ class MemoryLimitReached(Diagnostic):
     """An epoch that would go over the memory limit."""
 
     title = "the memory limit of {limit} is reached{place}"
-    suggestion = "the session is at its last commit; set a higher limit, or let less follow"
+    suggestion = "the session is at its last commit; set a higher memory limit, or let less follow"
     limit: str
     phase: str
 

@@ -25,7 +25,8 @@ from ..errors.options import (
     NoSuchEngine,
     WorkersAreSettled,
 )
-from .sizes import machine_memory, parse_size, size_text
+from .machine import UNLIMITED, machine_memory
+from .sizes import parse_size, size_text
 
 SHARE = 4
 """The in-process limit is this fraction of the machine's memory, unless an option says otherwise."""
@@ -105,16 +106,18 @@ def engine_named(engine: str, spark: object | None, options: object | None) -> E
 
 
 def memory_limit_of(given: int | str | None, choice: EngineChoice) -> int | None:
-    """The bytes of a memory limit, as an argument gives it. Raises DDlogError for a value that is no size,
-    and where there is nothing that it could limit."""
-    if given is None:
-        return None
+    """The bytes of a memory limit, as an argument gives it; None for the default. Raises DDlogError for a
+    value that is no size, and where there is nothing that it could limit."""
+    if given is None or given in ("none", UNLIMITED):
+        return None if given is None else UNLIMITED
     try:
         limit = parse_size(given) if isinstance(given, str) else given
     except ValueError:
         limit = 0
     if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
-        raise DDlogError([BadOptionValue("memory_limit", repr(given), 'a size such as "4GiB", or bytes')])
+        raise DDlogError(
+            [BadOptionValue("memory_limit", repr(given), 'a size such as "4GiB", bytes, or "none"')]
+        )
     if choice.spark:
         raise DDlogError([CannotBeCombined("a memory limit", "Spark", _SPARK_LIMITS)])
     if resident() is None:

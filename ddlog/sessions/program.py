@@ -215,7 +215,8 @@ class Program:
         keep. A recursion that takes more than `max_iterations` iterations ends with an error.
 
         `memory_limit` is a size in bytes or a text such as "4GiB": a commit that would bring the process over
-        it is an error that says which relation grew, and is rolled back. It is not for Spark.
+        it is an error that says which relation grew, and is rolled back. By default it is three quarters of
+        the memory of the machine or container; "none" is no limit. It is not for Spark.
 
         `maintain` says how a commit changes recursive relations. "always": it derives what follows from the
         changes. "never": it evaluates them anew and compares, where that can tell the same. "auto": it does

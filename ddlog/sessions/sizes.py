@@ -1,12 +1,9 @@
-"""Sizes in bytes: as options and messages write them, of the machine's memory, and of input files."""
+"""Sizes in bytes: as options and messages write them, and of input files."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?\Z")
@@ -30,17 +27,6 @@ def size_text(size: int) -> str:
             break
         amount /= 1024
     return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-
-
-def machine_memory() -> int | None:
-    """The memory of the machine, or of the container if that has less; None if neither is known."""
-    sizes: list[int] = []
-    with suppress(OSError, ValueError, AttributeError):
-        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):
-            sizes.append(int(Path(name).read_text()))
-    return min(sizes) if sizes else None
 
 
 def weighed(files: Iterable[tuple[int, str, bool]]) -> int:

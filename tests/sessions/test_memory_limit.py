@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from pathlib import Path
 from unittest import mock
 
@@ -12,6 +13,7 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.engine import memory
 from ddlog.engine.inprocess.kernels import hashing
+from ddlog.sessions import machine
 
 PATHS = """
 input relation Edge(a: bigint, b: bigint)
@@ -81,7 +83,7 @@ def test_a_process_that_is_over_the_limit_at_once() -> None:
             assert re.fullmatch(
                 rf"error: the memory limit of 1.0 MB is reached(, in `[^`]+`)?\n"
                 rf"  note: the process had {SIZE}\n"
-                "  help: the session is at its last commit; set a higher limit, or let less follow",
+                "  help: the session is at its last commit; set a higher memory limit, or let less follow",
                 str(raised.value),
             )
 
@@ -102,11 +104,87 @@ def test_memory_that_the_machine_has_not() -> None:
         assert session.commit().rows("Path") == [((0, 3), 1), ((1, 3), 1), ((2, 3), 1)]
 
 
+GROWING = {
+    "range_vec(0, 100000000, 1).len()": "bit<64>",
+    "range_vec(0.0, 100000000.0, 1.0).len()": "bit<64>",
+    "vec_with_length(1 << 30, 7).len()": "bit<64>",
+    'string_len(doubled(32, "ab"))': "bit<64>",
+    'string_len(joined(1 << 20, "' + "x" * 1000 + '"))': "bit<64>",
+    'replaced("' + "x" * 10000 + '")': "bit<64>",
+    "pow32(7, 40000000) % 10": "bigint",
+    "(1 << 130000000) % 10": "bigint",
+}
+
+
+@pytest.mark.parametrize("expression", GROWING)
+def test_values_ask_before_they_grow(expression: str) -> None:
+    """Within one expression there is no safe point: what makes a large value asks for its memory."""
+    text = f"""
+        input relation R(x: bit<64>)
+        function doubled(n: bit<64>, s: string): string {{ if (n == 0) s else doubled(n - 1, s ++ s) }}
+        function joined(n: bit<64>, s: string): string {{ string_join(vec_with_length(n, s), "") }}
+        function replaced(s: string): bit<64> {{
+            var all = s.replace("x", s);
+            string_len(all.replace("x", s))
+        }}
+        output relation Out(y: {GROWING[expression]})
+        Out({expression}) :- R(x), x > 0.
+    """
+    room = 10 * MIB if "bigint" in GROWING[expression] else 60 * MIB
+    with ddlog.compile(text).session(memory_limit=here(room)) as session:
+        before = peak()
+        session.insert("R", 1)
+        assert "the memory limit of" in refused(session)
+        assert peak() <= max(before, here(2 * room))
+
+
+def peak() -> int:
+    """The largest resident size that the process had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def test_the_limit_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "machine_memory", lambda: here(100 * MIB) * 4 // 3)
+    with ddlog.compile(PATHS).session() as session:
+        session.insert_rows("Edge", [(k, k + 1) for k in range(20000)])
+        error = refused(session)
+        assert re.match(rf"error: the memory limit of {SIZE} is reached, in `Path`\n", error)
+        assert re.search(r"note: `Path` grew from 0 rows to [\d,]+ rows", error)
+    monkeypatch.setattr(machine, "machine_memory", lambda: here(0) * 10 // 9)
+    with ddlog.compile(PATHS).session(memory_limit="none") as session:
+        session.insert_rows("Edge", [(0, 1)])
+        assert session.commit()
+    assert machine.default_limit() == pytest.approx(here(0) * 19 // 18, rel=0.05)
+    monkeypatch.setattr(machine, "machine_memory", lambda: None)
+    assert machine.default_limit() is None
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "limit"),
+    [
+        ("0::/", {"memory.max": "max"}, []),
+        ("0::/", {"memory.max": "500"}, [500]),
+        ("0::/a/b", {"a/memory.max": "700", "a/b/memory.max": "800", "memory.max": "900"}, [700, 800, 900]),
+        ("0::/../x", {"memory.max": "500"}, [500]),
+        ("5:cpu,memory:/docker/1\n4:pids:/", {"memory/docker/1/memory.limit_in_bytes": "600"}, [600]),
+        ("3:memory:/docker/1", {"memory/memory.limit_in_bytes": "300"}, [300]),
+    ],
+)
+def test_limits_of_containers(tmp_path: Path, groups: str, files: dict[str, str], limit: list[int]) -> None:
+    (tmp_path / "cgroup").write_text(f"{groups}\n")
+    for name, text in files.items():
+        file = tmp_path / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+    found = machine._group_limits(tmp_path / "cgroup", str(tmp_path))
+    assert sorted(set(found)) == limit
+
+
 @pytest.mark.parametrize("limit", ["x", "", "0", 0, -1, "-1G", True, 1.5, "0.1"])
 def test_limits_that_are_no_sizes(limit: object) -> None:
     with pytest.raises(ddlog.DDlogError) as raised:
         ddlog.compile(PATHS).session(memory_limit=limit)  # type: ignore[arg-type]
-    expected = f'error: memory_limit {limit!r}: expected a size such as "4GiB", or bytes'
+    expected = f'error: memory_limit {limit!r}: expected a size such as "4GiB", bytes, or "none"'
     assert str(raised.value) == expected
 
 

@@ -14,6 +14,7 @@ from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
+from ..machine import UNLIMITED, default_limit
 from ..pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
@@ -40,13 +41,18 @@ def open_host(
     maintain: Mode = "auto",
 ) -> InProcessHost:
     """A host for an incremental circuit of a program. So many threads share its work; None: one for each
-    processor that the process may use. `memory_limit` is in bytes; `maintain` says whether recursions are
-    maintained."""
+    processor that the process may use. `memory_limit` is in bytes, by default a part of the machine's memory;
+    `maintain` says whether recursions are maintained."""
     from ...engine.inprocess.runtime import InProcess
     from ...engine.inprocess.storage.sharing import default_workers
 
     workers = workers or default_workers()
-    return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit, maintain=maintain))
+    limit = default_limit() if memory_limit is None else memory_limit
+    runtime = InProcess(
+        circuit, values.NAN, workers, None if limit == UNLIMITED else limit, maintain=maintain,
+        weighs=memory_limit is not None,
+    )  # fmt: skip
+    return InProcessHost(program, runtime)
 
 
 class InProcessHost:
