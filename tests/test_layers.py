@@ -111,7 +111,7 @@ LANGUAGE = (
     "__main__",
 )
 SESSIONS = (
-    "collector gaps results sizes",
+    "collector gaps machine results sizes",
     "engines",
     "options",
     "program",

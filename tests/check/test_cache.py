@@ -51,9 +51,9 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     original = checker.check_program
 
-    def counted(source: object, paths: object = ()) -> object:
+    def counted(source: object, *rest: object) -> object:
         seen.append(source.name)  # type: ignore[attr-defined]
-        return original(source, paths)  # type: ignore[arg-type]
+        return original(source, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checker, "check_program", counted)
     return seen
