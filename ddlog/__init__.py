@@ -11,9 +11,10 @@ with program.session() as session:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # the module `typing` takes longer to load than a Ctrl-C to come
 if TYPE_CHECKING:
+    from typing import Any
+
     from .errors.diagnostics import DDlogError, DDlogWarning, Diagnostic, render
     from .sessions.program import Program, compile
     from .sessions.results import Changes, RelationView, Result

@@ -1,10 +1,20 @@
-"""`python -m ddlog` is the command line."""
+"""The start of the process: `ddlog`, and `python -m ddlog`."""
 
 from __future__ import annotations
 
-import sys
+from .console.ending import end_at_once, end_now
 
-from .console.cli import main
+
+def main() -> None:
+    """Runs the command line, and ends the process with its exit code."""
+    end_at_once()
+    from .console.cli import main as run
+
+    try:
+        run()
+    except KeyboardInterrupt:
+        end_now()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -11,19 +11,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 
+from . import ending
 from .arguments import parser
 
-USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
+USER_ERROR, USAGE_ERROR, INTERNAL_ERROR = 1, 2, 70
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0, 1 for an error in the input, 2 for wrong options, 70
-    for a fault of ddlog, 130 after Ctrl-C.
+    for a fault of ddlog, 130 after Ctrl-C, 143 after SIGTERM.
 
     Without `argv` the arguments of the process count, and the process ends here at once: to take a
     large state and a compiler apart in good order would only keep the user waiting.
     """
     if argv is None:
+        ending.raise_at_signals()
         _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
@@ -33,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     code = _run_main(argv)
     if argv is None:
+        ending.end_at_once()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -51,15 +54,14 @@ def _run_main(argv: Sequence[str] | None) -> int:
     try:
         code = _parse_and_act(argv)
         sys.stdout.flush()
-        return code
+        return ending.told() if ending.is_asked() else code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USER_ERROR
     except OSError as error:
         return _cannot_write(error)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return ending.told()
 
 
 def _parse_and_act(argv: Sequence[str] | None) -> int:
@@ -95,6 +97,8 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
         print("error: there is not enough memory", file=sys.stderr)
         return USER_ERROR
     except Exception as error:
+        if ending.is_asked():  # a library made an error of its own of the interrupt
+            raise KeyboardInterrupt from None
         if os.environ.get("DDLOG_DEBUG"):
             raise
         if "pyspark" in sys.modules:

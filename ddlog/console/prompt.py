@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from signal import SIGINT, getsignal, signal
+from types import FrameType
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -14,6 +17,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from ..commands.commands import COMMANDS
 from ..core import Relation
 from ..syntax.privatefiles import state_directory
+from .ending import heard
 from .pauses import Pauses
 from .shell import Shell
 
@@ -47,13 +51,42 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
     )
     pauses = Pauses(shell.session)
     while True:
-        pauses.pause()
         try:
-            yield editor.prompt("ddlog* " if shell.in_transaction else "ddlog> ")
+            pauses.pause()
+            with _dropping(editor):
+                text = editor.prompt("ddlog* " if shell.in_transaction else "ddlog> ", handle_sigint=False)
         except KeyboardInterrupt:
+            heard()
             continue
         except EOFError:
             return
+        yield text
+
+
+@contextmanager
+def _dropping(editor: PromptSession[str]) -> Iterator[None]:
+    """Lets Ctrl-C drop the input also where the terminal sends it as a signal, as between two lines that are
+    pasted. The editor must not be interrupted in the midst of its work."""
+    pressed = False
+    before = getsignal(SIGINT)
+
+    def drop() -> None:
+        if editor.app.is_running and not editor.app.is_done:
+            editor.app.exit(exception=KeyboardInterrupt())
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        if editor.app.is_running and editor.app.loop is not None:
+            editor.app.loop.call_soon_threadsafe(drop)
+
+    signal(SIGINT, note)
+    try:
+        yield
+    finally:
+        signal(SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 class NameCompleter(Completer):

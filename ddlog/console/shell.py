@@ -17,6 +17,7 @@ from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from .deltas import Delta, shows
+from .ending import heard
 from .notes import Note, warning
 from .progress import ProgressLine
 from .tables import SHOWN, cell_texts, table_lines
@@ -129,6 +130,7 @@ class Shell:
             self._reader.discard()
             print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr, flush=True)
         except KeyboardInterrupt:
+            heard()
             self._lines.clear()
             self._reader.discard()
             print("interrupted; the session is at its last commit", file=sys.stderr, flush=True)
