@@ -15,6 +15,7 @@ from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.environment import Environment, digest
 from ..names.signatures import Signature, readable
+from ..syntax.foreign import GROUPED, value_hint
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 
@@ -181,14 +182,14 @@ class Context:
         if name == "round" and core.loops_around(self.environment.loops, span):
             return errors.loops.RoundValue(span=span)
         if self.in_head and name not in self.forgotten:
-            hint = self.environment.suggest(name, scope.names())
+            hint = value_hint(name) or self.environment.suggest(name, scope.names())
             return errors.rules.UnboundHead(span=span, name=name, help=hint)
         if name in self.forgotten:
             return errors.rules.NotVisibleAfterGroup(span=span, name=name)
         if name in self.bound_later:
             notes = (Note("bound here", self.bound_later[name]),)
             return errors.rules.UnboundVariable(span=span, name=name, notes=notes)
-        help_ = self.environment.suggest(name, scope.names())
+        help_ = value_hint(name) or self.environment.suggest(name, scope.names())
         return errors.names.UnknownVariable(span=span, name=name, help=help_)
 
     # ------------------------------------------------------------------ names
@@ -276,6 +277,7 @@ class Context:
         if self._settling and self.failed:
             return False
         shown = self.show(expected), self.show(actual)
+        help = help or (GROUPED if shown[0].startswith("Group<") else "")
         self.report(errors.types.TypeMismatch(span=span, expected=shown[0], actual=shown[1], help=help))
         return False
 

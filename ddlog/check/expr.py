@@ -8,6 +8,7 @@ from dataclasses import replace
 from .. import core, errors, syntax
 from ..errors.source import Span
 from ..names.modules import FUNCTIONS, RELATIONS
+from ..syntax.foreign import function_hint
 from ..types import INTERN, REF, Bool, Function, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..types.unify import substitute
 from . import access, casts, closures, literal, operators, statement
@@ -260,7 +261,7 @@ def _call(
         known = environment.names(FUNCTIONS, context.module)
         if context.in_rule:
             known = [*known, *environment.names(RELATIONS, context.module)]
-        hint = environment.suggest(name, known)
+        hint = function_hint(name) or environment.suggest(name, known)
         return context.fail(
             environment.misnamed(FUNCTIONS, name, name_span, context.module)
             or errors.names.UnknownFunction(span=name_span, name=name, help=hint)

@@ -11,6 +11,7 @@ from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
 from ..names.modules import CONSTRUCTORS
+from ..syntax.foreign import value_hint
 from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User, wrapped
 from ..types.unify import Literal, substitute
 from .context import Context, Local, Scope, Typed, fits
@@ -173,7 +174,8 @@ def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Co
             or errors.names.UnknownConstructor(
                 span=expr.span,
                 name=expr.constructor,
-                help=environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module)),
+                help=value_hint(expr.constructor)
+                or environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module)),
             )
         )
     return found

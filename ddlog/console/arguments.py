@@ -12,8 +12,10 @@ from . import subcommands
 from .deltas import DELTAS
 from .options import PRINTED
 from .refused import refuse, refuse_souffle
+from .topics import BEGINNING, TOPICS, explain_topic
+from .usage import Parser
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 _FILE_FORMS = """\
 fact files (--input): a directory with one file for each input relation, named after the relation
@@ -57,11 +59,15 @@ to DIR/changes/epoch=N/changes.jsonl: each epoch once, even if a run with --stat
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The parser of the whole command line. The parsed arguments have the command's function as `act`."""
-    parser = argparse.ArgumentParser(prog="ddlog", description="Differential Datalog in Python.")
+    parser = Parser(
+        prog="ddlog", description="Differential Datalog in Python.", epilog=BEGINNING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands: _Commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None), parser=parser)
     _run(commands)
     _repl(commands)
     _check(commands)
@@ -71,23 +77,33 @@ def parser() -> argparse.ArgumentParser:
     _state(commands)
     _infer(commands)
     _import_souffle(commands)
+    _help(commands, parser)
     return parser
 
 
-def _command(
-    commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str
-) -> argparse.ArgumentParser:
+def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str) -> Parser:
     """The parser of a command on a program."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help, description=help.capitalize() + "."
+    parser: Parser = commands.add_parser(name, help=help, description=help.capitalize() + ".")
+    parser.add_argument("program", metavar="PROG.dl", nargs="?", type=_name,
+                        help="the program; - reads it from standard input")  # fmt: skip
+    parser.add_argument(
+        "-c", dest="text", metavar="TEXT", help="the text of the program, in place of PROG.dl"
     )
-    parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
     parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
                         help="a directory of modules to import, searched after the program's own "
                              "directory; may be repeated")  # fmt: skip
     refuse(parser)
-    parser.set_defaults(act=act)
+    parser.set_defaults(act=act, parser=parser)
     return parser
+
+
+def _help(commands: _Commands, whole: Parser) -> None:
+    help = commands.add_parser("help", help="explain a command or a topic", description="Explain a topic.")
+    help.add_argument("topic", nargs="?", metavar="TOPIC",
+                      help=f"a command, or one of {', '.join(TOPICS)}")  # fmt: skip
+    help.set_defaults(
+        act=lambda given: explain_topic(whole, commands.choices, _FILE_FORMS, given.topic), parser=help
+    )
 
 
 def _run(commands: _Commands) -> None:
@@ -209,7 +225,7 @@ def _profile(commands: _Commands) -> None:
     profile.add_argument("profile", metavar="A.json", help="the file that `ddlog run --profile` wrote")
     profile.add_argument("other", metavar="B.json", nargs="?", help="compare with this run")
     profile.add_argument("--output", metavar="FILE", type=_name, help="write A as a page, FILE.html")
-    profile.set_defaults(act=subcommands.profile)
+    profile.set_defaults(act=subcommands.profile, parser=profile)
 
 
 def _state(commands: _Commands) -> None:
@@ -223,7 +239,7 @@ def _state(commands: _Commands) -> None:
     state.add_argument("--compact", action="store_true",
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip
-    state.set_defaults(act=subcommands.state)
+    state.set_defaults(act=subcommands.state, parser=state)
 
 
 def _infer(commands: _Commands) -> None:
@@ -265,15 +281,15 @@ def _import_souffle(commands: _Commands) -> None:
                         help="with --run: the most iterations of a recursion (default: "
                              "no limit, with aggregates inside 65,536)")  # fmt: skip
     refuse_souffle(parser)
-    parser.set_defaults(act=subcommands.import_souffle)
+    parser.set_defaults(act=subcommands.import_souffle, parser=parser)
 
 
-def _delta(parser: argparse.ArgumentParser, help: str) -> None:
+def _delta(parser: Parser, help: str) -> None:
     parser.add_argument("--delta", nargs="?", choices=DELTAS, const="all", default="all", help=help)
     parser.add_argument("--no-delta", dest="delta", action="store_const", const="none", help="--delta none")
 
 
-def _session_options(parser: argparse.ArgumentParser) -> None:
+def _session_options(parser: Parser) -> None:
     parser.add_argument("--input", metavar="PLACE", action="append", default=[],
                         help="a directory with a fact file for each input relation, or REL=PLACE; "
                              "may be repeated")  # fmt: skip
@@ -295,7 +311,7 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no notes, warnings or progress")
 
 
-def _state_options(parser: argparse.ArgumentParser) -> None:
+def _state_options(parser: Parser) -> None:
     parser.add_argument("--state", metavar="FILE", type=_name,
                         help="keep the inputs in this file, and go on from what it holds")  # fmt: skip
     parser.add_argument("--durability", choices=("commit", "interval", "exit"),
@@ -315,7 +331,7 @@ def _state_options(parser: argparse.ArgumentParser) -> None:
                              "be repeated")  # fmt: skip
 
 
-def _engine_options(parser: argparse.ArgumentParser) -> None:
+def _engine_options(parser: Parser) -> None:
     parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
                         help="auto (default): Spark if options, the environment (MASTER, SPARK_REMOTE) or an"
                              " active session says where Spark is, or if the input is larger than the "

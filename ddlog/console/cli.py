@@ -66,7 +66,8 @@ def _run_main(argv: Sequence[str] | None) -> int:
 
 def _parse_and_act(argv: Sequence[str] | None) -> int:
     try:
-        arguments = parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else argv
+        arguments = parser().parse_args(["run", *given] if given[:1] == ["-c"] else given)
         act: Callable[[argparse.Namespace], int] = arguments.act
         return _guarded(act, arguments)
     except SystemExit as exit:

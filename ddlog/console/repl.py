@@ -12,6 +12,7 @@ from ..errors.facts import CannotRead
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from .deltas import Delta
+from .ending import heard
 from .launch import launch
 from .notes import noting
 from .options import StateOptions, check_state_options
@@ -48,23 +49,32 @@ def repl(
             else:
                 session.start()
         with closing(Shell(session, progress, delta, quiet)) as shell:
-            for text in _entered(shell, quiet):
-                shell.take(text)
-                if shell.ended:
-                    break
+            if sys.stdin.isatty():
+                _converse(shell, quiet)
+            else:
+                _answer(shell, _piped())
             shell.end(note)
 
 
-def _entered(shell: Shell, quiet: bool) -> Iterator[str]:
-    """The pieces that the user enters, or the lines of a pipe."""
-    if not sys.stdin.isatty():
-        yield from _piped()
-        return
+def _converse(shell: Shell, quiet: bool) -> None:
+    """Answers what the user enters. Ctrl-C stops what is done, and never the conversation."""
     from .prompt import prompt_lines
 
     if not quiet:
         print("Commands end with `;`, queries begin with `?`. `help` lists them.")
-    yield from prompt_lines(shell)
+    while True:
+        try:
+            return _answer(shell, prompt_lines(shell))
+        except KeyboardInterrupt:
+            heard()
+
+
+def _answer(shell: Shell, inputs: Iterator[str]) -> None:
+    """Answers inputs until `exit` or their end."""
+    for text in inputs:
+        shell.take(text)
+        if shell.ended:
+            return
 
 
 def _piped() -> Iterator[str]:

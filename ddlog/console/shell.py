@@ -76,11 +76,15 @@ class Shell:
     def is_whole(self, text: str) -> bool:
         """Whether the text needs no further line."""
         stripped = text.strip()
-        return not stripped or stripped[0] in "?#" or stripped in _WORDS or stripped.endswith(";")
+        heard = stripped in _WORDS or _last_line(stripped) in _ALWAYS_HEARD
+        return not stripped or stripped[0] in "?#" or heard or stripped.endswith(";")
 
     def take(self, text: str) -> None:
         """Answers a query or a command. An incomplete command waits for further text."""
         word = text.strip()
+        if _last_line(word) in _ALWAYS_HEARD:
+            self._reader.discard()
+            word = _last_line(word).removesuffix(";")
         if self._reader.remainder() is None:
             if word.startswith("?"):
                 self._answer(lambda: self._query(text.split("?", 1)[1]))
@@ -247,6 +251,12 @@ _WORDS: dict[str, Callable[[Shell], None]] = {
     "quit": Shell._leave,
     "quit;": Shell._leave,
 }
+_ALWAYS_HEARD = ("exit", "exit;", "quit", "quit;", "help", "help;")
+"""Words that are heard on a line of their own in the midst of a command, too, and drop it."""
+
+
+def _last_line(text: str) -> str:
+    return text.rpartition("\n")[2].strip()
 
 
 def _elapsed(began: float) -> str:

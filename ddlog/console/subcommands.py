@@ -187,9 +187,10 @@ def _compile(
 ) -> Program:
     """The program, with answers to queries; prints warnings unless --quiet is given. Raises DDlogError."""
     from ..sessions.program import compile
+    from .givenprogram import given_program
     from .notes import warning
 
-    program = compile(arguments.program, library_paths=arguments.library, externs=externs)
+    program = compile(given_program(arguments), library_paths=arguments.library, externs=externs)
     if getattr(arguments, "output_internal_relations", False):
         program = program.with_internal_outputs()
     if queries:

@@ -12,6 +12,7 @@ from .. import core, errors, stdlib, syntax
 from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
+from ..syntax.foreign import type_hint
 from ..types import (
     HASH_SETS,
     REF,
@@ -396,5 +397,5 @@ class Environment(Names):
         wrong = self.misnamed(TYPES, type_.name, type_.span, module)
         if wrong is not None:
             return wrong
-        hint = self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
+        hint = type_hint(type_.name) or self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
         return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)

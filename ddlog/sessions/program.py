@@ -39,7 +39,10 @@ Externs: TypeAlias = Literal["error", "warn"]
 
 
 def compile(
-    program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = (), externs: Externs = "error"
+    program: str | Path | Source,
+    *,
+    library_paths: str | Path | Iterable[str | Path] = (),
+    externs: Externs = "error",
 ) -> Program:
     """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
 
@@ -101,8 +104,10 @@ def _not_a_directory(path: Path) -> Diagnostic:
     return facts.NotADirectory(str(path)) if path.exists() else facts.NoSuchDirectory(str(path))
 
 
-def read_source(program: str | Path) -> Source:
+def read_source(program: str | Path | Source) -> Source:
     """The source text of a program given as a path or a text. Raises DDlogError."""
+    if isinstance(program, Source):
+        return program
     if isinstance(program, str) and ("\n" in program or not program.endswith((".dl", ".sql"))):
         return Source("<program>", program)
     try:

@@ -1,4 +1,4 @@
-"""Spellings of other languages: hints for texts that do not parse."""
+"""Words and spellings of other languages: hints for texts that do not parse, and for unknown names."""
 
 from __future__ import annotations
 
@@ -24,10 +24,72 @@ _SPELLINGS = {
     "'": "a string stands in double quotes",
     "%": "a comment begins with `//`",
     "#": "a comment begins with `//`",
+    "--": "a comment begins with `//`",
+    "AND": "the clauses of a rule are separated by commas; inside a condition `and` is written small",
+    "OR": "inside a condition `or` is written small; several rules of one relation mean `or`, too",
+    "&&": "the clauses of a rule are separated by commas; inside a condition `&&` is written `and`",
+    "WHERE": "conditions follow the relations, after a comma",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }
 _FOR_OPERANDS = ("<>", "===", "!==", "+=", "-=", "[]", "'")  # only where an expression should stand
 _HEADINGS = ("if", "match", "for")
+_WHOLE = "write `s64`, another width such as `s32`, or `bigint` for any size"
+_DAY = "it is in a module of the library"
+_ABSENT = "an absent value is `None`, of a type `Option<T>`"
+
+_WORDS_OF_TYPES = {
+    **dict.fromkeys(("int", "Int", "integer", "long", "i64", "int64", "number"), _WHOLE),
+    **{f"i{width}": f"write `s{width}`" for width in (8, 16, 32, 128)},
+    **{f"int{width}": f"write `s{width}`" for width in (8, 16, 32)},
+    **{f"uint{width}": f"write `u{width}`" for width in (8, 16, 32, 64)},
+    **dict.fromkeys(("uint", "unsigned", "usize", "nat"), "write `u64`, or another width such as `u32`"),
+    **dict.fromkeys(("text", "Text", "str", "String", "varchar", "char", "symbol"), "write `string`"),
+    **dict.fromkeys(("boolean", "Boolean", "Bool"), "write `bool`"),
+    **dict.fromkeys(("real", "f64", "float64", "numeric"), "write `double`"),
+    **dict.fromkeys(("f32", "float32"), "write `float`"),
+    **dict.fromkeys(("date", "Date"), f"{_DAY}: `import time`, and `time::Date`"),
+    **dict.fromkeys(("datetime", "DateTime", "timestamp"), f"{_DAY}: `import time`, and `time::DateTime`"),
+    **dict.fromkeys(("uuid", "UUID"), f"{_DAY}: `import uuid`, and `uuid::Uuid`"),
+    **dict.fromkeys(("list", "List", "array", "Array", "vector", "vec"), "write `Vec<T>`"),
+    **dict.fromkeys(("dict", "Dict", "map", "HashMap"), "write `Map<K, V>`"),
+    **dict.fromkeys(("set", "HashSet"), "write `Set<T>`"),
+    **dict.fromkeys(("optional", "Optional", "Maybe", "option", "nullable"), "write `Option<T>`"),
+    **dict.fromkeys(("tuple", "Tuple"), "write `(A, B)`"),
+}
+_WORDS_OF_VALUES = {
+    **dict.fromkeys(("True", "TRUE"), "write `true`"),
+    **dict.fromkeys(("False", "FALSE"), "write `false`"),
+    **dict.fromkeys(("null", "NULL", "Null", "nil", "none", "undefined", "Nothing"), _ABSENT),
+    "Just": "a present value is `Some{x}`",
+}
+GROUPED = "values are counted and summed up in a group: `var n = x.group_by(key).count()` in the body"
+"""How an aggregate is written that other languages write around a value."""
+
+_WORDS_OF_FUNCTIONS = {
+    **dict.fromkeys(("total", "average", "avg", "mean"), GROUPED),
+    **dict.fromkeys(("length", "size"), "the length of a string is `string_len(s)`, of a vector `v.len()`"),
+    **dict.fromkeys(
+        ("concat", "cat", "strcat"), 'strings are joined by `++`, or in a text: `"${a} and ${b}"`'
+    ),
+    **dict.fromkeys(("str", "toString", "itoa"), 'write `to_string(x)`, or in a text `"${x}"`'),
+    **dict.fromkeys(("upper", "lower"), "write `string_to_uppercase(s)` or `string_to_lowercase(s)`"),
+    **dict.fromkeys(("substr", "substring"), "write `string_substr(s, start, end)`"),
+}
+
+
+def type_hint(name: str) -> str:
+    """The type that a word of another language means; empty for other names."""
+    return _WORDS_OF_TYPES.get(name, "")
+
+
+def value_hint(name: str) -> str:
+    """The value that a word of another language means; empty for other names."""
+    return _WORDS_OF_VALUES.get(name, "")
+
+
+def function_hint(name: str) -> str:
+    """The function that a word of another language means; empty for other names."""
+    return _WORDS_OF_FUNCTIONS.get(name, "")
 
 
 def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]) -> str:
@@ -38,6 +100,8 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
     """
     if before in _HEADINGS and token == "{":
         return f"`{before}` needs a condition: `{before} (...)`"
+    if before == "NOT":
+        return "`not` is written small"
     if before == "then" and token not in ".,;":
         return "there is no `then`: write `if (c) a else b`"
     if before in _HEADINGS and "(" in fitting:
@@ -54,6 +118,8 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
         return _SPELLINGS["#"]
     if token == "->" and {":", "{"} <= set(fitting):
         return "the type of the result is written `: R`"
+    if token in ("AND", "&") and {".", ","} <= set(fitting):
+        return _SPELLINGS["AND" if token == "AND" else "&&"]
     if token == ";" and {".", ","} <= set(fitting):
         return "the clauses of a rule are separated by commas"
     if token == "=" and ({".", ","} <= set(fitting) or {"==", "{"} <= set(fitting)):

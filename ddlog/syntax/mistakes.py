@@ -156,9 +156,9 @@ def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
     """The text of the token, and of it and the one before with whatever touches them."""
     text = places.source.text
     found = [text[tokens[at].start : tokens[at].end]]
-    for last in (at, at - 1, at - 2):
+    for last in (at, at - 1, at - 2, at + 1):
         for first in (last - 1, last - 2):
-            run = tokens[first : last + 1] if first >= 0 else []
+            run = tokens[first : last + 1] if first >= 0 and last < len(tokens) else []
             if run and all(one.end == other.start for one, other in pairwise(run)):
                 found.append(text[run[0].start : run[-1].end])
     return found

@@ -278,7 +278,6 @@ def test_what_the_user_got_wrong(paths: Path, arguments: list[str], message: str
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["fly"],
         ["run"],
         ["run", "p.dl", "--max-iterations", "0"],
@@ -289,7 +288,7 @@ def test_what_the_user_got_wrong(paths: Path, arguments: list[str], message: str
 )
 def test_usage(paths: Path, arguments: list[str]) -> None:
     _, error = ddlog(paths, *arguments, code=2)
-    assert error.startswith("usage: ddlog")
+    assert error.startswith("ddlog") and ": error: " in error and error.count("\n") == 1
 
 
 def test_help_and_version(paths: Path) -> None:
