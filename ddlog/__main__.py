@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from .console.ending import end_at_once, end_now
 
 
@@ -17,4 +19,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the folder where `python -m` is started, which may hold a module of any name
     main()

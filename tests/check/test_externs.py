@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,3 +151,13 @@ def test_what_shows_when_the_file_is_executed(tmp_path: Path, code: str, wrong: 
     program = only_function(tmp_path, code)
     with pytest.raises(DDlogError, match=wrong):
         program.session()
+
+
+def test_modules_of_the_present_folder_are_not_imported(program: Path) -> None:
+    """A cloned repository may hold files with the names of modules that ddlog imports."""
+    for name in ("argparse", "hashlib", "lark", "numpy", "pickle"):
+        program.with_name(f"{name}.py").write_text(f"open({str(program.parent / 'executed')!r}, 'w').close()")
+    command = [sys.executable, "-m", "ddlog", "check", program.name]
+    done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (program.parent / "executed").exists()
