@@ -106,6 +106,7 @@ class Shell:
             note(f"{place}: ignored, as it is not finished: {text.splitlines()[0]}")
         if self.in_transaction:
             note("the last transaction was not committed")
+            self._interpreter.forget()
 
     def close(self) -> None:
         """Closes the session as of another epoch, if a query opened one."""

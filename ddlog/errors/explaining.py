@@ -9,7 +9,7 @@ class DoesNotHold(Diagnostic):
     """A question why a row holds that does not."""
 
     title = "{row} does not hold"
-    suggestion = "`why not` says what it lacks"
+    suggestion = "`why not` says what it lacks, on the command line `ddlog explain … --not`"
     row: str
 
 

@@ -101,7 +101,8 @@ def _entries(folder: Path) -> list[Path]:
     if not folder.exists():
         raise DDlogError([errors.NoSuchDirectory(path=str(folder))])
     if not folder.is_dir():
-        raise DDlogError([errors.NotADirectory(path=str(folder))])
+        hint = f"the facts of one relation are taken from a file by RELATION={folder}"
+        raise DDlogError([errors.NotADirectory(path=str(folder), help=hint)])
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:

@@ -88,6 +88,25 @@ def test_a_repl_without_a_program(
     assert printed.count("row, ") == 1  # `quit` was heard
 
 
+def test_leaving_with_an_open_transaction(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("start; insert I(1); exit;\n"))
+    assert main(["repl", "-c", "input relation I(x: u32) output relation R(x: u32) R(x) :- I(x)."]) == 0
+    assert capsys.readouterr().err.splitlines()[1:] == ["note: the last transaction was not committed"]
+
+
+def test_errors_name_the_command_that_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "e.csv").write_text("1\n")
+    program = "input relation I(x: u32) output relation R(x: u32) R(x) :- I(x)."
+    given = f"I={tmp_path / 'e.csv'}"
+    assert "`ddlog explain … --not`" in told(
+        capsys, "explain", "-c", program, "R(2)", "--input", given, code=1
+    )
+    error = told(capsys, "run", "-c", program, "--input", str(tmp_path / "e.csv"), code=1)
+    assert "this is a file, not a directory" in error and f"by RELATION={tmp_path / 'e.csv'}" in error
+
+
 WORDS = {
     "input relation I(x: int)": "write `s64`",
     "input relation I(x: i32)": "write `s32`",
