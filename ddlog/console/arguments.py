@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import subcommands
 from .deltas import DELTAS
@@ -84,7 +84,8 @@ def parser() -> Parser:
 def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str) -> Parser:
     """The parser of a command on a program."""
     parser: Parser = commands.add_parser(name, help=help, description=help.capitalize() + ".")
-    parser.add_argument("program", metavar="PROG.dl", nargs="?", type=_name,
+    optional: dict[str, Any] = {"nargs": "?"} if name == "repl" else {}
+    parser.add_argument("program", metavar="PROG.dl", type=_name, **optional,
                         help="the program; - reads it from standard input")  # fmt: skip
     parser.add_argument(
         "-c", dest="text", metavar="TEXT", help="the text of the program, in place of PROG.dl"

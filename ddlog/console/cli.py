@@ -13,6 +13,7 @@ from io import TextIOWrapper
 
 from . import ending
 from .arguments import parser
+from .givenprogram import with_text
 
 USER_ERROR, USAGE_ERROR, INTERNAL_ERROR = 1, 2, 70
 
@@ -66,8 +67,9 @@ def _run_main(argv: Sequence[str] | None) -> int:
 
 def _parse_and_act(argv: Sequence[str] | None) -> int:
     try:
-        given = sys.argv[1:] if argv is None else argv
-        arguments = parser().parse_args(["run", *given] if given[:1] == ["-c"] else given)
+        given, text = with_text(sys.argv[1:] if argv is None else argv)
+        arguments = parser().parse_args(given)
+        arguments.text = text
         act: Callable[[argparse.Namespace], int] = arguments.act
         return _guarded(act, arguments)
     except SystemExit as exit:

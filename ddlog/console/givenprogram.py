@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
@@ -11,19 +12,32 @@ from ..errors.facts import CannotRead
 from ..errors.options import CannotBeCombined
 from ..errors.source import Source, program_text
 
+_PLACE = "<-c>"
+"""Stands for the text of -c among the arguments, and is its name in errors."""
+
+_ON_PROGRAMS = ("run", "repl", "check", "circuit", "explain")
+
+
+def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:
+    """The arguments with the program in its place, and the text that -c gives as a program; without a command
+    before it, it is run."""
+    words = list(given)
+    if "-c" not in words[:-1] or words[0] not in ("-c", *_ON_PROGRAMS):
+        return words, None
+    at = words.index("-c")
+    text = words[at + 1]
+    del words[at : at + 2]
+    return ["run", _PLACE, *words] if at == 0 else [words[0], _PLACE, *words[1:]], text
+
 
 def given_program(arguments: argparse.Namespace) -> Source:
     """The text of the program of a command. Raises DDlogError."""
     from ..sessions.program import read_source
 
     if arguments.text is not None:
-        if arguments.program is not None:
-            raise DDlogError([CannotBeCombined("-c", arguments.program, "each of them is the program")])
-        return Source("<-c>", arguments.text)
+        return Source(_PLACE, arguments.text)
     if arguments.program is None:
-        if arguments.parser.prog.endswith(" repl"):
-            return Source("<empty>", "")
-        arguments.parser.error("the program is missing: PROG.dl, - for standard input, or -c TEXT")
+        return Source("<empty>", "")
     return _piped(arguments) if arguments.program == "-" else read_source(Path(arguments.program))
 
 

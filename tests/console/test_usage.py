@@ -31,7 +31,9 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int) -> str:
         ("check p.dl q.dl", "ddlog check: error: nothing takes the argument 'q.dl'"),
         ("rnu p.dl", "ddlog: error: there is no command 'rnu': did you mean run?"),
         ("p.dl", "ddlog: error: a command stands before the program: `ddlog run p.dl`"),
-        ("run", "ddlog run: error: the program is missing: PROG.dl, - for standard input, or -c TEXT"),
+        ("run", "ddlog run: error: the following arguments are required: PROG.dl"),
+        ("run -c", "ddlog run: error: argument -c: expected one argument"),
+        ("check p.dl -c x", "ddlog check: error: nothing takes the argument 'p.dl'"),
         ("help fatcs", "ddlog: error: there is no topic 'fatcs': did you mean facts?"),
         ("run p.dl --format xml", "ddlog run: error: argument --format: invalid choice: 'xml'"),
     ],
@@ -71,7 +73,11 @@ def test_programs_that_are_texts(capsys: pytest.CaptureFixture[str], monkeypatch
     assert main(["explain", "-c", LINE, "R(1)"]) == 0
     assert capsys.readouterr().out.startswith("R(1)")
     assert "<-c>:1:1: unexpected `x`" in told(capsys, "check", "-c", "x", code=1)
-    assert "-c cannot be combined with p.dl" in told(capsys, "check", "p.dl", "-c", "x", code=1)
+    assert main(["explain", "--depth", "3", "R(1)", "-c", LINE]) == 0
+    assert capsys.readouterr().out.startswith("R(1)")
+    assert main(["repl", "--quiet", "-c", "oops"]) == 1
+    assert main(["check", "-c", "-- no comment"]) == 1
+    capsys.readouterr()
     assert "the program - cannot be combined with commands of standard input" in told(
         capsys, "run", "-", "--updates", "-", code=1
     )
