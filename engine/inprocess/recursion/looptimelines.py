@@ -113,21 +113,26 @@ class LoopTimelines:
         return is_set(self.parts, source) and adds_up(part.node, self.parts.parts[source].node.schema)
 
     def load(self, recording: LoopRecording) -> None:
-        """Adds what an evaluation told, which stays."""
-        told = recording.told
-        delayed = {at: self.parts.delayed(at, told.get(of, ())) for at, of in delays(self.parts).items()}
-        for at, changes in (told | delayed).items():
-            added = [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]
-            timeline = self._told.get(at) or self._timelines.get(at)
-            if timeline is not None and at not in self._shared:
-                timeline.load(changes, self._shift(at))
-            for time, batch in changes:
-                for sums in added:
-                    sums.add(batch, time)
-        for at, changes in recording.asked.items():
-            self._sums[at].load(changes)
+        """Adds what an evaluation told, which stays, and takes it out of the recording part by part."""
+        delayed = delays(self.parts)
+        for told in [*recording.told]:
+            changes = recording.told.pop(told)
+            if told not in delayed:
+                self._load(told, changes)
+            for at in [at for at, source in delayed.items() if source == told]:
+                self._load(at, self.parts.delayed(at, changes))
+        for at in [*recording.asked]:
+            self._sums[at].load(recording.asked.pop(at))
         self.gates = recording.gates
         self.commit()
+
+    def _load(self, at: int, changes: Sequence[tuple[int, Batch]]) -> None:
+        timeline = self._told.get(at) or self._timelines.get(at)
+        if timeline is not None and at not in self._shared:
+            timeline.load(changes, self._shift(at))
+        for sums in [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]:
+            for time, batch in changes:
+                sums.add(batch, time)
 
     # ------------------------------------------------------------- operators
 
