@@ -8,7 +8,6 @@ manifest names are what a crash left, and go when the next writer opens the stat
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 import weakref
 import zlib
@@ -139,19 +138,6 @@ class StateFolder:
         with suppress(OSError):
             if self.files.folders(draft.folder) or self.files.sizes(draft.folder):
                 self.files.delete(draft.folder)
-
-    def append(
-        self,
-        epoch: int,
-        parts: Sequence[Part],
-        ids: Sequence[str],
-        program: Mapping[str, str],
-        relations: Sequence[Stored],
-    ) -> None:
-        """Adds the changes of an epoch as the last one. Raises OSError and DDlogError; then the state is as
-        before."""
-        span = Span(epoch, epoch, "epochs", tuple(parts), tuple(ids), time=int(time.time()))
-        self.extend([span], program, relations)
 
     def extend(self, spans: Sequence[Span], program: Mapping[str, str], relations: Sequence[Stored]) -> None:
         """Adds the changes of epochs as the last ones. Raises OSError and DDlogError; then the state is as
