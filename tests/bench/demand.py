@@ -249,6 +249,7 @@ def apart(call: Callable[[], Cost]) -> Cost:
     here, there = Pipe()
     process = Process(target=run, args=(there,))
     process.start()
+    there.close()  # so that the end of the process is the end of the pipe
     found: Cost = here.recv()
     process.join()
     return found

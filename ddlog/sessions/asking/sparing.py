@@ -1,15 +1,15 @@
 """Demand that never costs more than it spares: it has a budget, and what goes beyond is computed whole.
 
     on demand      ├──► budget                             at most what it takes to load the facts, about
-    the whole      ├──────────────────► 16 × budget        mostly enough
-    on demand      ├──────────────────► 16 × budget        the whole may have no end, and demand one
+    the whole      ├──────────────────► 64 × budget        mostly enough
+    on demand      ├──────────────────► 64 × budget        the whole may have no end, and demand one
     the whole      ├── …
 
 What is asked can need more rows of hidden relations than there are rows to ask for: one for each pair of a
 row and a value that is asked. How many cannot be told before. So an evaluation on demand that takes more work
 than its budget is given up, and the relations are computed whole; if that takes far more, too, both are tried
 again with more. The budget grows with the facts, as the whole reads them all. So a question takes at most
-twice what the whole takes, unless the whole takes more than 16 budgets; then it may be three times as much.
+twice what the whole takes, unless the whole takes more than 64 budgets; then it may be three times as much.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEAST, EACH, MORE = 1 << 15, 16, 16
+LEAST, EACH, MORE = 1 << 14, 16, 64
 """Rows of work that a question may always take, those for each fact, and how many times more comes next."""
 
 
