@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+import fsspec
 import pytest
 
 import ddlog
@@ -118,7 +122,6 @@ def test_archives(tmp_path: Path) -> None:
 
 
 def test_files_at_urls(tmp_path: Path) -> None:
-    fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
     memory.pipe_file("/day/1.csv", b"x;y\n")
     memory.pipe_file("/day/2.csv", b"z\n")
@@ -129,6 +132,18 @@ def test_files_at_urls(tmp_path: Path) -> None:
         read("memory://day/3.csv")
 
 
+def test_files_of_a_web_server(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("x;y\n", encoding="utf-8")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert read(f"{url}/e.csv?delimiter=;")[0] == [("x", "y")]
+        with pytest.raises(DDlogError, match=r"/absent[.]csv: cannot be read"):
+            read(f"{url}/absent.csv")
+        server.shutdown()
+
+
 SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
 <row r="1"><c r="A1" t="inlineStr"><is><t>who</t></is></c><c r="B1" t="inlineStr"><is><t>N</t></is></c></row>
 <row r="2"><c r="A2" t="inlineStr"><is><t>x</t></is></c><c r="B2"><v>1</v></c></row>
@@ -136,7 +151,6 @@ SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/200
 
 
 def test_sheets_of_excel(tmp_path: Path) -> None:
-    pytest.importorskip("fastexcel")
     main = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packages = "http://schemas.openxmlformats.org/package/2006"
     with zipfile.ZipFile(tmp_path / "c.xlsx", "w") as book:
