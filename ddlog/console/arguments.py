@@ -67,7 +67,7 @@ def parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None), parser=parser)
+    parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None))
     _run(commands)
     _repl(commands)
     _check(commands)
@@ -94,7 +94,7 @@ def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace],
                         help="a directory of modules to import, searched after the program's own "
                              "directory; may be repeated")  # fmt: skip
     refuse(parser)
-    parser.set_defaults(act=act, parser=parser)
+    parser.set_defaults(act=act)
     return parser
 
 
@@ -102,9 +102,7 @@ def _help(commands: _Commands, whole: Parser) -> None:
     help = commands.add_parser("help", help="explain a command or a topic", description="Explain a topic.")
     help.add_argument("topic", nargs="?", metavar="TOPIC",
                       help=f"a command, or one of {', '.join(TOPICS)}")  # fmt: skip
-    help.set_defaults(
-        act=lambda given: explain_topic(whole, commands.choices, _FILE_FORMS, given.topic), parser=help
-    )
+    help.set_defaults(act=lambda given: explain_topic(whole, commands.choices, _FILE_FORMS, given.topic))
 
 
 def _run(commands: _Commands) -> None:
@@ -226,7 +224,7 @@ def _profile(commands: _Commands) -> None:
     profile.add_argument("profile", metavar="A.json", help="the file that `ddlog run --profile` wrote")
     profile.add_argument("other", metavar="B.json", nargs="?", help="compare with this run")
     profile.add_argument("--output", metavar="FILE", type=_name, help="write A as a page, FILE.html")
-    profile.set_defaults(act=subcommands.profile, parser=profile)
+    profile.set_defaults(act=subcommands.profile)
 
 
 def _state(commands: _Commands) -> None:
@@ -240,7 +238,7 @@ def _state(commands: _Commands) -> None:
     state.add_argument("--compact", action="store_true",
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip
-    state.set_defaults(act=subcommands.state, parser=state)
+    state.set_defaults(act=subcommands.state)
 
 
 def _infer(commands: _Commands) -> None:
@@ -282,7 +280,7 @@ def _import_souffle(commands: _Commands) -> None:
                         help="with --run: the most iterations of a recursion (default: "
                              "no limit, with aggregates inside 65,536)")  # fmt: skip
     refuse_souffle(parser)
-    parser.set_defaults(act=subcommands.import_souffle, parser=parser)
+    parser.set_defaults(act=subcommands.import_souffle)
 
 
 def _delta(parser: Parser, help: str) -> None:

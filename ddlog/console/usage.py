@@ -13,7 +13,11 @@ _ENDINGS = (".dl", ".sql")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of arguments whose errors are one line each."""
+    """A parser of arguments whose errors are one line each. What it parses names it as `parser`."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:
         """Ends the process with a message and where to find more."""
@@ -29,7 +33,7 @@ class Parser(argparse.ArgumentParser):
         """The arguments; those that no option takes are an error of the command's parser."""
         found, rest = self.parse_known_args(args, namespace)
         if rest:
-            getattr(found, "parser", self).error_of(rest)
+            found.parser.error_of(rest)
         return found
 
     def error_of(self, rest: Sequence[str]) -> NoReturn:
