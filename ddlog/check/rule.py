@@ -49,12 +49,18 @@ def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> BodyBuilder
     """All clauses of a body."""
     body = BodyBuilder(context)
     bound = [grouping.binds(clause) for clause in clauses]
-    for i, clause in enumerate(clauses):
-        later: dict[str, Span] = {}
-        for names in bound[i + 1 :]:
-            for name, span in names.items():
-                later.setdefault(name, span)
-        context.bound_later = later
+    places: dict[str, list[Span]] = {}  # where each variable is bound, the first place last
+    for names in reversed(bound):
+        for name, span in names.items():
+            places.setdefault(name, []).append(span)
+    context.bound_later = {name: spans[-1] for name, spans in places.items()}
+    for clause, names in zip(clauses, bound, strict=True):
+        for name in names:
+            places[name].pop()
+            if places[name]:
+                context.bound_later[name] = places[name][-1]
+            else:
+                del context.bound_later[name]
         match clause:
             case syntax.Atom():
                 atom(body, clause)

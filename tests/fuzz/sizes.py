@@ -1,0 +1,159 @@
+"""Inputs of every size: a name for each kind, with the text of n parts and what reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import ddlog
+from ddlog.commands.reader import CommandReader
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.errors.source import Source
+from ddlog.io.faults import FaultyFile
+from ddlog.io.formats import text_format
+from ddlog.sessions.program import compile_source
+from ddlog.souffle.translate import translate
+
+FACTS = ddlog.compile("input relation R(n: bigint, s: string, v: Vec<s64>)\ninput relation E(a: s32, b: s32)")
+
+
+def program(text: str) -> None:
+    """Checks a program, which may have errors."""
+    with suppress(DDlogError):
+        ddlog.compile(text)
+
+
+def sql(text: str) -> None:
+    """Checks a module of SQL."""
+    compile_source(Source("sized.sql", "CREATE TABLE t (a INTEGER, b INTEGER);\n" + text))
+
+
+def souffle(text: str) -> None:
+    """Translates a program of Soufflé."""
+    translate(Source("sized.dl", text))
+
+
+def facts(form: str, relation: str = "R") -> Callable[[str], None]:
+    """Reads facts of a relation in a format, which may have faults."""
+
+    def read(text: str) -> None:
+        with suppress(FaultyFile):
+            text_format(form).read(text.encode(), FACTS.relations[relation], FACTS.checked.typedefs)
+
+    return read
+
+
+def commands(text: str) -> None:
+    """Reads commands."""
+    reader = CommandReader(FACTS.relations, FACTS.checked.typedefs, "sized.dat")
+    reader.feed(text)
+    for _ in reader.commands(final=True):
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A kind of input: its text of n parts, what reads it, and the parts of the smaller of two that are
+    compared."""
+
+    text: Callable[[int], str]
+    read: Callable[[str], Any]
+    parts: int = 40
+
+
+A = "input relation A(x: u32)\noutput relation R(x: u32)\n"
+
+
+def rule(body: Callable[[int], str]) -> Callable[[int], str]:
+    """A rule with a body of n parts."""
+    return lambda n: f"{A}R(x) :- A(x), {body(n)}.\n"
+
+
+def string(piece: str) -> Callable[[int], str]:
+    """A string of n pieces."""
+    return lambda n: f'output relation R(x: string)\nR("{piece * n}").\n'
+
+
+def lines(line: str, head: str = "") -> Callable[[int], str]:
+    """Lines with their number in the places of `#`."""
+    return lambda n: head + "".join(line.replace("#", str(i)) + "\n" for i in range(n))
+
+
+SIZED = {
+    "a body of one relation": Sized(rule(lambda n: ", ".join(["A(x)"] * n)), program),
+    "a body of many variables": Sized(rule(lambda n: ", ".join(f"A(y{i})" for i in range(n))), program),
+    "a chain of terms": Sized(
+        lambda n: "input relation E(a: u32, b: u32)\noutput relation R(x: u32)\nR(x0) :- "
+        + ", ".join(f"E(x{i}, x{i + 1})" for i in range(n)) + ".\n",
+        program,
+    ),
+    "conditions": Sized(rule(lambda n: ", ".join(["x > 1"] * n)), program),
+    "definitions": Sized(rule(lambda n: ", ".join(f"var y{i} = x" for i in range(n))), program),
+    "negated terms": Sized(rule(lambda n: ", ".join(["not A(x + 1)"] * n)), program),
+    "rules": Sized(lines("R(x) :- A(x), x == #.", A), program),
+    "relations": Sized(lines("relation R#(x: u32)\nR#(x) :- A(x).", A), program),
+    "relations in a row": Sized(
+        lambda n: A + "".join(f"relation S{i + 1}(x: u32)\nS{i + 1}(x) :- S{i}(x).\n" for i in range(n))
+        + "relation S0(x: u32)\nS0(x) :- A(x).\n",
+        program,
+    ),
+    "fields": Sized(lambda n: f"input relation W({', '.join(f'c{i}: u32' for i in range(n))})\n", program),
+    "types": Sized(lines("typedef T# = T#{x: u32}"), program),
+    "constructors": Sized(
+        lambda n: "typedef T = " + " | ".join(f"C{i}{{x{i}: u32}}" for i in range(n)) + "\n", program
+    ),
+    "aliases in a row": Sized(
+        lambda n: "typedef T0 = u32\n" + "".join(f"typedef T{i + 1} = T{i}\n" for i in range(n)), program
+    ),
+    "types that name the one before twice": Sized(
+        lambda n: "typedef T0 = (u8, u8)\n" + "".join(f"typedef T{i + 1} = (T{i}, T{i})\n" for i in range(n)),
+        program,
+    ),
+    "structs that name the one before twice": Sized(
+        lambda n: "typedef T0 = T0{x: u8}\n"
+        + "".join(f"typedef T{i + 1} = T{i + 1}{{x: T{i}, y: T{i}}}\n" for i in range(n)),
+        program,
+    ),
+    "functions": Sized(lines("function f#(x: u32): u32 = x + #"), program),
+    "functions in a row": Sized(
+        lambda n: "function f0(x: u32): u32 = x\n"
+        + "".join(f"function f{i + 1}(x: u32): u32 = f{i}(x) + f{i}(x)\n" for i in range(n)),
+        program,
+    ),
+    "arms of constants": Sized(
+        lambda n: "function f(x: u32): u32 = match (x) {"
+        + "".join(f"{i} -> 1, " for i in range(n)) + "_ -> 2}\n",
+        program,
+    ),
+    "a vector": Sized(
+        lambda n: f"output relation R(x: u32)\nR(x) :- var x = FlatMap([{', '.join(map(str, range(n)))}]).\n",
+        program,
+    ),
+    "escapes": Sized(string("\\n"), program, 200),
+    "quotes": Sized(string('a\\\\\\"'), program, 200),
+    "continued lines": Sized(string("\\\n  "), program, 200),
+    "errors of syntax": Sized(lines("relation R#(x u32)"), program),
+    "unknown names": Sized(lines("R(x) :- B#(x).", A), program),
+    "comments": Sized(lambda n: "/* a */ // b\n" * n + A, program, 200),
+    "a list of SQL": Sized(
+        lambda n: f"CREATE VIEW v AS SELECT a FROM t WHERE a IN ({', '.join(map(str, range(n)))});", sql
+    ),
+    "views of SQL": Sized(lines("CREATE VIEW v# AS SELECT a FROM t WHERE b = #;"), sql, 20),
+    "columns of SQL": Sized(
+        lambda n: f"CREATE VIEW v AS SELECT {', '.join(f'a + {i} AS c{i}' for i in range(n))} FROM t;", sql
+    ),
+    "rows of SQL": Sized(lambda n: f"INSERT INTO t VALUES {', '.join(['(1, 2)'] * n)};", sql),
+    "rules of Soufflé": Sized(
+        lines("r(x) :- a(x), x = #.", ".decl a(x: number)\n.input a\n.decl r(x: number)\n"), souffle
+    ),
+    "rows of CSV": Sized(lines('#,"s","[1, 2]"'), facts("csv"), 200),
+    "rows of JSON": Sized(lines('{"n": #, "s": "a", "v": [1]}'), facts("jsonl"), 200),
+    "an array of JSON": Sized(
+        lambda n: f'[{",".join(["""{"n": 1, "s": "a", "v": []}"""] * n)}]', facts("json"), 200
+    ),
+    "a long cell": Sized(lambda n: f'1,s,"[{", ".join(["1"] * n)}]"\n', facts("csv"), 200),
+    "updates": Sized(lines("insert E(#, 2),", "start;\n"), commands, 200),
+    "strings of commands": Sized(lambda n: 'insert R(1, "' + '\\"' * n + '", []);', commands, 200),
+}  # fmt: skip

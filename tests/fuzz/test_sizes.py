@@ -1,0 +1,57 @@
+"""An input of twice the size takes about twice the work, whatever it is made of; or it is refused."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from .sizes import SIZED, Sized
+
+MOST = 2.3
+"""The most that the work may grow when the size is doubled."""
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_twice_the_size_is_about_twice_the_work(name: str) -> None:
+    sized = SIZED[name]
+    work(sized, 1)  # what is read or made once has been
+    least = work(sized, 1)
+    once, twice = (work(sized, sized.parts * factor) - least for factor in (1, 2))
+    assert twice <= MOST * once + 100, f"{twice / max(once, 1):.2f}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SIZED)
+def test_twice_the_size_takes_about_twice_the_time(name: str) -> None:
+    """What C does is no work that can be counted: searches, copies, numbers of many digits."""
+    sized, parts = SIZED[name], SIZED[name].parts
+    while seconds(sized, parts) < 0.4:
+        parts *= 2
+    ratio = min(seconds(sized, 2 * parts) / seconds(sized, parts) for _ in range(3))
+    assert ratio <= MOST, f"{ratio:.2f} of {parts}"
+
+
+def work(sized: Sized, parts: int) -> int:
+    """How many functions are called, those in C as well, to read an input."""
+    text, count = sized.text(parts), 0
+
+    def note(*event: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(note)
+    try:
+        sized.read(text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def seconds(sized: Sized, parts: int) -> float:
+    """The time of the processor that an input takes."""
+    text = sized.text(parts)
+    start = time.process_time()
+    sized.read(text)
+    return time.process_time() - start
