@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
         sys.set_int_max_str_digits(0)  # integers have any number of digits
+        sys.setrecursionlimit(10_000)  # so that values of a recursive type may be nested in each other
         gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     code = _run_main(argv)
@@ -98,6 +99,11 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
         return _cannot_write(error)
     except MemoryError:
         print("error: there is not enough memory", file=sys.stderr)
+        return USER_ERROR
+    except RecursionError:
+        if os.environ.get("DDLOG_DEBUG"):
+            raise
+        print("error: a value is nested too deeply to be compared or written", file=sys.stderr)
         return USER_ERROR
     except Exception as error:
         if ending.is_asked():  # a library made an error of its own of the interrupt

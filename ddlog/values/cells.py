@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..syntax.digits import to_int
+from ..syntax.digits import CONVERTIBLE, to_int
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .fromplain import check
 from .numbers import int_to_double
@@ -56,7 +56,7 @@ def read_float(text: str, type: Float) -> float:
 def integer_of(number: str, type: BigInt | Bit | Signed) -> int:
     """The value of a text of the form INTEGER. Raises ValueError when it is out of the range of the type."""
     try:
-        value = int(number)
+        value = int(number) if len(number) <= CONVERTIBLE else to_int(number.translate(_MEANINGLESS))
     except ValueError:
         value = to_int(number.translate(_MEANINGLESS))
     return check(value, type, {})  # type: ignore[no-any-return]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import ddlog
@@ -9,6 +13,9 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
 from ddlog.souffle.translate import translate
+from ddlog.types import BigInt
+from ddlog.values.cells import integer_of
+from ddlog.values.numbers import decimal
 
 DEEP = 3000
 T = "CREATE TABLE t (a INTEGER NOT NULL, b INTEGER NOT NULL);\n"
@@ -128,3 +135,33 @@ def test_a_relation_of_souffle_without_a_declaration_is_an_error() -> None:
     text = ".decl a(x: number)\n.output a\na(1).\nb(x) :- a(x).\nc(x) :- b(x), d(x).\n"
     with pytest.raises(DDlogError, match="`b`"):
         translate(Source("s.dl", text))
+
+
+LISTS = """
+typedef List = Nil | Cons{head: u32, tail: Ref<List>}
+function built(n: u32): List {
+    var list: List = Nil;
+    for (i in range_vec(0, n, 1)) { list = Cons{i, ref_new(list)} };
+    list
+}
+output relation R(x: List)
+"""
+
+
+@pytest.mark.parametrize(
+    ("length", "code", "said"), [(2000, 0, "R{.x = Cons"), (20000, 1, "nested too deeply")]
+)
+def test_values_may_be_nested_but_not_without_end(length: int, code: int, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "lists.dl"
+    path.write_text(f"{LISTS}R(built({length})).\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "ddlog", "run", path, "--quiet"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("digits", [1, 4000, 4001, 30000])
+def test_integers_of_many_digits_are_read_as_they_are_written(digits: int) -> None:
+    for text in ("9" * digits, "-1" + "0" * digits, "1" + "0" * (digits - 1) + "7"):
+        assert decimal(integer_of(text, BigInt())) == text

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ddlog
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
-from ddlog.io.faults import FaultyFile
-from ddlog.io.formats import text_format
+from ddlog.io.files import FactFile
+from ddlog.io.read import read_facts
 from ddlog.sessions.program import compile_source
 from ddlog.souffle.translate import translate
 
@@ -39,8 +41,10 @@ def facts(form: str, relation: str = "R") -> Callable[[str], None]:
     """Reads facts of a relation in a format, which may have faults."""
 
     def read(text: str) -> None:
-        with suppress(FaultyFile):
-            text_format(form).read(text.encode(), FACTS.relations[relation], FACTS.checked.typedefs)
+        with TemporaryDirectory() as folder, suppress(DDlogError):
+            path = Path(folder, f"{relation}.{form}")
+            path.write_text(text)
+            read_facts(FactFile(relation, path, form), FACTS.relations[relation], FACTS.checked.typedefs)
 
     return read
 
