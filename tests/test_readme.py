@@ -39,13 +39,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ddlog(command: str, place: Path) -> str:
-    """The output of a `ddlog …` command, both streams, without the note on the memory of the machine."""
+    """The output of a `ddlog …` command, both streams, without what depends on the machine: the note on its
+    memory, and progress every ten seconds."""
     words = shlex.split(command)
     assert words[0] == "ddlog"
     run = [sys.executable, "-m", "ddlog", *words[1:]]
     done = subprocess.run(run, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = done.stdout.splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("note: engine: in-process ("))
+    return "".join(line for line in lines if not re.match(r"note: engine: in-process \(|\d+ s: ", line))
 
 
 CONSOLE = [
