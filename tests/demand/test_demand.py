@@ -274,7 +274,7 @@ def test_the_repl_on_demand(
     assert main(["repl", str(path), "--on-demand", "--quiet", "--engine", "in-process"]) == 0
     printed = re.sub(r"[\d.]+ m?s\b", "TIME", capsys.readouterr().out)
     assert printed == (
-        "(TIME)\n x\n ─\n 1\n 2\n(2 rows, TIME)\ntrue (TIME)\n"
+        "(TIME)\nx\n─\n1\n2\n(2 rows, TIME)\ntrue (TIME)\n"
         "input relation Edge(a: bit<32>, b: bit<32>)  2 rows\n"
         "internal relation Reach(a: bit<32>, b: bit<32>)  on demand\n"
         "output relation Long(a: bit<32>)  on demand\n"
