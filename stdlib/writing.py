@@ -12,14 +12,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from ..values import Struct
 from . import calendar
 from .timespecifiers import fraction_text
-
-Write = Callable[[Any], str | None]
 
 _DAY = 86_400
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -88,17 +86,13 @@ def ip(value: Struct) -> str:
     return ipv6(value[1]) if value[0] else ipv4(value[1])
 
 
-def given_back(read: Callable[[str], Struct]) -> Write:
-    """The writer of values that are texts, such as a Url, if reading the text gives the value."""
-
-    @lru_cache(maxsize=1 << 12)
-    def write(value: Struct) -> str | None:
-        try:
-            return value[0] if read(value[0]) == value else None
-        except ValueError:
-            return None
-
-    return write
+@lru_cache(maxsize=1 << 12)
+def given_back(read: Callable[[str], Struct], value: Struct) -> str | None:
+    """The text of a value that is one, such as a Url, if reading the text gives the value."""
+    try:
+        return cast("str", value[0]) if read(value[0]) == value else None
+    except ValueError:
+        return None
 
 
 # --------------------------------------------------------------------- objects

@@ -90,6 +90,16 @@ def url(text: str) -> Struct:
     return _result(url_parse(text))
 
 
+def url_text(value: Struct) -> str | None:
+    """The text of a Url."""
+    return writing.given_back(url, value)
+
+
+def regex_text(value: Struct) -> str | None:
+    """The text of a Regex."""
+    return writing.given_back(regex, value)
+
+
 def regex(text: str) -> Struct:
     """A Regex. Raises ValueError."""
     from .regex import try_regex
@@ -196,8 +206,8 @@ TEXT_FORMS: Mapping[str, TextForm] = {
     "uuid::Uuid": TextForm(
         uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8", writing.uuid, python=writing.python_uuid
     ),
-    "url::Url": TextForm(url, "https://example.org/a?b", writing.given_back(url)),
-    "regex::Regex": TextForm(regex, "a[0-9]+", writing.given_back(regex)),
+    "url::Url": TextForm(url, "https://example.org/a?b", url_text),
+    "regex::Regex": TextForm(regex, "a[0-9]+", regex_text),
     "net::ipv4::Ipv4Addr": TextForm(ipv4, "192.0.2.1", writing.ipv4, python=writing.python_ipv4),
     "net::ipv6::Ipv6Addr": TextForm(ipv6, "2001:db8::1", writing.ipv6, python=writing.python_ipv6),
     "net::ipaddr::IpAddr": TextForm(ip, "192.0.2.1 or 2001:db8::1", writing.ip, python=writing.python_ip),

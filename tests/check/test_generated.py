@@ -57,8 +57,8 @@ def test_changes_are_those_of_the_definition(seed: int) -> None:
         before = evaluate(plain, contents)
         assert sum(map(len, before.values())) > 20
         for name, rows in before.items():
-            assert set(session[name].tuples()) == set(rows)
-        facts = {name: [*session[name].tuples()] for name in contents}
+            assert set(session[name].stored) == set(rows)
+        facts = {name: [*session[name].stored] for name in contents}
         for _ in range(6):
             for name in chance.sample(sorted(contents), k=3):
                 mixed = tuple(chance.choice(column) for column in zip(*facts[name], strict=True))
@@ -76,7 +76,7 @@ def test_changes_are_those_of_the_definition(seed: int) -> None:
             for name in program.names("output"):
                 difference = {row: 1 for row in after[name] if row not in before[name]}
                 difference |= {row: -1 for row in before[name] if row not in after[name]}
-                assert (dict(changes.rows(name)) if name in changes else {}) == difference, name
+                assert (dict(changes.stored(name)) if name in changes else {}) == difference, name
             before = after
 
 

@@ -88,7 +88,8 @@ Path{.a = "z", .b = "w"}: -1
 
 
 def test_run_prints_the_output_relations(paths: Path) -> None:
-    assert ddlog(paths, "run", "paths.dl", "--input", "facts") == (STATE, "")
+    said = "the first line names the columns, and is taken for a header; header=no says otherwise"
+    assert ddlog(paths, "run", "paths.dl", "--input", "facts") == (STATE, f"note: facts/Edge.csv: {said}\n")
 
 
 def test_run_without_input(paths: Path) -> None:
