@@ -71,20 +71,26 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if now - before < _AT_ONCE:
         return
     _asked, _last = _asked or SIGINT, now
-    signal(SIGALRM, _again)
-    setitimer(ITIMER_REAL, _PATIENCE)
+    _try_again_later()
     raise KeyboardInterrupt
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     """As Ctrl-C: who defers Ctrl-C defers this, too. A line editor would take Ctrl-C for a key."""
-    global _asked
-    _asked = SIGTERM
+    global _asked, _last
+    if _asked != SIGTERM:
+        _asked, _last = SIGTERM, float("-inf")  # it is not the same as a Ctrl-C just before
+    _try_again_later()  # a line editor that was about to return hears of nothing
     handler = getsignal(SIGINT)
     if callable(handler) and not getattr(handler, "__module__", "").startswith("asyncio"):
         handler(SIGINT, frame)
     else:
         raise KeyboardInterrupt
+
+
+def _try_again_later() -> None:
+    signal(SIGALRM, _again)
+    setitimer(ITIMER_REAL, _PATIENCE, _PATIENCE)
 
 
 def _again(number: int, frame: FrameType | None) -> None:

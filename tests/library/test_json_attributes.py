@@ -237,7 +237,7 @@ def test_columns_are_flattened(flattened: Program, tmp_path: Path) -> None:
     with flattened.session() as session:
         session.load(tmp_path)
         write = json_line(flattened.relations["Out"], session.typedefs)
-        assert "".join(map(write, session["Out"].tuples())) == rows
+        assert "".join(map(write, session["Out"].stored)) == rows
     for wrong, message in (
         ('{"id": 1, "x": 1}', "pos: Pos: missing field 'y'"),
         ("[1, [1, 2], null]", "Row: expected an object, found an array of 3"),
