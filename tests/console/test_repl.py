@@ -35,7 +35,8 @@ class Terminal:
         }
         environment = {**os.environ, **own}
         self.process: Any = pexpect.spawn(
-            DDLOG[0], [*DDLOG[1:], *arguments], cwd=str(where), env=environment, encoding="utf-8", timeout=60,
+            DDLOG[0], [*DDLOG[1:], *arguments], cwd=str(where), env=environment, encoding="utf-8",
+            codec_errors="replace", timeout=60,
             dimensions=(50, 160),
         )  # fmt: skip
 
