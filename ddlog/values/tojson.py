@@ -44,6 +44,8 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
             return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
         case User():
             return _user_to_json(value, type, typedefs)
+        case Opaque(name, (_, of)) if local_name(name) == "Group":
+            return [to_json(item, of, typedefs) for item in value.values]
     collection = collection_of(type)
     if collection is not None:
         items = [to_json(item, collection.element, typedefs) for item in value]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -78,8 +79,27 @@ def table(columns: tuple[str, ...], rows: Iterable[Row]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in sorted(rows, key=order):
-        writer.writerow([value if isinstance(value, str) else text(value) for value in row])
+        writer.writerow([cell(value) for value in row])
     return out.getvalue()
+
+
+STRUCTS = {"Centrality", "Chain"}  # the others are constructors of unions
+
+
+def cell(value: Any) -> str:
+    """A value in a CSV file: a string as it is, structs, unions and collections as JSON."""
+    data = text(value) if isinstance(value, float) else plain(value)
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Con):
+        fields = {name: plain(field) for name, field in value.fields}
+        return fields if value.name in STRUCTS else {value.name: fields} if fields else value.name
+    if isinstance(value, Grouped):
+        value = list(value.values)
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def changes(columns: Columns, before: Facts, after: Facts) -> str:
