@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def open_session(program: Program, options: SessionOptions) -> Session:
         )  # fmt: skip
     kept = frozenset(name for name, _ in circuit.relations if name in program.relations)
     session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
-    if place is None and host.offer.here is not None and _may_be_whole(program, wanted):
+    if place is None and host.offer.here is not None and _may_be_whole(program, kept):
         whole = partial(program.circuit, "incremental", wanted, demand=False)
         session.state.sparing = Sparing(host.offer.here, whole)
     if place is not None:
@@ -69,7 +69,7 @@ def check_externs(program: Program) -> None:
             raise DDlogError(problems)
 
 
-def _may_be_whole(program: Program, wanted: Sequence[str]) -> bool:
+def _may_be_whole(program: Program, wanted: Iterable[str]) -> bool:
     """Whether some of the wanted relations are on demand, and no state but that of the inputs tells what
     they are."""
     if not any(program.relations[name].demand for name in wanted):
