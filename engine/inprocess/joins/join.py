@@ -528,7 +528,7 @@ class Joiner:
                 if since:
                     tally.spend(step.term, clock() - since)
             # A candidate may read its keys again, for a part of the rows.
-            some = self._matched(step, rows, [part], following.keep if after.tests else step.keep)
+            some = self._joined(step, rows, [part], following.keep if after.tests else step.keep)
             yield from self._grow(after, some, proposer, seen.places(places, ids))
 
     def _new(
@@ -564,13 +564,7 @@ class Joiner:
         if not parts:
             return rows.slice(0, 0)
         if self._mergeable and merging.only_counts(step) and merging.are_several(rows, parts):
-            return merging.weighed(rows, parts, keep)
-        return self._summed(rows, self._matched(step, rows, parts, keep))
-
-    def _matched(
-        self, step: LookUp, rows: Valuation, parts: Sequence[Part], keep: frozenset[str]
-    ) -> Valuation:
-        """The rows with their matches, one for each match."""
+            return merging.weighed(rows, parts, step.keep)
         schema = self.schemas[step.term]
         found = []
         for part in parts:
@@ -590,7 +584,8 @@ class Joiner:
             if times is not None:
                 out.times = times if out.times is None else self._later(out.times, times)
             found.append(out)
-        return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
+        joined = found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
+        return self._summed(rows, joined)
 
     def _summed(self, rows: Valuation, grown: Valuation) -> Valuation:
         """What a term makes of rows. If they are many, equal valuations at one time are summed up: n terms
