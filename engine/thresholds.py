@@ -90,9 +90,6 @@ fan-out of the next look-up, from which it pays."""
 MERGED_AT_MOST, MERGED_LEFT, MERGED_PIECE = 1 << 28, 1 << 23, 1 << 20
 """Rows that are summed up together, that may be left of them, and that are made at once."""
 
-MERGED_PEEK = 1 << 9
-"""Of fewer rows, those that are looked at when a look-up has given them."""
-
 MERGED_TIMED = 1 << 8
 """Rows with times that are summed up without a look at a sample."""
 

@@ -20,7 +20,7 @@ from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ...schema import Array, Column, RowFault
 from ..arrangements.index import FaultyKey
 from ..arrangements.timeline import TimelineBeforeView, TimelineView
-from ..arrangements.views import Groups, Part, TableView, View, strided
+from ..arrangements.views import Groups, Part, TableView, View
 from ..storage import sharing
 from ..storage.batch import Batch
 from ..storage.derivedcolumns import evaluated_keys
@@ -421,10 +421,7 @@ class Joiner:
                 reserve(8 * total * (2 + len(step.keep)))
                 joined = self._joined(step, part, view.expand(step.positions, groups, total), step.keep)
             self._noted(stage, proposal, part, total, proposer, since)
-            after = self._staged().after(stage, step)
-            if not merges and self._repeats(step, part, joined, after):
-                joined = merging.summed(joined, proposer.held is not None)
-            yield from self._grow(after, joined, proposer)
+            yield from self._grow(self._staged().after(stage, step), joined, proposer)
             return
         for start, stop in left:
             some = Proposal(step, None, proposal.expected * (stop - start) / part.length)
@@ -449,7 +446,7 @@ class Joiner:
         if not self._mergeable or not isinstance(view, TableView) or view.whole(step.positions):
             return False
         after, as_set = self._staged().after(stage, step), proposer.held is not None
-        if total < thresholds.MERGED_ROWS or not merging.may_pay(step, rows, after, proposer.fanout, as_set):
+        if not merging.may_pay(step, rows, total, after, proposer.fanout, as_set):
             return False
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
         first = int(np.searchsorted(counts, thresholds.MERGED_SAMPLE)) + 1
@@ -461,16 +458,6 @@ class Joiner:
             return False
         parts = view.expand(step.positions, (groups[0][:first],), int(counts[first - 1]))
         return merging.pays(self._joined(step, rows.slice(0, first), parts, step.keep), total)
-
-    def _repeats(self, step: LookUp, rows: Valuation, joined: Valuation, after: Stage) -> bool:
-        """Whether what a look-up gave is worth summing up before the next, by a few rows from everywhere."""
-        few = thresholds.MERGED_PEEK
-        if not self._mergeable or joined.length < 2 * max(few, rows.length):
-            return False
-        if not after.candidates or not merging.leaves_equal(step, rows):
-            return False
-        sample = joined.take(strided(joined.length, few), frozenset(joined.variables))
-        return merging.pays(sample, joined.length)
 
     def _merged(self, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups) -> Valuation:
         """What a look-up gives, summed up."""
@@ -597,7 +584,7 @@ class Joiner:
         ):
             return grown
         interrupt.check()
-        return merging.summed(grown, False)
+        return merging.summed(grown)
 
     def _step(self, planned: RunStep, rows: Valuation) -> Valuation:
         step, rule = planned.step, self.node.text

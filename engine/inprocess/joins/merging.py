@@ -66,16 +66,16 @@ def weighed(rows: Valuation, parts: Sequence[Part], keep: frozenset[str]) -> Val
     return out
 
 
-def leaves_equal(step: LookUp, rows: Valuation) -> bool:
-    """Whether rows that a look-up gives may be equal: a variable is not needed any more, and some are."""
-    known = {*rows.variables, *(name for _, name in step.binds)}
-    return not step.keep.isdisjoint(known) and not step.keep >= known
-
-
-def may_pay(step: LookUp, rows: Valuation, after: Stage, fanout: Callable[..., float], as_set: bool) -> bool:
-    """Whether it is worth to look how many of the rows that a look-up gives are equal: the next look-up gives
-    several rows for each, or the rows are complete and have to be summed up anyway."""
-    if not leaves_equal(step, rows):
+def may_pay(
+    step: LookUp, rows: Valuation, total: int, after: Stage, fanout: Callable[..., float], as_set: bool
+) -> bool:
+    """Whether it is worth to look how many of the rows that a look-up gives are equal: a variable is not
+    needed any more, and the next look-up gives several rows for each, or the rows are complete and have to be
+    summed up anyway."""
+    bound = {name for _, name in step.binds}
+    if total < thresholds.MERGED_ROWS or step.keep.isdisjoint({*rows.variables, *bound}):
+        return False
+    if step.keep >= rows.variables.keys() and step.keep >= bound:
         return False
     if not after.candidates:
         return not as_set
@@ -129,9 +129,9 @@ class Merger:
         return Valuation(variables, len(kept[0]), weights, None if like.times is None else kept[-1])
 
 
-def summed(rows: Valuation, as_set: bool) -> Valuation:
-    """Rows of which equal ones, at one time, are one. `as_set`: weights are of no account."""
-    merger = Merger(as_set)
+def summed(rows: Valuation) -> Valuation:
+    """Rows with times, of which equal ones at one time are one."""
+    merger = Merger(as_set=False)
     merger.add(rows)
     return merger.rows()
 
