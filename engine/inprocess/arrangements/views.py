@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,20 +30,6 @@ class Part:
     table: RowTable
     weights: Array | None = None
     times: Array | None = None
-
-    def take(self, at: Array) -> Part:
-        """The matches at these positions."""
-        weights, times = (None if each is None else each[at] for each in (self.weights, self.times))
-        return Part(self.left[at], self.rows[at], self.table, weights, times)
-
-    def without(self, rows: Array) -> Part:
-        """The matches whose rows are not among some; these are sorted, at least one."""
-        near = np.minimum(np.searchsorted(rows, self.rows), len(rows) - 1)
-        return self.take(np.flatnonzero(rows[near] != self.rows))
-
-    def weighed(self, weights: Array) -> Part:
-        """The matches with these weights, those of weight 0 left out."""
-        return replace(self, weights=weights).take(np.flatnonzero(weights))
 
 
 Groups: TypeAlias = tuple[Array, ...]
@@ -347,36 +333,19 @@ class Without(Generic[V]):
 
 
 class BeforeView(Without[StoreView]):
-    """A store as it was before this epoch's change of it: the rows that the change touches as they were, and
-    all others as they are. So a row is found once. The contents and the change taken away would find a new
-    row twice, and n look-ups 2^n times."""
+    """A store as it was before this epoch's change of it: its contents minus the change."""
 
     def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
         super().__init__(StoreView(store, weighted), store.schema, change)
-        self._touched: tuple[Array, Array] | None = None
-
-    def _earlier(self) -> tuple[Array, Array]:
-        """The ids in the store of the rows that the change touches, sorted, and for each row of the change
-        its weight before."""
-        if self._touched is None:
-            columns, length = self.change.table.columns(), self.change.table.size
-            weights = self.change.relation.weights
-            assert weights is not None
-            earlier = self.now.presence(columns, length) - weights[:length]
-            self._touched = np.sort(self.now.table.find(columns, length)), earlier
-        return self._touched
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
-        changed = self.change.expand(positions, (change,), int(totals[1])) if totals[1] else []
-        if not any(len(part.rows) for part in changed):
-            return parts
-        touched, earlier = self._earlier()
-        return [
-            *(part.without(touched) for part in parts),
-            *(part.weighed(earlier[part.rows]) for part in changed),
-        ]
+        for part in self.change.expand(positions, (change,), int(totals[1])):
+            assert part.weights is not None or not len(part.rows)
+            weights = -part.weights if part.weights is not None else None
+            parts.append(Part(part.left, part.rows, part.table, weights))
+        return parts
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         return self.now.presence(keys, length) - self.change.presence(keys, length)

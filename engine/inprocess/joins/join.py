@@ -550,8 +550,6 @@ class Joiner:
     ) -> Valuation:
         if not parts:
             return rows.slice(0, 0)
-        if self._mergeable and merging.only_counts(step) and merging.are_several(rows, parts):
-            return merging.weighed(rows, parts, step.keep)
         schema = self.schemas[step.term]
         found = []
         for part in parts:
