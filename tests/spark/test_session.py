@@ -252,7 +252,7 @@ def test_a_query_may_have_types_that_the_program_has_not(spark: SparkSession) ->
         session.insert("Number", (1,), (2,))
         session.commit()
         for text, printed in (
-            ("Number(n), var some = Some{n}", "[(1, Some(x=1)), (2, Some(x=2))]"),
+            ("Number(n), var some = Some{n}", "[(1, 1), (2, 2)]"),
             ("Number(n), var left: Either<u32, string> = Left{n}", "[(1, Left(l=1)), (2, Left(l=2))]"),
         ):
             assert str(session.query(text).rows) == printed
