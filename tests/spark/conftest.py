@@ -6,6 +6,7 @@ The session is classic and local, unless DDLOG_TEST_REMOTE names a Connect serve
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -112,6 +113,18 @@ def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     from ddlog.engine.spark import runtime
 
     monkeypatch.setattr(runtime, "DEFAULT", runtime.SparkOptions(placement="cluster"))
+
+
+@pytest.fixture(autouse=True)
+def collected_here() -> Iterator[None]:
+    """On Connect, garbage is collected after each test alone. PySpark's client calls its server in finalizers
+    of frames: in a thread that gRPC is just starting, such a call waits for that thread."""
+    if "DDLOG_TEST_REMOTE" in os.environ:
+        gc.disable()
+        yield
+        gc.collect()
+    else:
+        yield
 
 
 @pytest.fixture
