@@ -11,7 +11,7 @@ from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
 from ddlog.explaining.held import ANY
 from ddlog.explaining.node import Node, decisive
-from ddlog.explaining.stages import Stage, plain
+from ddlog.explaining.stages import BodyStage, plain
 from ddlog.lowering.lower import lower_query
 from ddlog.sessions.program import Program
 
@@ -64,7 +64,7 @@ class Checked:
         if key not in self._instances:
             self._instances[key] = set()
             made = plain(rule, self.program.checked)
-            names = Stage(made, len(made.body), ()).variables
+            names = BodyStage(made, len(made.body), ()).variables
             named = [name for name in names if "$" not in name]
             for head in (each for each in rule.heads if each.relation == relation):
                 for row in evaluate(
