@@ -39,7 +39,7 @@ def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None
     program = ddlog.compile(text)
     with program.session() as session:
         session.start()
-        before: Contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        before: Contents = {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
         for number, transaction in enumerate(stream):
             for relation, row, sign in transaction:
                 (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
@@ -47,7 +47,7 @@ def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None
                 session.commit()
             except ddlog.DDlogError:  # it does not settle
                 return
-            now = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+            now = {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
             for name in program.relations if number >= len(stream) - last else ():
                 changed = sorted(now[name].keys() ^ before[name].keys())
                 for row in changed[:rows]:
@@ -61,7 +61,7 @@ def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None
                 for row in list(now[name].keys() & before[name].keys())[:1]:
                     with pytest.raises(ddlog.DDlogError, match="did not change"):
                         why_change(SessionHeld(session.state), name, row)
-            assert now == {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+            assert now == {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
             before = now
 
 
