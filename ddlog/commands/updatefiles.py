@@ -16,7 +16,7 @@ from typing import Protocol, TextIO
 from ..core import Index, Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
-from ..io.delimited import COMMAS, TABS
+from ..io.delimited import usual_shape
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
 from ..io.read import faulty_file
@@ -74,7 +74,7 @@ def update_commands(
     ending = path.name.removesuffix(".gz").rpartition(".")[2]
     if is_separated(name):
         relation = relation or path.name.split(".")[0]
-        shape = COMMAS if ending == "csv" else TABS
+        shape = usual_shape(ending)
         yield from separated_changes(text, shape, relation, relations, typedefs, name, refuse, dialect)
         return
     is_json = ending in ("jsonl", "ndjson", "json")

@@ -19,10 +19,11 @@ from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.following import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
-from ..io.delimited import COMMAS, TABS, Record, Shape, records
+from ..io.delimited import Record, Shape, records, usual_shape
 from ..io.faults import CellFault
 from ..io.files import FactFile, split_name
-from ..io.read import fault_in, read_facts
+from ..io.formats import TABLE_FORMATS
+from ..io.read import fault_in, read_facts, table_of
 from ..io.refusals import Refuse, stop
 from ..values.rows import Row
 
@@ -50,15 +51,15 @@ def changes_in(
     named = split_name(path)
     if named is None:
         return None
-    if named[1] in ("parquet", "arrow"):
-        return _table_changes(path, named[1], relation, typedefs)
+    if named[1] in TABLE_FORMATS:
+        return _table_changes(FactFile(relation.name, path, named[1]), relation, typedefs)
     if named[1] in ("jsonl", "ndjson", "json"):
         if not _is_json_change(_head(path)):
             return None
         reader = JsonReader(relations, typedefs, str(path))
         reader.feed(read_update_file(path))
         return _rows(commands_of(reader, True, False, refuse))
-    shape = COMMAS if named[1] == "csv" else TABS
+    shape = usual_shape(named[1])
     if not _is_separated_change(_head(path), shape, relation):
         return None
     text = read_update_file(path)
@@ -92,16 +93,15 @@ def facts_in(
 
 
 def _table_changes(
-    path: Path, format: str, relation: Relation, typedefs: TypeDefs
+    file: FactFile, relation: Relation, typedefs: TypeDefs
 ) -> Iterator[tuple[str, Row, int]] | None:
     """The changes in a table with the column `op`; None if the table has no such column."""
     from ..io.arrow import columns_of_table
-    from ..io.arrowfiles import open_table
 
     if OP in (column.name for column in relation.columns):
         return None
     try:
-        table = open_table(str(path), format)
+        table = table_of(file)
         if OP not in table.column_names:
             return None
         ops = [_SIGNS.get(str(each).strip()) for each in table[OP].to_pylist()]
@@ -111,9 +111,9 @@ def _table_changes(
             raise CellFault(f"column `{OP}`: expected +1 or -1, found {found!r}", line + 1, 0, "")
         rows = columns_of_table(table.drop_columns([OP]), relation, typedefs).rows(relation)
     except CellFault as fault:
-        raise DDlogError([fault_in(str(path), fault)]) from None
+        raise DDlogError([fault_in(file.shown, fault)]) from None
     except OSError as error:
-        raise DDlogError([CannotRead(str(path), error.strerror or str(error))]) from None
+        raise DDlogError([CannotRead(file.shown, error.strerror or str(error))]) from None
     return ((relation.name, row, op or 0) for row, op in zip(rows, ops, strict=True))
 
 

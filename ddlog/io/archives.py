@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
 from .dialects import Dialect
-from .files import NO_NAMES, FactFile, FoundFacts, split_name
+from .files import NO_NAMES, FactFile, FoundFacts, no_format, split_name
 from .formats import TEXT_FORMATS
 
 
@@ -41,8 +41,7 @@ def member_of(relation: str, archive: Path, member: str | None) -> FactFile:
         raise DDlogError([errors.CannotRead(str(archive), reason)])
     named = _text_name(found[0])
     if named is None:
-        formats = ", ".join(f".{each}" for each in TEXT_FORMATS)
-        raise DDlogError([errors.NotAPartFile(path=f"{archive}/{found[0]}", formats=formats)])
+        raise DDlogError([no_format(f"{archive}/{found[0]}", TEXT_FORMATS)])
     return _file(relation, archive, found[0], named[1])
 
 

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..core import Relation
-from .arrow import columns_of_table, portable, to_table
-from .columns import Columns, TypeDefs
 from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
 from .header import column_places
-from .reading import Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def read_parquet(path: Path, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
-    """The rows of a Parquet file. Raises CellFault with the number of the row, OSError."""
-    table = in_columns(open_table(str(path), "parquet"), relation, reading.dialect)
-    return columns_of_table(table, relation, typedefs)
-
-
-def read_arrow(path: Path, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
-    """The rows of an Arrow file or stream. Raises CellFault with the number of the row, OSError."""
-    table = in_columns(open_table(str(path), "arrow"), relation, reading.dialect)
-    return columns_of_table(table, relation, typedefs)
 
 
 def in_columns(table: pa.Table, relation: Relation, dialect: Dialect) -> pa.Table:
@@ -40,10 +25,10 @@ def in_columns(table: pa.Table, relation: Relation, dialect: Dialect) -> pa.Tabl
     return table.select(places).rename_columns([column.name for column in relation.columns])
 
 
-def open_table(path: str, kind: str) -> pa.Table:
-    """The table in a Parquet or an Arrow file. Raises CellFault, OSError."""
+def _opened(kind: str, read: Callable[[str], pa.Table], path: str) -> pa.Table:
+    """The table that `read` finds in a file, checked. Raises CellFault, OSError."""
     try:
-        return checked(lambda: _read_parquet(path) if kind == "parquet" else _read_ipc(path))
+        return checked(partial(read, path))
     except ValueError as error:
         raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
 
@@ -82,44 +67,18 @@ def _read_ipc(path: str) -> pa.Table:
         return ipc.open_stream(data).read_all()
 
 
-def write_parquet(
-    out: BinaryIO,
-    relation: Relation,
-    columns: Sequence[Any],
-    weights: Sequence[int] | None,
-    typedefs: TypeDefs,
-) -> None:
-    """Writes a relation as Parquet. Raises ValueError."""
+def _write_parquet(out: BinaryIO, table: pa.Table) -> None:
     from pyarrow import parquet
 
-    if not relation.columns:
-        raise ValueError(f"Parquet has no rows without columns, and {relation.name} has none")
-    parquet.write_table(_table(relation, columns, weights, typedefs), out)
+    parquet.write_table(table, out)
 
 
-def write_arrow(
-    out: BinaryIO,
-    relation: Relation,
-    columns: Sequence[Any],
-    weights: Sequence[int] | None,
-    typedefs: TypeDefs,
-) -> None:
-    """Writes a relation as an Arrow file. Raises ValueError."""
+def _write_ipc(out: BinaryIO, table: pa.Table) -> None:
     from pyarrow import ipc
 
-    if not relation.columns:
-        raise ValueError(f"Arrow has no rows without columns, and {relation.name} has none")
-    table = _table(relation, columns, weights, typedefs)
     with ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
 
 
-def _table(
-    relation: Relation, columns: Sequence[Any], weights: Sequence[int] | None, typedefs: TypeDefs
-) -> pa.Table:
-    named = [(column.name, column.type) for column in relation.columns]
-    return portable(to_table(named, columns, typedefs, weights))
-
-
-PARQUET = TableFormat(read_parquet, write_parquet)
-ARROW = TableFormat(read_arrow, write_arrow)
+PARQUET = TableFormat(lambda path, _: _opened("parquet", _read_parquet, path), _write_parquet)
+ARROW = TableFormat(lambda path, _: _opened("arrow", _read_ipc, path), _write_ipc)

@@ -47,6 +47,11 @@ class Shape:
 COMMAS, TABS = Shape(",", '"'), Shape("\t")
 
 
+def usual_shape(format: str) -> Shape:
+    """The usual shape of the rows in files of a format."""
+    return COMMAS if format == "csv" else TABS
+
+
 def records(text: str, shape: Shape) -> Iterator[Record]:
     """The rows of a text. Raises CellFault at a quote that does not end."""
     for _ in range(shape.skip):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -53,6 +53,11 @@ def split_name(path: Path) -> tuple[str, str, bool] | None:
     if not stem or ending not in (TEXT_FORMATS if compressed else FORMATS):
         return None
     return stem, ending, compressed
+
+
+def no_format(path: str | Path, formats: Iterable[str] = FORMATS) -> Diagnostic:
+    """The error about a file whose name ends as those of none of the formats."""
+    return errors.NotAPartFile(path=str(path), formats=", ".join(f".{each}" for each in formats))
 
 
 def find_facts(
@@ -133,8 +138,6 @@ def _parts(relation: str, path: Path, problems: list[Diagnostic]) -> Iterator[Fa
     for part in _entries(path):
         split = split_name(part)
         if split is None or part.is_dir():
-            problems.append(
-                errors.NotAPartFile(path=str(part), formats=", ".join(f".{each}" for each in FORMATS))
-            )
+            problems.append(no_format(part))
         else:
             yield FactFile(relation, part, split[1], split[2])

@@ -6,17 +6,19 @@ read or written. A new format is a row here, and a constant of that kind in a fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ..core import Relation
 from ..values import TypeDefs
+from .dialects import Dialect
 from .reading import Reading
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .columns import Columns
 
 TEXT_FORMATS: Final = {
@@ -56,11 +58,11 @@ class TextFormat:
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
-    """A format of columns. `read` raises CellFault and OSError; `write` is given the columns, and the weights
-    of a multiset, and raises ValueError for a relation that the format cannot hold."""
+    """A format of tables. `read` gives the table in a file, and raises CellFault, OSError and DDlogError;
+    `write` raises ValueError for a table that the format cannot hold."""
 
-    read: Callable[[Path, Relation, TypeDefs, Reading], Columns]
-    write: Callable[[BinaryIO, Relation, Sequence[Any], Sequence[int] | None, TypeDefs], None]
+    read: Callable[[str, Dialect], pa.Table]
+    write: Callable[[BinaryIO, pa.Table], None]
 
 
 def text_format(name: str) -> TextFormat:

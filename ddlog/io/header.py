@@ -8,7 +8,6 @@ are a row. In these two cases a note says what was done. The option `header` of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from ..core import Relation
@@ -44,7 +43,7 @@ def find_header(
     found = [place for place in places if place is not None]
     if not is_row or dialect.header == "yes" or dialect.map:
         return found, ""
-    seen = {cell for record in islice(below, SAMPLE) for cell in record.cells}
+    seen = {cell for record in below for cell in record.cells}
     again = next((cell for cell in first.cells if cell in seen), None)
     if again is not None:
         why = f"as `{again}` is also below it"

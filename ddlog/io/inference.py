@@ -18,17 +18,12 @@ from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, counted
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
-from . import delimited
-from .arrowfiles import open_table
-from .delimited import Shape, records
+from .delimited import Shape, records, usual_shape
 from .dialects import DELIMITED, TABLES, check_fits, split_options
-from .excelfiles import sheet_of
 from .faults import CellFault, FaultyFile
-from .files import FactFile, split_name
-from .formats import FORMATS
+from .files import FactFile, no_format, split_name
 from .jsonfiles import items_of
-from .read import fault_in, faulty_file, load
-from .utf8 import decode
+from .read import fault_in, faulty_file, table_of, text_of
 
 _MOST_OF_A_KEY = 12
 """The columns whose pairs are tried as keys."""
@@ -66,8 +61,7 @@ def inferred(place: str) -> Inferred:
     name, dialect = split_options(place)
     named = split_name(Path(name))
     if named is None:
-        formats = ", ".join(f".{each}" for each in FORMATS)
-        raise DDlogError([errors.NotAPartFile(path=name, formats=formats)])
+        raise DDlogError([no_format(name)])
     stem, format, compressed = named
     check_fits(dialect, format, name)
     try:
@@ -87,12 +81,9 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
     if file.format in DELIMITED:
         return _delimited(file)
     if file.format in TABLES:
-        excel = file.format == "xlsx"
-        table = (
-            sheet_of(str(file.path), file.dialect.sheet) if excel else open_table(str(file.path), file.format)
-        )
+        table = table_of(file)
         return [_Column(name, table[name].to_pylist()) for name in table.column_names], []
-    text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
+    text = text_of(file)
     rows = [item for _, item in items_of(text, file.format != "json")]
     if all(isinstance(row, dict) for row in rows):
         names = list(dict.fromkeys(chain.from_iterable(rows)))
@@ -104,7 +95,7 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
 
 
 def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
-    text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
+    text = text_of(file)
     shape, options = _shape(text, file)
     found = list(records(text, shape))
     first = found[0].cells if found else []
@@ -126,7 +117,7 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
 
 def _shape(text: str, file: FactFile) -> tuple[Shape, list[str]]:
     """The shape of the rows; a file without commas in its first line may have other signs."""
-    dialect, usual = file.dialect, delimited.COMMAS if file.format == "csv" else delimited.TABS
+    dialect, usual = file.dialect, usual_shape(file.format)
     first = text.split("\n", 1)[0]
     signs = [sign for sign in (usual.separator, ";", "\t", "|") if sign in first]
     sign = dialect.delimiter or (signs[0] if signs else usual.separator)

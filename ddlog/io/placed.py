@@ -8,15 +8,14 @@ from typing import Any
 from ..core import Relation
 from ..errors.excerpt import Excerpt
 from ..errors.source import Span
-from . import delimited
 from .columns import TypeDefs
+from .delimited import records, usual_shape
 from .delimitedfiles import after_header, cell_readers, read_cells, shaped
 from .dialects import DELIMITED, JSON
 from .files import FactFile
 from .jsonfiles import fault_at, in_columns, items_of, row_from_json
-from .read import load
+from .read import text_of
 from .reading import Reading
-from .utf8 import decode
 
 
 def placed_rows(
@@ -25,16 +24,15 @@ def placed_rows(
     """The rows of a file that was read without a fault, each with its line; none of a file without lines."""
     name = file.shown
     if file.format in DELIMITED:
-        text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
-        shape = shaped(delimited.COMMAS if file.format == "csv" else delimited.TABS, file.dialect, relation)
+        shape = shaped(usual_shape(file.format), file.dialect, relation)
         readers = cell_readers(relation, typedefs, file.dialect)
-        rows = delimited.records(text, shape)
-        found, order = after_header(rows, relation, readers, shape, Reading(file.dialect))
+        rows, reading = records(text_of(file), shape), Reading(file.dialect)
+        found, order = after_header(rows, relation, readers, shape, reading)
         for record in found:
             row = read_cells(record, readers, order or range(len(readers)))
             yield row, _line(name, record.line, record.text)
     if file.format in JSON:
-        text = decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
+        text = text_of(file)
         named = in_columns(relation, file.dialect)
         for position, item in items_of(text, file.format != "json"):
             fault = fault_at(text, position, "")

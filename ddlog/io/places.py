@@ -28,7 +28,7 @@ from ..errors.spark import OnlySparkReads
 from ..errors.unknown import NoSuchRelation
 from .archives import find_members, member_of
 from .dialects import PLAIN, Dialect, check_fits, split_options
-from .files import NO_NAMES, FactFile, FoundFacts, find_facts, split_name
+from .files import NO_NAMES, FactFile, FoundFacts, find_facts, no_format, split_name
 from .formats import FORMATS
 from .remote import WEB, files_at
 
@@ -209,8 +209,7 @@ def _file_or_parts(relation: str, path: Path, place: Place) -> list[FactFile]:
 def _one(relation: str, path: Path) -> FactFile:
     name = split_name(path)
     if name is None or path.is_dir():
-        formats = ", ".join(f".{each}" for each in FORMATS)
-        raise DDlogError([errors.NotAPartFile(path=str(path), formats=formats)])
+        raise DDlogError([no_format(path)])
     return FactFile(relation, path, name[1], name[2])
 
 

@@ -7,8 +7,8 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
 from ..core import Relation
 from ..errors import facts as errors
@@ -21,6 +21,10 @@ from .files import FactFile
 from .formats import TABLE_FORMATS, table_format, text_format
 from .reading import Reading
 from .refusals import Refuse
+from .utf8 import decode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def read_facts(
@@ -46,24 +50,32 @@ def read_facts(
     except FaultyFile as faulty:
         raise faulty_file(path, faulty) from None
     except CellFault as fault:
-        raise DDlogError([fault_in(file.shown, fault)]) from None
+        raise DDlogError([fault_in(path, fault)]) from None
     except IsADirectoryError:
-        raise DDlogError([errors.DirectoryForFile(path=file.shown)]) from None
+        raise DDlogError([errors.DirectoryForFile(path=path)]) from None
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DDlogError([errors.CannotRead(path=file.shown, reason=reason)]) from None
+        raise DDlogError([errors.CannotRead(path=path, reason=reason)]) from None
 
 
 def _columns(file: FactFile, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
     if file.format in TABLE_FORMATS:
-        read = table_format(file.format).read
-        if file.fetch is None:
-            return read(file.path, relation, typedefs, reading)
-        with NamedTemporaryFile(suffix=f".{file.format}") as here:
-            here.write(file.fetch())
-            here.flush()
-            return read(Path(here.name), relation, typedefs, reading)
+        from .arrow import columns_of_table
+        from .arrowfiles import in_columns
+
+        return columns_of_table(in_columns(table_of(file), relation, file.dialect), relation, typedefs)
     return text_format(file.format).read(load(file), relation, typedefs, reading)
+
+
+def table_of(file: FactFile) -> pa.Table:
+    """The table in a file of columns. Raises CellFault, OSError, DDlogError."""
+    read = table_format(file.format).read
+    if file.fetch is None:
+        return read(str(file.path), file.dialect)
+    with NamedTemporaryFile(suffix=f".{file.format}") as here:
+        here.write(file.fetch())
+        here.flush()
+        return read(here.name, file.dialect)
 
 
 def load(file: FactFile) -> bytes:
@@ -73,6 +85,11 @@ def load(file: FactFile) -> bytes:
             return archive.read(file.dialect.member or "")
     data = file.path.read_bytes() if file.fetch is None else file.fetch()
     return gzip.decompress(data) if file.compressed else data
+
+
+def text_of(file: FactFile) -> str:
+    """The text of a text file, without a byte order mark. Raises FaultyFile, and what `load` raises."""
+    return decode(load(file), file.dialect.encoding).removeprefix("\ufeff")
 
 
 def faulty_file(path: str, faulty: FaultyFile) -> DDlogError:

@@ -12,8 +12,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.sessions import NotInstalled
 from ..errors.spark import OnlySparkReads
 from .dialects import Dialect
-from .files import FactFile, split_name
-from .formats import FORMATS
+from .files import FactFile, no_format, split_name
 
 WEB = ("http:", "https:")
 
@@ -38,8 +37,7 @@ def files_at(relation: str, url: str, dialect: Dialect) -> list[FactFile]:
 def _file(relation: str, url: str, system: Any, path: str, dialect: Dialect) -> FactFile:
     named = split_name(Path(PurePosixPath(path.partition("?")[0]).name))
     if named is None:
-        formats = ", ".join(f".{each}" for each in FORMATS)
-        raise DDlogError([errors.NotAPartFile(path=url, formats=formats)])
+        raise DDlogError([no_format(url)])
     return FactFile(
         relation, Path(path), named[1], named[2], dialect, url, partial(_fetch, system, path, url)
     )

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core import Relation
 from ..errors import facts as errors
@@ -15,6 +15,9 @@ from ..errors.diagnostics import DDlogError
 from .columns import TypeDefs
 from .filenames import file_name
 from .formats import TEXT_FORMATS, Row, TextFormat, table_format, text_format
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _CHUNK = 1 << 14
 
@@ -37,10 +40,21 @@ def write_relation(
                 out.write(text.encode("utf-8"))
             return path
         try:
-            table_format(format).write(out, relation, columns(), weights, typedefs)
+            table_format(format).write(out, _table(format, relation, columns(), weights, typedefs))
         except ValueError as error:
             raise DDlogError([errors.CannotWrite(path=str(path), reason=str(error))]) from None
     return path
+
+
+def _table(
+    format: str, relation: Relation, columns: Sequence[Any], weights: Sequence[int] | None, typedefs: TypeDefs
+) -> pa.Table:
+    from .arrow import portable, to_table
+
+    if not relation.columns:
+        raise ValueError(f"{format.capitalize()} has no rows without columns, and {relation.name} has none")
+    named = [(column.name, column.type) for column in relation.columns]
+    return portable(to_table(named, columns, typedefs, weights))
 
 
 def row_writer(format: str, relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
