@@ -98,7 +98,7 @@ def _watch(
         if options.output is not None:
             StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
     with progress:
-        first = _first_commit(session, options, note)
+        first = _first_commit(session, options, note, refuse)
     receive, watch = _receiver(session, options, names), Watch(session, home)
     if watch.batches:
         note(f"continuing after epoch {watch.batches} of {options.checkpoint or options.state}")
@@ -136,13 +136,13 @@ def _stream(
 
     assert options.follow is not None
     spark = session.spark or open_session(conf=dict(options.engine.conf))
-    first = _first_of_old(session, options, note) if _has_old_log(session, options) else None
+    first = _first_of_old(session, options, note, refuse) if _has_old_log(session, options) else None
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         if session.state.durable is not None and options.output is not None:
             StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
         with progress:
-            first = first or _first_commit(session, options, note)
+            first = first or _first_commit(session, options, note, refuse)
         receive, known = _receiver(session, options, names), epochs.position(_STREAM)
         if known is not None:
             place = options.checkpoint or options.state
@@ -171,14 +171,14 @@ def _stream(
         epochs.close()
 
 
-def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
+def _first_commit(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
     """Begins a session with its facts, or with what its state holds: the facts are in it, if it began with
     them. Raises DDlogError."""
     from ..spark.streaming.identity import facts_digest
 
     durable, digest = session.state.durable, facts_digest(options.input)
     if durable is None:
-        return _facts(session, options, note)
+        return _facts(session, options, note, refuse)
     known = durable.positions.of(FACTS)
     if session.resumed and not (options.replace or options.merge):
         if known is not None and known.query != digest:
@@ -187,20 +187,20 @@ def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
             return session.start()
         check_input(session, options)
     with durable.positions.advanced(FACTS, digest, 0):
-        return _facts(session, options, note)
+        return _facts(session, options, note, refuse)
 
 
-def _facts(session: Session, options: RunOptions, note: Note) -> Changes:
+def _facts(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
     if not options.input:
         return session.start()
-    return session.load(options.input, note=note, replace=options.replace)
+    return session.load(options.input, note=note, replace=options.replace, refuse=refuse)
 
 
 def _has_old_log(session: Session, options: RunOptions) -> bool:
     return options.checkpoint is not None and session.state.durable is None
 
 
-def _first_of_old(session: Session, options: RunOptions, note: Note) -> Changes:
+def _first_of_old(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
     """Begins a session whose checkpoint is of an earlier version, which does not hold the facts. Raises
     DDlogError if it began with others."""
     from ..spark.streaming.identity import facts_digest
@@ -210,7 +210,7 @@ def _first_of_old(session: Session, options: RunOptions, note: Note) -> Changes:
     log = OldLog(set_aside(local_path(options.checkpoint or "")), session.program)
     if log.entries and log.entries[-1].facts != facts_digest(options.input):
         raise DDlogError([CheckpointOfOtherFacts(str(options.checkpoint))])
-    return _facts(session, options, note)
+    return _facts(session, options, note, refuse)
 
 
 @contextmanager

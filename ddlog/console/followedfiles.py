@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..commands.changefiles import JsonReader, separated_changes
 from ..commands.commands import Commit, Start
@@ -26,6 +27,9 @@ from ..io.formats import TABLE_FORMATS
 from ..io.read import fault_in, read_facts, table_of
 from ..io.refusals import Refuse, stop
 from ..values.rows import Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _HEAD = 1 << 20
 OP = "op"
@@ -52,7 +56,7 @@ def changes_in(
     if named is None:
         return None
     if named[1] in TABLE_FORMATS:
-        return _table_changes(FactFile(relation.name, path, named[1]), relation, typedefs)
+        return _table_changes(FactFile(relation.name, path, named[1]), relation, typedefs, refuse)
     if named[1] in ("jsonl", "ndjson", "json"):
         if not _is_json_change(_head(path)):
             return None
@@ -93,28 +97,45 @@ def facts_in(
 
 
 def _table_changes(
-    file: FactFile, relation: Relation, typedefs: TypeDefs
+    file: FactFile, relation: Relation, typedefs: TypeDefs, refuse: Refuse
 ) -> Iterator[tuple[str, Row, int]] | None:
     """The changes in a table with the column `op`; None if the table has no such column."""
-    from ..io.arrow import columns_of_table
 
     if OP in (column.name for column in relation.columns):
         return None
     try:
         table = table_of(file)
-        if OP not in table.column_names:
-            return None
-        ops = [_SIGNS.get(str(each).strip()) for each in table[OP].to_pylist()]
-        if None in ops:
-            line = ops.index(None)
-            found = table[OP][line].as_py()
-            raise CellFault(f"column `{OP}`: expected +1 or -1, found {found!r}", line + 1, 0, "")
-        rows = columns_of_table(table.drop_columns([OP]), relation, typedefs).rows(relation)
     except CellFault as fault:
         raise DDlogError([fault_in(file.shown, fault)]) from None
     except OSError as error:
         raise DDlogError([CannotRead(file.shown, error.strerror or str(error))]) from None
-    return ((relation.name, row, op or 0) for row, op in zip(rows, ops, strict=True))
+    return _signed_rows(file, table, relation, typedefs, refuse) if OP in table.column_names else None
+
+
+def _signed_rows(
+    file: FactFile, table: pa.Table, relation: Relation, typedefs: TypeDefs, refuse: Refuse
+) -> Iterator[tuple[str, Row, int]]:
+    """The rows of a table, each with its sign. Wrong rows are refused. Raises DDlogError."""
+    from ..io.arrow import columns_of_table
+
+    ops, wrong = table[OP].to_pylist(), set[int]()
+
+    def skip(fault: CellFault) -> None:
+        wrong.add(fault.line)
+        refuse(DDlogError([fault_in(file.shown, fault)]))
+
+    try:
+        rows = columns_of_table(table.drop_columns([OP]), relation, typedefs, skip).rows(relation)
+    except CellFault as fault:
+        raise DDlogError([fault_in(file.shown, fault)]) from None
+    right = (number for number in range(1, len(ops) + 1) if number not in wrong)
+    for number, row in zip(right, rows, strict=True):
+        op = ops[number - 1]
+        sign = _SIGNS.get(str(op).strip())
+        if sign is not None:
+            yield relation.name, row, sign
+        else:
+            skip(CellFault(f"column `{OP}`: expected +1 or -1, found {op!r}", number, 0, ""))
 
 
 def _rows(commands: Iterator[Command]) -> Iterator[tuple[str, Row, int]]:

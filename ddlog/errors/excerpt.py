@@ -1,4 +1,5 @@
-"""A source of which only a part is at hand: a line of a large file, the unread part of a stream."""
+"""Sources of which only a part is at hand: a line of a large file, the unread part of a stream, a row of a
+table."""
 
 from __future__ import annotations
 
@@ -18,6 +19,20 @@ class Excerpt(Source):
         lines = self.text.split("\n")
         place = number - self.first
         return lines[place].rstrip("\r") if 0 <= place < len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource(Source):
+    """A file or a table of rows that are not lines of a text."""
+
+    def place(self, line: int, column: int) -> str:
+        """A row of it as messages write it."""
+        return f"{self.name}: row {line}"
+
+
+def row_span(name: str, row: int) -> Span:
+    """The place of a row, counted from 1, of a file or a table without lines."""
+    return Span(RowSource(name, ""), row, 1, row, 2)
 
 
 def span_in(name: str, text: str, first: int, start: int, end: int) -> Span:

@@ -6,19 +6,16 @@ from .diagnostics import Diagnostic
 
 
 class BadFact(Diagnostic):
-    """A fault in a fact file; `row` counts rows if the file has no lines."""
+    """A fault in a fact file; without a span, of the whole file."""
 
     title = "{where}{problem}"
     path: str
     problem: str
-    row: int = 0
 
     @property
     def where(self) -> str:
-        """The place in words, for files without lines."""
-        if self.span is not None:
-            return ""
-        return f"{self.path}: row {self.row}: " if self.row else f"{self.path}: "
+        """The file, if no span says it."""
+        return f"{self.path}: " if self.span is None else ""
 
 
 class NoSuchDirectory(Diagnostic):

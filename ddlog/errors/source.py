@@ -19,6 +19,10 @@ class Source:
     text: str = field(repr=False)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    def place(self, line: int, column: int) -> str:
+        """A place in the source as messages write it."""
+        return f"{self.name}:{line}:{column}"
+
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end."""
         lines = _lines(self.text)
@@ -36,7 +40,7 @@ class Span:
     end_column: int
 
     def __str__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column}"
+        return self.source.place(self.line, self.column)
 
     def to(self, other: Span) -> Span:
         """The stretch from the start of this span to the end of the other."""

@@ -15,22 +15,40 @@ from ..values.units import Units
 from ..values.written import text_form
 from .arrownumbers import numbers_in
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
-from .faults import CellFault
+from .faults import CellFault, RefuseFault, gathered_faults
 from .plainform import from_plain, is_optional_string
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) -> Columns:
-    """The rows of a table whose columns have the names of the relation's, in any order."""
+def columns_of_table(
+    table: pa.Table, relation: Relation, typedefs: TypeDefs, refuse: RefuseFault | None = None
+) -> Columns:
+    """The rows of a table whose columns have the names of the relation's, in any order. Wrong rows are
+    refused; without `refuse` raises FaultyFile, and always CellFault for wrong columns."""
     check_names(table.column_names, relation)
-    data = tuple(checked_column(table.column(column.name), column, typedefs) for column in relation.columns)
-    return Columns(data, table.num_rows)
+    wrong: dict[int, CellFault] = {}
+
+    def note(fault: CellFault) -> None:
+        wrong.setdefault(fault.line, fault)
+
+    columns = [(table.column(column.name), column) for column in relation.columns]
+    data = tuple(checked_column(column, declared, typedefs, note) for column, declared in columns)
+    if not wrong:
+        return Columns(data, table.num_rows)
+    with gathered_faults(refuse) as faults:
+        for row in sorted(wrong):
+            faults.add(wrong[row])
+    right = np.setdiff1d(np.arange(table.num_rows), np.fromiter(wrong, np.int64) - 1)
+    return columns_of_table(table.take(right), relation, typedefs)
 
 
-def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs) -> ColumnData:
-    """A column of values; the slow way round when the quick one does not fit, to say which row is wrong."""
+def checked_column(
+    column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs, refuse: RefuseFault
+) -> ColumnData:
+    """A column of values; the slow way round when the quick one does not fit, to say which rows are wrong.
+    They are refused, and have no value."""
     import pyarrow as pa
 
     try:
@@ -45,7 +63,7 @@ def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs
         try:
             values.append(from_plain(item, declared.type, typedefs))
         except (ValueError, OverflowError) as error:
-            raise CellFault(f"column `{declared.name}`: {error}", row, 0, "") from None
+            refuse(CellFault(f"column `{declared.name}`: {error}", row, 0, ""))
     return values
 
 

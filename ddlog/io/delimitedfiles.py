@@ -24,7 +24,7 @@ from .columns import Columns, TypeDefs, cell_writer, integer_bounds, transpose, 
 from .delimited import Record, Shape, records
 from .dialectcells import dialect_reader
 from .dialects import PLAIN, Dialect
-from .faults import CellFault, FaultyFile, gathered_faults
+from .faults import CellFault, Faults, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
 from .header import SAMPLE, find_header
 from .plainform import is_optional_string
@@ -118,27 +118,34 @@ def _header_of(
 
 
 def _read_lines(text: str, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
-    readers = cell_readers(relation, typedefs, reading.dialect)
-    width = len(readers)
-    empties = [_empty_text(column.type, typedefs) for column in relation.columns] if width > 1 else ()
-    rows: list[tuple[object, ...]] = []
+    width = len(relation.columns)
     with gathered_faults(reading.refuse) as faults:
         if not width:
             return Columns((), _count_empty(text, shape, relation, reading.dialect))
-        found, order = after_header(records(text, shape), relation, readers, shape, reading)
-        places = order or list(range(width))
-        wide = max(places) + 1 if reading.dialect.extra == "ignore" and order is not None else 0
-        for record in found:
-            if len(record.cells) != width if not wide else len(record.cells) < wide:
-                faults.add(_wrong_count(record, relation))
-                continue
-            try:
-                rows.append(read_cells(record, readers, places, empties))
-            except CellFault:
-                wrong = _cell_faults(record, readers, places)
-                for fault in itertools.islice(wrong, None if reading.refuse is None else 1):
-                    faults.add(fault)
+        rows = [row for row, _ in rows_of(text, shape, relation, typedefs, reading, faults)]
     return transpose(rows, width)
+
+
+def rows_of(
+    text: str, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading, faults: Faults
+) -> Iterator[tuple[tuple[Any, ...], Record]]:
+    """The rows of a text, each with its record; the faults take wrong ones. Raises CellFault."""
+    readers = cell_readers(relation, typedefs, reading.dialect)
+    width = len(readers)
+    empties = [_empty_text(column.type, typedefs) for column in relation.columns] if width > 1 else ()
+    found, order = after_header(records(text, shape), relation, readers, shape, reading)
+    places = order or list(range(width))
+    wide = max(places) + 1 if reading.dialect.extra == "ignore" and order is not None else 0
+    for record in found:
+        if len(record.cells) != width if not wide else len(record.cells) < wide:
+            faults.add(_wrong_count(record, relation))
+            continue
+        try:
+            yield read_cells(record, readers, places, empties), record
+        except CellFault:
+            wrong = _cell_faults(record, readers, places)
+            for fault in itertools.islice(wrong, None if reading.refuse is None else 1):
+                faults.add(fault)
 
 
 def cell_readers(

@@ -31,6 +31,11 @@ RefuseFault: TypeAlias = Callable[[CellFault], None]
 """Takes the fault of a row that is left out."""
 
 
+def raise_fault(fault: CellFault) -> None:
+    """Lets the first fault end the reading. Raises CellFault."""
+    raise fault
+
+
 class Faults:
     """The faults of one file: the first ones, and the number of the others; or none, if they are refused."""
 

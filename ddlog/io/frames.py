@@ -13,7 +13,7 @@ from .. import values
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String
 from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds, rounded
-from .faults import CellFault
+from .faults import CellFault, FaultyFile, raise_fault
 from .plainform import from_plain
 
 _TIMES = "mM"  # the kinds of NumPy's times, which its lists have as numbers
@@ -35,10 +35,11 @@ def columns_of(table: Any, relation: Relation, typedefs: TypeDefs) -> Columns:
         from .arrow import columns_of_table
 
         try:
-            found = pa.table(table)
+            return columns_of_table(pa.table(table), relation, typedefs)
+        except FaultyFile as faulty:
+            raise faulty.faults[0] from None
         except (ValueError, TypeError):
             raise _no_table(table) from None
-        return columns_of_table(found, relation, typedefs)
     raise _no_table(table)
 
 
@@ -76,7 +77,7 @@ def _column(data: Any, column: Column, typedefs: TypeDefs) -> ColumnData:
         from .arrow import checked_column
 
         chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array(_chunks(data))
-        return checked_column(chunked, column, typedefs)
+        return checked_column(chunked, column, typedefs, raise_fault)
     if isinstance(data, np.ndarray):
         return _from_numpy(data, column, typedefs)
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):

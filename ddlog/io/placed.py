@@ -3,40 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from ..core import Relation
-from ..errors.excerpt import Excerpt
+from ..errors.excerpt import Excerpt, row_span
 from ..errors.source import Span
 from .columns import TypeDefs
-from .delimited import records, usual_shape
-from .delimitedfiles import after_header, cell_readers, read_cells, shaped
+from .delimited import usual_shape
+from .delimitedfiles import rows_of, shaped
 from .dialects import DELIMITED, JSON
+from .faults import Faults
 from .files import FactFile
 from .jsonfiles import fault_at, in_columns, items_of, row_from_json
-from .read import text_of
+from .read import columns_in, text_of
 from .reading import Reading
 
 
 def placed_rows(
     file: FactFile, relation: Relation, typedefs: TypeDefs
 ) -> Iterator[tuple[tuple[Any, ...], Span]]:
-    """The rows of a file that was read without a fault, each with its line; none of a file without lines."""
-    name = file.shown
+    """The rows of a file that can be read, each with its place. Wrong rows are passed over."""
     if file.format in DELIMITED:
-        shape = shaped(usual_shape(file.format), file.dialect, relation)
-        readers = cell_readers(relation, typedefs, file.dialect)
-        rows, reading = records(text_of(file), shape), Reading(file.dialect)
-        found, order = after_header(rows, relation, readers, shape, reading)
-        for record in found:
-            row = read_cells(record, readers, order or range(len(readers)))
-            yield row, _line(name, record.line, record.text)
-    if file.format in JSON:
-        text = text_of(file)
-        named = in_columns(relation, file.dialect)
-        for position, item in items_of(text, file.format != "json"):
+        return _of_cells(file, relation, typedefs)
+    return (_of_json if file.format in JSON else _of_table)(file, relation, typedefs)
+
+
+def _of_cells(
+    file: FactFile, relation: Relation, typedefs: TypeDefs
+) -> Iterator[tuple[tuple[Any, ...], Span]]:
+    text = text_of(file)
+    shape = shaped(usual_shape(file.format), file.dialect, relation)
+    reading = Reading(file.dialect, refuse=lambda _: None)
+    for row, record in rows_of(text, shape, relation, typedefs, reading, Faults(reading.refuse)):
+        yield row, _line(file.shown, record.line, record.text)
+
+
+def _of_json(
+    file: FactFile, relation: Relation, typedefs: TypeDefs
+) -> Iterator[tuple[tuple[Any, ...], Span]]:
+    text = text_of(file)
+    named = in_columns(relation, file.dialect)
+    lines = file.format != "json"
+    for position, item in items_of(text, lines, (lambda _: None) if lines else None):
+        with suppress(ValueError, RecursionError):
             fault = fault_at(text, position, "")
-            yield row_from_json(named(item), relation, typedefs), _line(name, fault.line, fault.text)
+            yield row_from_json(named(item), relation, typedefs), _line(file.shown, fault.line, fault.text)
+
+
+def _of_table(
+    file: FactFile, relation: Relation, typedefs: TypeDefs
+) -> Iterator[tuple[tuple[Any, ...], Span]]:
+    wrong = set[int]()
+    columns = columns_in(file, relation, typedefs, Reading(file.dialect, refuse=lambda f: wrong.add(f.line)))
+    numbers = (number for number in count(1) if number not in wrong)
+    for number, row in zip(numbers, columns.rows(relation), strict=False):
+        yield row, row_span(file.shown, number)
 
 
 def _line(name: str, number: int, text: str) -> Span:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..core import Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Note
-from ..errors.excerpt import Excerpt
+from ..errors.excerpt import Excerpt, row_span
 from ..errors.source import Span
 from .columns import Columns, TypeDefs
 from .faults import CellFault, FaultyFile
@@ -43,7 +43,7 @@ def read_facts(
         None if refuse is None else lambda fault: refuse(DDlogError([fault_in(path, fault)])),
     )
     try:
-        columns = _columns(file, relation, typedefs, reading)
+        columns = columns_in(file, relation, typedefs, reading)
         for text in told:
             note(f"{path}: {text}")
         return columns
@@ -58,12 +58,14 @@ def read_facts(
         raise DDlogError([errors.CannotRead(path=path, reason=reason)]) from None
 
 
-def _columns(file: FactFile, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+def columns_in(file: FactFile, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+    """The rows of a fact file. Raises FaultyFile, CellFault, OSError and others."""
     if file.format in TABLE_FORMATS:
         from .arrow import columns_of_table
         from .arrowfiles import in_columns
 
-        return columns_of_table(in_columns(table_of(file), relation, file.dialect), relation, typedefs)
+        table = in_columns(table_of(file), relation, file.dialect)
+        return columns_of_table(table, relation, typedefs, reading.refuse)
     return text_format(file.format).read(load(file), relation, typedefs, reading)
 
 
@@ -103,7 +105,7 @@ def faulty_file(path: str, faulty: FaultyFile) -> DDlogError:
 def fault_in(path: str, fault: CellFault) -> errors.BadFact:
     """The diagnostic for a fault in the file at `path`."""
     if not fault.column:
-        return errors.BadFact(path, fault.message, fault.line)
+        return errors.BadFact(path, fault.message, span=row_span(path, fault.line) if fault.line else None)
     source = Excerpt(path, fault.text, fault.line)
     span = Span(source, fault.line, fault.column, fault.line, fault.column + fault.width)
     return errors.BadFact(path, fault.message, span=span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow.parquet import write_table
 
 import ddlog
 from ddlog.console.cli import main
@@ -85,6 +88,23 @@ def test_an_error_applies_nothing_and_reads_nothing(tmp_path: Path, incoming: Pa
     assert "2.csv:1:3: expected bit<32>" in follow("--state", state)
     put(incoming, "Edge/2.csv", "2,3\n", at=3)
     assert follow("--state", state).count("+1") == 3
+
+
+def test_wrong_rows_are_skipped(tmp_path: Path, incoming: Path, follow: Follow) -> None:
+    table = pa.table({"from": [1, 2, -7, 2], "to": [2, 3, 1, 4], "op": ["+1", "1", "+1", "?"]})
+    (incoming / "Edge").mkdir()
+    write_table(table, incoming / "Edge/1.parquet")
+    (tmp_path / "Edge.csv").write_text("5,6\n6,x\n")
+    shown = follow("--input", f"Edge={tmp_path}/Edge.csv", "--on-error", str(tmp_path / "wrong"))
+    assert shown.count("Path{.from") == 4  # 5 to 6, 1 to 2, 2 to 3 and 1 to 3
+    wrong = [json.loads(line) for line in (tmp_path / "wrong").read_text().splitlines()]
+    places = [
+        f"{tmp_path}/Edge.csv:2:3",
+        f"{incoming}/Edge/1.parquet: row 3",
+        f"{incoming}/Edge/1.parquet: row 4",
+    ]
+    assert [each["place"] for each in wrong] == places
+    assert "row 3: column `from`: -7 is out of the range" in follow()
 
 
 def test_a_file_that_grows_is_not_taken(incoming: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,7 +11,12 @@ from threading import Thread
 from typing import Any
 
 import fsspec
+import pandas
+import polars
+import pyarrow as pa
 import pytest
+from pyarrow.feather import write_feather
+from pyarrow.parquet import write_table as write_parquet
 
 import ddlog
 from ddlog import DDlogError
@@ -99,10 +105,7 @@ def test_encodings_and_dates(tmp_path: Path) -> None:
 
 
 def test_tables_with_other_columns(tmp_path: Path) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    parquet.write_table(pa.table({"N": [1], "who": ["x"], "rest": [0]}), tmp_path / "c.parquet")
+    write_parquet(pa.table({"N": [1], "who": ["x"], "rest": [0]}), tmp_path / "c.parquet")
     assert read(f"{tmp_path}/c.parquet?map=a:who&extra=ignore", "Count")[0] == [("x", 1)]
     with pytest.raises(DDlogError, match="there is no column `a`"):
         read(f"{tmp_path}/c.parquet", "Count")
@@ -222,11 +225,58 @@ def test_after_ten_errors_the_rest_is_counted(tmp_path: Path) -> None:
     assert "note: 1,990 more of these errors in this file" in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "text"), [("p.csv", "1,x,\n2,,\n1,y,\n"), ("p.jsonl", "[1, 1, 1]\n" * 0)])
-def test_a_key_that_is_there_twice(tmp_path: Path, name: str, text: str) -> None:
-    text = text or '{"id": 1, "name": "x"}\n{"id": 2}\n{"id": 1, "name": "y"}\n'
+PEOPLE = {"id": [1, 2, 1], "name": ["x", None, "y"], "age": [None, None, 3]}
+TWICE = {
+    "csv": "1,x,\n2,,\n1,y,3\n",
+    "jsonl": '[1, "x", null]\n{"id": 2}\n{"id": 1, "name": "y", "age": 3}\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "third", "first"),
+    [
+        ("p.csv", "p.csv:3:1", "p.csv:1:1"),
+        ("p.jsonl", "p.jsonl:3:1", "p.jsonl:1:1"),
+        ("p.parquet", "p.parquet: row 3", "p.parquet: row 1"),
+        ("p.arrow", "p.arrow: row 3", "p.arrow: row 1"),
+    ],
+)
+def test_a_key_that_is_there_twice(tmp_path: Path, name: str, third: str, first: str) -> None:
+    place = tmp_path / name
+    if place.suffix[1:] in TWICE:
+        place.write_text(TWICE[place.suffix[1:]])
+    else:
+        (write_parquet if name == "p.parquet" else write_feather)(pa.table(PEOPLE), str(place))
     with pytest.raises(DDlogError) as caught:
-        read(written(tmp_path / name, text), "Person")
+        read(str(place), "Person")
     shown = str(caught.value)
-    assert f"{name}:3:1: Person already has a row with the key 1" in shown and '"y"' in shown
-    assert f"{name}:1:1: the other row is" in shown and '"x"' in shown
+    assert f"{third}: Person already has a row with the key 1" in shown and '"y"' in shown
+    assert f"{first}: the other row is" in shown and '"x"' in shown
+    wrong: list[DDlogError] = []
+    assert read(str(place), "Person", refuse=wrong.append)[0] == [(1, "x", None), (2, None, None)]
+    assert [str(each.diagnostics[0].span) for each in wrong] == [f"{tmp_path}/{third}"]
+
+
+@pytest.mark.parametrize("form", [pa.table, pandas.DataFrame, polars.DataFrame, dict])
+def test_a_key_that_a_table_has_twice(form: Callable[[Any], Any]) -> None:
+    with PROGRAM.session() as session:
+        with pytest.raises(DDlogError) as caught:
+            session.insert_table("Person", form(PEOPLE))
+        assert "the table for Person: row 3: Person already has a row with the key 1" in str(caught.value)
+        assert "row 1: the other row is" in str(caught.value) and not session.in_transaction
+        session.insert("Person", (1, "x", None))
+        with pytest.raises(DDlogError, match=r"key 1\n.*this row is .*\"y\".*\n.*the other row is .*\"x\""):
+            session.insert("Person", (1, "y", None))
+        session.rollback()
+
+
+def test_wrong_rows_of_tables_are_told_and_skipped(tmp_path: Path) -> None:
+    numbers = [1, -1, None, 4, *[-2] * 20]
+    write_parquet(pa.table({"a": ["x"] * 24, "n": numbers}), tmp_path / "c.parquet")
+    wrong: list[DDlogError] = []
+    place = f"{tmp_path}/c.parquet"
+    assert read(place, "Count", refuse=wrong.append)[0] == [("x", 1), ("x", 4)]
+    assert [str(each.diagnostics[0].span) for each in wrong[:2]] == [f"{place}: row 2", f"{place}: row 3"]
+    with pytest.raises(DDlogError) as caught:
+        read(place, "Count")
+    assert len(caught.value.diagnostics) == 10 and "12 more of these errors" in str(caught.value)

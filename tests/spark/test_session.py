@@ -120,11 +120,19 @@ def test_values_of_all_shapes_go_round(spark: SparkSession, session: ddlog.Sessi
     assert session.commit().rows("Copy") == [(row, -weight) for row, weight in changes.rows("Copy")]
 
 
+def test_a_key_that_files_have_twice(session: ddlog.Session, tmp_path: Path) -> None:
+    (tmp_path / "Person.csv").write_text("7,x\n8,y\n7,z\n")
+    with pytest.raises(DDlogError) as caught:
+        session.load(tmp_path)
+    assert "Person.csv:3:1: Person already has a row with the key 7" in str(caught.value)
+    assert "Person.csv:1:1: the other row is" in str(caught.value)
+
+
 def keyed_steps(spark: SparkSession, session: ddlog.Session) -> None:
     """What a primary key allows and forbids, in tables and in rows."""
     people = lambda *rows: spark.createDataFrame(list(rows), "id INT, name STRING")  # noqa: E731
     session.insert("Person", people((1, "a"), (2, "b")))
-    with pytest.raises(DDlogError, match="Person already has a row with the key 2"):
+    with pytest.raises(DDlogError, match=r"the key 2\n.*this row is .*\"x\"}\n.*\"b\"}$"):
         session.insert("Person", people((3, "c"), (2, "x")))
     with pytest.raises(DDlogError, match="Person already has a row with the key 7"):
         session.insert("Person", people((7, "c"), (7, "x")))

@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 
 from ...core import Relation
 from ...engine.runtime import Batch
-from ...errors.changes import DifferentValue, KeyExists, KeyMissing
+from ...errors.changes import DifferentValue, KeyMissing
 from ...errors.diagnostics import DDlogError
+from ...errors.source import Span
 from ...values.rows import Row
 from .keys import PrimaryKey
 from .present import SignedBatch
@@ -85,8 +86,7 @@ class KeyedChanges:
         self._learn(rows)
         for row in rows:
             key = self._key_of(row)
-            if self.get(key) is not None:
-                raise self._fault(KeyExists, key)
+            self._check_absent(key, row)
             self._set(key, row)
 
     def delete(self, rows: Sequence[Row]) -> None:
@@ -112,8 +112,8 @@ class KeyedChanges:
         Raises DDlogError if the key is absent or the new key is taken."""
         changed = change(self._row_of(key))
         new_key = self._key_of(changed)
-        if new_key != key and self.get(new_key) is not None:
-            raise self._fault(KeyExists, new_key)
+        if new_key != key:
+            self._check_absent(new_key, changed)
         self._set(key, None)
         self._set(new_key, changed)
 
@@ -122,6 +122,16 @@ class KeyedChanges:
             for row in rows():
                 if self.get(self._key_of(row)) != row:
                     self.insert([row])
+
+    def load_new(self, rows: Iterable[tuple[Row, Span]], refuse: Callable[[DDlogError], None]) -> None:
+        """Inserts rows with their places; a row with the key of another row is refused."""
+        for row, span in rows:
+            key = self._key_of(row)
+            present = self.get(key)
+            if present is None:
+                self._set(key, row)
+            elif present != row:
+                refuse(self._present.key.exists(self._present.relation.name, row, present, span))
 
     def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
         if not self._take(batch, sign, rows, False):
@@ -200,9 +210,15 @@ class KeyedChanges:
             raise self._fault(KeyMissing, key)
         return present
 
+    def _check_absent(self, key: Hashable, row: Row) -> None:
+        """Raises DDlogError if there is a row with the key of a new one."""
+        present = self.get(key)
+        if present is not None:
+            raise self._present.key.exists(self._present.relation.name, row, present)
+
     def _set(self, key: Hashable, row: Row | None) -> None:
         self._log.append(_Touch(key, key in self._now, self._now.get(key)))
         self._now[key] = row
 
-    def _fault(self, kind: type[KeyExists | KeyMissing | DifferentValue], key: Hashable) -> DDlogError:
+    def _fault(self, kind: type[KeyMissing | DifferentValue], key: Hashable) -> DDlogError:
         return DDlogError([kind(self._present.relation.name, self._present.key.show(key))])

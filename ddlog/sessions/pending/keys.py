@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ... import values
 from ...core import Block, Declare, Expr, GetField, MakeStruct, MakeTuple, Relation, Var, VarPattern
+from ...errors.changes import KeyExists
+from ...errors.diagnostics import DDlogError, Note
+from ...errors.source import Span
 from ...types import TypeDef
-from ...values.rows import Row
+from ...values.rows import Row, record_text
 
 if TYPE_CHECKING:
     from ..program import Program
@@ -18,20 +21,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PrimaryKey:
-    """`of` computes the key of a row, `show` gives its text for messages, and `places` are those of the
-    columns that it is; none where it is another function of the row."""
+    """`of` computes the key of a row, `show` and `show_row` give texts for messages, and `places` are those
+    of the columns that it is; none where it is another function of the row."""
 
     of: Callable[[Row], Hashable]
     show: Callable[[Any], str]
+    show_row: Callable[[Row], str]
     places: tuple[int, ...]
+
+    def exists(
+        self, relation: str, row: Row, other: Row, span: Span | None = None, there: Span | None = None
+    ) -> DDlogError:
+        """The error of a row with the key of another one, perhaps with their places."""
+        notes = (
+            Note(f"this row is {self.show_row(row)}"),
+            Note(f"the other row is {self.show_row(other)}", there),
+        )
+        return DDlogError([KeyExists(relation, self.show(self.of(row)), span=span, notes=notes)])
 
 
 def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
     """The primary key by which changes of a relation are checked, if there is one."""
     if declared.key is None or declared.kind != "relation":
         return None
-    show = partial(_text, declared.key.result, program.checked.typedefs)
-    return PrimaryKey(program.key_function(declared), show, key_places(declared))
+    typedefs = program.checked.typedefs
+    show, show_row = partial(_text, declared.key.result, typedefs), record_text(declared, typedefs)
+    return PrimaryKey(program.key_function(declared), show, show_row, key_places(declared))
 
 
 def _text(type: Any, typedefs: Mapping[str, TypeDef], key: Any) -> str:

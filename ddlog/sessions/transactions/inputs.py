@@ -9,11 +9,13 @@ from typing import Any
 from ...core import Relation
 from ...errors.changes import BadTable, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
+from ...errors.excerpt import row_span
 from ...values.rows import Row, row_of
 from ..gaps import Ability
 from ..hosts.host import frames_of
 from ..hosts.incoming import is_frame, key_value, row_change
 from ..pending import KeyedChanges, PendingChanges
+from .repeatedkeys import with_places
 from .state import SessionState
 from .transaction import Transaction
 
@@ -107,7 +109,14 @@ class Inputs:
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
         with self.transaction.changing(relation) as (declared, changes):
             incoming = self.state.host.incoming(declared, table)
-            changes.change(incoming.batch(), incoming.rows, sign)
+            try:
+                changes.change(incoming.batch(), incoming.rows, sign)
+            except DDlogError as error:
+                if is_frame(table):
+                    raise
+                name = f"the table for {declared.name}"
+                placed = ((row, row_span(name, number)) for number, row in enumerate(incoming.rows(), 1))
+                raise with_places(error, self.state.program, declared, placed) from None
 
     def _rows(self, relation: str, rows: Sequence[Any]) -> list[Row]:
         declared = self.transaction.input(relation)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core import originals
+from ...errors.changes import KeyExists
 from ...errors.diagnostics import DDlogError
 from ..gaps import Ability, check_offered
 from ..hosts.host import LocatedFacts
@@ -50,8 +52,11 @@ def load_places(
             try:
                 transaction.load(declared, source.read(note, refuse))
             except DDlogError as error:
-                sources = [each for each in located.sources if each.relation == source.relation]
-                raise with_places(error, state.program, declared, sources) from None
+                if refuse is not None and any(isinstance(each, KeyExists) for each in error.diagnostics):
+                    transaction.load_new(declared, source.placed(), refuse)
+                    continue
+                same = (each.placed() for each in located.sources if each.relation == source.relation)
+                raise with_places(error, state.program, declared, chain.from_iterable(same)) from None
 
 
 def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ threads use it. Its changes are checked as they come; a commit applies them as o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 
@@ -15,8 +15,10 @@ from ...engine.interrupt import deferred
 from ...errors.changes import NotAnInput
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import InTransaction, NoFurtherChanges
+from ...errors.source import Span
+from ...values.rows import Row
 from ..hosts.incoming import IncomingRows
-from ..pending import PendingChanges
+from ..pending import KeyedChanges, PendingChanges
 from ..results.views import Changes
 from .state import SessionState
 
@@ -74,6 +76,15 @@ class Transaction:
     def load(self, declared: Relation, facts: IncomingRows) -> None:
         """Inserts facts, inside `loading`. Raises DDlogError."""
         self._pending(declared).load(facts.batch(), facts.rows)
+
+    def load_new(
+        self, declared: Relation, rows: Iterable[tuple[Row, Span]], refuse: Callable[[DDlogError], None]
+    ) -> None:
+        """Inserts facts of a relation with a primary key, each with its place, inside `loading`. Rows with
+        the key of another row are refused."""
+        changes = self._pending(declared)
+        assert isinstance(changes, KeyedChanges)
+        changes.load_new(rows, refuse)
 
     def clear(self, declared: Relation) -> None:
         """Deletes all rows of a relation, inside `loading`."""

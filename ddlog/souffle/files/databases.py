@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core import Relation
 from ...errors.diagnostics import DDlogError
+from ...errors.excerpt import row_span
 from ...errors.facts import BadFact, CannotWrite
 from ...errors.souffle import NotInDatabase
 from ...io.columns import Columns, transpose
@@ -90,7 +91,8 @@ def read_database(form: FileForm, relation: Relation, words: Vocabulary) -> Colu
                 try:
                     rows.append(tuple(read(_cell(v)) for read, v in zip(readers, row, strict=False)))
                 except ValueError as error:
-                    faults.append(BadFact(str(form.path), f"table {form.name}: {error}", number))
+                    place = row_span(str(form.path), number)
+                    faults.append(BadFact(str(form.path), f"table {form.name}: {error}", span=place))
                     if len(faults) >= MOST_FAULTS:
                         break
     except sqlite3.Error as error:

@@ -17,6 +17,8 @@ from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
+from ...io.formats import FORMATS
+from ...io.placed import placed_rows
 from ...io.places import Place
 from ...io.read import read_facts
 from ...lowering.lower import lower_query
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
+    from ...errors.source import Span
     from ...io.refusals import Refuse
     from ...sessions.hosts.cluster import Cluster
 
@@ -182,11 +185,18 @@ class SparkHost:
         columns."""
         name = declared.name
         if declared.columns:
-            return [FactSource(name, name, partial(self._read, declared, found))]
+            read, placed = partial(self._read, declared, found), partial(self._placed, declared, found)
+            return [FactSource(name, name, read, placed)]
         return [
             FactSource(name, file.path.name, partial(file_rows, self.runtime, declared, file, self._typedefs))
             for file in _local_files(found, name)
         ]
+
+    def _placed(self, declared: Relation, found: SparkFacts) -> Iterator[tuple[Row, Span]]:
+        """The rows of the short files that are on this machine, with their places."""
+        for file in _local_files(found, declared.name):
+            if file.format in FORMATS and file.path.is_file() and file.path.stat().st_size <= _SHORT:
+                yield from placed_rows(file, declared, self._typedefs)
 
     def _read(
         self, declared: Relation, found: SparkFacts, note: Callable[[str], None], refuse: Refuse | None

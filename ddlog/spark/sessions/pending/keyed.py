@@ -15,7 +15,7 @@ from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
 from ....engine.spark.numbered import all_differ_by
 from ....engine.spark.table import Table
-from ....errors.changes import DifferentValue, KeyExists, KeyMissing
+from ....errors.changes import DifferentValue, KeyMissing
 from ....errors.diagnostics import DDlogError
 from ....sessions.pending import PrimaryKey, StoredByKey
 from ....values.rows import Row
@@ -118,8 +118,9 @@ class QueriedByKey(Queried):
     def _check_new(self, batch: Batch) -> None:
         """Raises DDlogError for a key that a batch has twice, or that is present."""
         new = self._keyed(batch.frame.select(*self._columns))
-        self._refuse(KeyExists, new.groupBy("k").count().where("count > 1"))
-        self._refuse(KeyExists, new.join(self._keyed(self._frame()).select("k"), "k", "left_semi"))
+        there = self._keyed(self._frame().select(*self._columns))
+        self._refuse_twice(new.groupBy("k").count().where("count > 1"), new, new)
+        self._refuse_twice(new.join(there.select("k"), "k", "left_semi"), there, new)
 
     def _check_present(self, batch: Batch) -> None:
         """Raises DDlogError for a row of a batch that is not present, or that the batch has twice."""
@@ -129,7 +130,17 @@ class QueriedByKey(Queried):
         self._refuse(KeyMissing, gone.groupBy("k").count().where("count > 1"))
         self._refuse(DifferentValue, gone.join(present, self._columns, "left_anti"))
 
-    def _refuse(self, kind: type[KeyExists | KeyMissing | DifferentValue], frame: DataFrame) -> None:
+    def _refuse_twice(self, keys: DataFrame, there: DataFrame, new: DataFrame) -> None:
+        """Raises DDlogError for a key of a frame, if it has rows, with two rows that have it: of those that
+        are there, or else one of the new ones."""
+        found = keys.select("k").limit(1).toArrow()
+        if found.num_rows:
+            asked = self._runtime.spark.createDataFrame(found)
+            other, *more = self._collected(there.join(asked, "k", "left_semi").limit(2))
+            row = more or self._collected(new.join(asked, "k", "left_semi").limit(1))
+            raise self.key.exists(self.relation.name, row[0], other)
+
+    def _refuse(self, kind: type[KeyMissing | DifferentValue], frame: DataFrame) -> None:
         """Raises DDlogError for a key of a frame, if it has rows."""
         rows = frame.selectExpr("k").limit(1).toArrow()
         if rows.num_rows:
