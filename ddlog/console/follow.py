@@ -10,11 +10,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from ..durability.positions import FACTS
+from ..durability.positions import FACTS, Position
 from ..errors import facts
 from ..errors.checkpoints import CheckpointOfOtherFacts
 from ..errors.diagnostics import DDlogError
@@ -56,6 +57,43 @@ def check_follow(directory: str, inputs: Sequence[str]) -> None:
             raise DDlogError([facts.MisnamedFile(path=str(path), relation=path.name, near=near)])
 
 
+@dataclass(frozen=True, slots=True)
+class _Following:
+    """A run that follows a directory, and gives out the changes of the relations `names`."""
+
+    session: Session
+    options: RunOptions
+    names: Sequence[str]
+    note: Note
+    progress: ProgressLine
+    refuse: Refuse | None
+
+    @property
+    def home(self) -> Path:
+        """The directory."""
+        return Path(self.options.follow or "").resolve()
+
+    def begin(self, batches: Callable[[], int], first: Changes | None = None) -> Receiver | None:
+        """Commits the facts, unless the `first` changes are known, and gives out what follows from them if
+        no batches came before. Returns the receiver of further changes. Raises DDlogError."""
+        session, options = self.session, self.options
+        if session.state.durable is not None and options.output is not None:
+            since = 1 if options.checkpoint is None else 0
+            StateFiles(session, self.names, Path(options.output), first=since)
+        with self.progress:
+            changes = _first_commit(self) if first is None else first
+        receive, done = _receiver(session, options, self.names), batches()
+        if done:
+            self.note(f"continuing after epoch {done} of {options.checkpoint or options.state}")
+        elif receive is not None:
+            receive(changes, -1)
+        return receive
+
+    def stopped(self, applied: int) -> None:
+        """Notes the end by Ctrl-C."""
+        self.note(f"stopped: {applied} batch{'' if applied == 1 else 'es'} applied")
+
+
 def follow(
     session: Session,
     options: RunOptions,
@@ -68,10 +106,11 @@ def follow(
 
     Gives out the changes of the relations `names`. Raises DDlogError.
     """
+    run = _Following(session, options, names, note, progress, refuse)
     if session.spark is None and not _known_to_spark(session, options):
-        _watch(session, options, names, note, progress, refuse)
+        _watch(run)
     else:
-        _stream(session, options, names, note, progress, refuse)
+        _stream(run)
 
 
 def _known_to_spark(session: Session, options: RunOptions) -> bool:
@@ -82,78 +121,48 @@ def _known_to_spark(session: Session, options: RunOptions) -> bool:
     )
 
 
-def _watch(
-    session: Session,
-    options: RunOptions,
-    names: Sequence[str],
-    note: Note,
-    progress: ProgressLine,
-    refuse: Refuse | None,
-) -> None:
+def _watch(run: _Following) -> None:
     """Follows a directory in this process. Raises DDlogError."""
-    interval = seconds_of(options.every, _POLL)
-    durable, home = session.state.durable, Path(options.follow or "").resolve()
-    if durable is not None:
-        durable.keep_positions()
-        if options.output is not None:
-            StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
-    with progress:
-        first = _first_commit(session, options, note, refuse)
-    receive, watch = _receiver(session, options, names), Watch(session, home)
-    if watch.batches:
-        note(f"continuing after epoch {watch.batches} of {options.checkpoint or options.state}")
-    elif receive is not None:
-        receive(first, -1)
-    folder, pauses, applied = FolderChanges(session, home, note, refuse), Pauses(session), 0
+    session, once, interval = run.session, run.options.once, seconds_of(run.options.every, _POLL)
+    if session.state.durable is not None:
+        session.state.durable.keep_positions()
+    watch = Watch(session, run.home)
+    receive = run.begin(lambda: watch.batches)
+    folder, pauses, applied = FolderChanges(session, run.home, run.note, run.refuse), Pauses(session), 0
     with _interrupts() as pressed:
         while not pressed():
-            files = watch.take(at_once=options.once)
+            files = watch.take(at_once=once)
             if files:
-                with progress:
+                with run.progress:
                     changes = watch.advance(files, folder.apply)
                 if receive is not None:
                     receive(changes, watch.batches - 1)
                 applied += 1
-            if options.once:
+            if once:
                 return
             if not files:
                 pauses.pause()
                 time.sleep(interval)
-    note(f"stopped: {_counted(applied)} applied")
+    run.stopped(applied)
 
 
-def _stream(
-    session: Session,
-    options: RunOptions,
-    names: Sequence[str],
-    note: Note,
-    progress: ProgressLine,
-    refuse: Refuse | None,
-) -> None:
+def _stream(run: _Following) -> None:
     """Follows a directory by a stream of Spark. Raises DDlogError."""
     from ..spark.sessions.connect import open_session
+    from ..spark.streaming.changelog import file_url
     from ..spark.streaming.stream import Stream, epochs_of
 
-    assert options.follow is not None
+    session, options = run.session, run.options
     spark = session.spark or open_session(conf=dict(options.engine.conf))
-    first = _first_of_old(session, options, note, refuse) if _has_old_log(session, options) else None
+    first = _first_of_old(run) if _has_old_log(session, options) else None
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
-        if session.state.durable is not None and options.output is not None:
-            StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
-        with progress:
-            first = first or _first_commit(session, options, note, refuse)
-        receive, known = _receiver(session, options, names), epochs.position(_STREAM)
-        if known is not None:
-            place = options.checkpoint or options.state
-            note(f"continuing after epoch {known.batch + 1} of {place}")
-        elif receive is not None:
-            receive(first, -1)
+        receive = run.begin(lambda: _after(epochs.position(_STREAM)), first)
         stream = Stream(epochs, _STREAM, receive)
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
         files = files.option("maxFileAge", _AGE)
-        source = files.load(_source_url(options.follow)).select("path", "modificationTime", "length")
-        batches = Batches(session, epochs, Path(options.follow).resolve(), note, refuse)
+        source = files.load(file_url(run.home, glob=True)).select("path", "modificationTime", "length")
+        batches = Batches(session, epochs, run.home, run.note, run.refuse)
         stream.start(source, batches.changes, options.once, options.every)
         applied, pauses = 0, Pauses(session)
         with _interrupts() as pressed:
@@ -163,22 +172,28 @@ def _stream(
                         pauses.pause()
                 applied = stream.applied
                 if pressed():
-                    note("stopping after this batch; Ctrl-C again gives it up")
+                    run.note("stopping after this batch; Ctrl-C again gives it up")
                     stream.stop()
-                    note(f"stopped: {_counted(stream.applied)} applied")
+                    run.stopped(stream.applied)
                     break
     finally:
         epochs.close()
 
 
-def _first_commit(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
+def _after(known: Position | None) -> int:
+    """The number of batches up to a position."""
+    return 0 if known is None else known.batch + 1
+
+
+def _first_commit(run: _Following) -> Changes:
     """Begins a session with its facts, or with what its state holds: the facts are in it, if it began with
     them. Raises DDlogError."""
     from ..spark.streaming.identity import facts_digest
 
+    session, options = run.session, run.options
     durable, digest = session.state.durable, facts_digest(options.input)
     if durable is None:
-        return _facts(session, options, note, refuse)
+        return _facts(run)
     known = durable.positions.of(FACTS)
     if session.resumed and not (options.replace or options.merge):
         if known is not None and known.query != digest:
@@ -187,30 +202,32 @@ def _first_commit(session: Session, options: RunOptions, note: Note, refuse: Ref
             return session.start()
         check_input(session, options)
     with durable.positions.advanced(FACTS, digest, 0):
-        return _facts(session, options, note, refuse)
+        return _facts(run)
 
 
-def _facts(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
+def _facts(run: _Following) -> Changes:
+    options = run.options
     if not options.input:
-        return session.start()
-    return session.load(options.input, note=note, replace=options.replace, refuse=refuse)
+        return run.session.start()
+    return run.session.load(options.input, note=run.note, replace=options.replace, refuse=run.refuse)
 
 
 def _has_old_log(session: Session, options: RunOptions) -> bool:
     return options.checkpoint is not None and session.state.durable is None
 
 
-def _first_of_old(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
+def _first_of_old(run: _Following) -> Changes:
     """Begins a session whose checkpoint is of an earlier version, which does not hold the facts. Raises
     DDlogError if it began with others."""
     from ..spark.streaming.identity import facts_digest
     from ..spark.streaming.oldcheckpoint import OldLog, set_aside
     from ..spark.streaming.places import local_path
 
-    log = OldLog(set_aside(local_path(options.checkpoint or "")), session.program)
+    options = run.options
+    log = OldLog(set_aside(local_path(options.checkpoint or "")), run.session.program)
     if log.entries and log.entries[-1].facts != facts_digest(options.input):
         raise DDlogError([CheckpointOfOtherFacts(str(options.checkpoint))])
-    return _facts(session, options, note, refuse)
+    return _facts(run)
 
 
 @contextmanager
@@ -231,16 +248,6 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
         yield lambda: pressed
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _counted(batches: int) -> str:
-    return f"{batches} batch{'' if batches == 1 else 'es'}"
-
-
-def _source_url(directory: str) -> str:
-    from ..spark.streaming.changelog import file_url
-
-    return file_url(Path(directory).resolve(), glob=True)
 
 
 def _receiver(session: Session, options: RunOptions, names: Sequence[str]) -> Receiver | None:
