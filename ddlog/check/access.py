@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .. import core, errors
-from ..errors.nearest import nearest
+from ..errors.nearest import meant_of
 from ..errors.source import Span
 from ..types import HASH_SETS, Bit, Opaque, Signed, Tuple, Type, User, unwrapped, wrapped
 from ..types.unify import is_unknown
@@ -44,8 +44,7 @@ def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
 def _no_field(
     context: Context, value: Typed, name: str, span: Span, known: tuple[str, ...] = ()
 ) -> errors.types.NoField:
-    close = nearest(name, known)
-    help_ = f"did you mean `{close}`?" if close else f"its fields are {', '.join(known)}" if known else ""
+    help_ = meant_of(name, known, "its fields") if known else ""
     if context.environment.functions(name, context.module):
         help_ = f"to call function `{name}`, write `.{name}()`"
     return errors.types.NoField(

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import errors, stdlib, syntax
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
+from ..errors.nearest import meant, nearest
 from ..names.attributes import is_nested, json_fields, json_shapes, serde_settings
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
@@ -110,8 +110,7 @@ def _attributes(owner: Any, kind: str, known: Mapping[str, str]) -> Iterator[Dia
     for attribute in owner.attributes:
         name, span = attribute.name, attribute.span
         if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean `{near}`?" if near else ""
+            hint = meant(nearest(name, known))
             yield errors.attributes.UnknownAttribute(span=span, name=name, owner=kind, help=hint)
         elif not _fits(attribute.value, known[name]):
             yield errors.attributes.AttributeValue(span=span, name=name, wanted=known[name])

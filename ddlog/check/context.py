@@ -195,7 +195,8 @@ class Context:
     # ------------------------------------------------------------------ names
 
     def enter(self, span: Span) -> bool:
-        """Whether one more level of expressions or patterns is allowed, which is then counted."""
+        """Counts one more level of expressions or patterns, and returns True; if there are too many, reports
+        that once, and returns False."""
         if self.depth < DEEPEST:
             self.depth += 1
             return True

@@ -27,7 +27,7 @@ def written_in(
 
 
 def is_marked(declaration: syntax.RuleDecl | syntax.ForDecl | syntax.Query, mark: str) -> bool:
-    """Whether an attribute marks a declaration."""
+    """Whether a declaration has `#[mark]`, or `#[mark = true]`."""
     return any(
         each.name == mark and getattr(each.value, "value", True) is True for each in declaration.attributes
     )

@@ -74,8 +74,7 @@ def _in_body(
 
 
 def _starts(related: _Related, given: set[str]) -> Iterator[_Reached]:
-    """What can be reached from each term. What is reached from a term that another one reaches, that other
-    one reaches, too."""
+    """The terms that each term reaches; without a term that an earlier one reaches, as it reaches no more."""
     seen: set[int] = set()
     for k in range(len(related.own)):
         if k not in seen:
@@ -94,9 +93,10 @@ def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant:
 
 
 class _Related:
-    """The relations between the terms of a body, whose variables are `own`. Two terms are related if they
-    share a variable, or if an equation, or one of the sets of variables that conditions, negated terms and
-    expressions `read`, is over both. Each table leads from a variable to the numbers of what mentions it."""
+    """The connections between the terms of a body, whose variables are `own`. Two terms are connected if they
+    share a variable, or if an equation, or one of the sets in `read`, has variables of both; `read` has a set
+    for each condition, negated term and expression. `definitions`, `equations`, `conditions` and `sharing`
+    lead from a variable to the numbers of the definitions, sides, sets and terms that mention it."""
 
     def __init__(
         self, body: Sequence[core.Clause], read: Sequence[set[str]], own: Sequence[set[str]]
@@ -119,7 +119,8 @@ class _Related:
         self.touching = [set().union(*(knowing.get(x, ()) for x in each)) for each in read]
 
     def closure(self, names: Iterable[str], bound: set[str]) -> set[str]:
-        """What some names add to the bound variables: themselves, and what they define with these."""
+        """The variables that become bound with some names: the names, and all that definitions make of them
+        and of the variables that are bound already."""
         found, waiting = set[str](), [*names, *self.always]
         while waiting:
             name = waiting.pop()
@@ -141,7 +142,7 @@ def _mentioned(sets: Sequence[Iterable[str]]) -> dict[str, list[int]]:
 
 
 class _Reached:
-    """The terms that can be reached from some, one after another, and the variables that are bound then."""
+    """The terms that chains of connections reach from some terms, and the variables that all these bind."""
 
     def __init__(self, related: _Related, given: set[str]) -> None:
         self.terms: set[int] = set()

@@ -1,6 +1,9 @@
-"""How large declared types are with all of their fields. A type that contains itself has values without end.
-Values are written, compared and stored field by field, so a chain of n types, each with two fields of the one
-before, has 2**n of them."""
+"""The sizes of declared types, with the types of their fields, of the fields of these, and so on.
+
+A type that contains itself has values without end. Other types may be too large: values are written, compared
+and stored field by field, and the last of a chain of n types, each with two fields of the type before, has
+2**n fields.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from ..errors.diagnostics import Diagnostic
 from ..lowering.stratify import strongly_connected
 from ..names.environment import DEEPEST, LARGEST, Environment
 from ..names.modules import TYPES, ModuleSyntax
-from ..types import Function, Opaque, Tuple, Type, TypeDef, TypeVar, User
+from ..types import Function, Opaque, Type, TypeDef, TypeVar, User
+from ..types.unify import written_in
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
 _Declared: TypeAlias = tuple[str, syntax.TypeDecl | syntax.RelationDecl]
@@ -22,8 +26,8 @@ _Declared: TypeAlias = tuple[str, syntax.TypeDecl | syntax.RelationDecl]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The levels and the parts of a type, beside what its type variables add: how far down each of them is at
-    most, and how often it occurs."""
+    """The levels and the number of parts of a type, without those of its type variables. For each type
+    variable `depths` has the deepest level at which it occurs, and `counts` how often it does."""
 
     levels: int = 1
     parts: int = 1
@@ -32,7 +36,7 @@ class Size:
 
     @property
     def fits(self) -> bool:
-        """Whether values of the type can be worked with."""
+        """Whether neither the levels nor the parts are too many."""
         return self.levels <= DEEPEST and self.parts <= LARGEST
 
 
@@ -46,8 +50,8 @@ def check_types(environment: Environment, modules: Iterable[ModuleSyntax]) -> li
         for each in module.all(TYPES)
         if isinstance(each, syntax.TypeDecl | syntax.RelationDecl)
     ]
-    wrong = [*environment.diagnostics, *_recursive(typedefs, declared)]
-    return wrong[len(environment.diagnostics) :] if wrong else [*_too_large(typedefs, declared)]
+    recursive = [*_recursive(typedefs, declared)]
+    return recursive if recursive or environment.diagnostics else [*_too_large(typedefs, declared)]
 
 
 def _recursive(typedefs: TypeDefs, declared: Sequence[_Declared]) -> Iterator[Diagnostic]:
@@ -107,19 +111,8 @@ def _names(type_: Type, stored: bool) -> Iterator[str]:
         return
     if isinstance(type_, User):
         yield type_.name
-    for part in _inside(type_):
+    for part in written_in(type_):
         yield from _names(part, stored)
-
-
-def _inside(type_: Type) -> tuple[Type, ...]:
-    match type_:
-        case Tuple(items):
-            return items
-        case User(_, args) | Opaque(_, args):
-            return args
-        case Function(parameters, _, result):
-            return (*parameters, result)
-    return ()
 
 
 def _size_of(name: str, typedefs: TypeDefs, sizes: Mapping[str, Size]) -> Size:
@@ -129,7 +122,7 @@ def _size_of(name: str, typedefs: TypeDefs, sizes: Mapping[str, Size]) -> Size:
 
 def _size(type_: Type, typedefs: TypeDefs, sizes: Mapping[str, Size]) -> Size:
     """The size of a type; a type that contains itself counts as one part within itself."""
-    inner = [_size(each, typedefs, sizes) for each in _inside(type_)]
+    inner = [_size(each, typedefs, sizes) for each in written_in(type_)]
     match type_:
         case TypeVar(name):
             return Size(1, 0, {name: 0}, {name: 1})

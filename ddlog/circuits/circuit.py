@@ -13,9 +13,10 @@ from ..engine.schema import Schema
 from ..engine.time import DEEPEST
 from ..engine.wellformed import IllFormed, check_circuit
 from ..errors.diagnostics import InternalError
+from ..errors.nearest import meant_of
 from ..errors.source import Span
 from ..values.rows import row_of
-from .language import Language, TypeText, did_you_mean, relation_of
+from .language import Language, TypeText, relation_of
 from .places import caller, expect, refuse
 from .runnable import Ends, Runnable
 from .scopes import Operator, Ordering, Scope
@@ -304,7 +305,7 @@ class Circuit(Builder, Runnable):
         refuse(
             "circuit",
             f"there is no input or output `{name}`",
-            did_you_mean(str(name), (*self._inputs, *self._outputs), "the inputs and outputs"),
+            meant_of(str(name), (*self._inputs, *self._outputs), "the inputs and outputs"),
         )
 
     def incremental(self) -> Incremental:

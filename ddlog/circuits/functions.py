@@ -14,10 +14,11 @@ from .. import values
 from ..engine.circuit import Aggregate, Guard, Let, Step, Unnest
 from ..engine.schema import Column as Stored
 from ..engine.schema import Kind, RowExpr
+from ..errors.nearest import meant_of
 from ..errors.source import Span
 from ..lowering.building import column as stored_column
 from ..types import Bit, Bool, Float, Signed, String, Type, TypeDef
-from .language import Columns, Language, TypeText, did_you_mean
+from .language import Columns, Language, TypeText
 from .places import refuse
 
 
@@ -83,7 +84,7 @@ def parameters(operator: str, function: Callable[..., Any], columns: Columns) ->
         elif each.name in names:
             inputs.append(each.name)
         elif each.default is each.empty and each.kind is not each.VAR_KEYWORD:
-            help = did_you_mean(each.name, names)
+            help = meant_of(each.name, names, "the columns")
             refuse(operator, f"the function has a parameter `{each.name}`, which is no column", help)
     return tuple(inputs)
 

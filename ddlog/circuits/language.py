@@ -23,7 +23,6 @@ from ..engine import schema as engine
 from ..engine.circuit import Aggregate, Circuit, Distinct, Group, Join, Let, Step
 from ..engine.operators.steps import expression, rename_step, with_expression
 from ..errors.diagnostics import DDlogError, Diagnostic, Note
-from ..errors.nearest import nearest
 from ..errors.source import Source, Span
 from ..lowering.building import column as stored_column
 from ..lowering.lower import lower_query
@@ -316,12 +315,6 @@ class Finished:
 def _renamed(columns: Columns, name: str) -> Callable[[str], str]:
     own = {each.name for each in columns}
     return lambda each: each if each in own else f"${name}.{each}"
-
-
-def did_you_mean(name: str, known: Sequence[str], what: str = "the columns") -> str:
-    """A help with the nearest known name."""
-    close = nearest(name, known)
-    return f"did you mean `{close}`?" if close else f"{what} are {', '.join(known) or 'none'}"
 
 
 def kind(of: Type) -> tuple[engine.Kind, str]:

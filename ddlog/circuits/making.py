@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..core import Column
 from ..engine.circuit import Join, Step, Sum, Term
 from ..engine.operators.steps import variables
+from ..errors.nearest import meant_of
 from ..errors.source import Span
 from . import functions
 from .calls import Expression, listed
-from .language import Clause, Columns, did_you_mean, made_by, steps_of
+from .language import Clause, Columns, made_by, steps_of
 from .places import Made, caller, refuse
 from .scopes import Make, Operator, target
 
@@ -181,7 +182,7 @@ class Operand:
             refuse(
                 name, f"{column!r} is no name of a column", f"the columns are {', '.join(self.names)}", place
             )
-        refuse(name, f"there is no column `{column}`", did_you_mean(column, self.names), place)
+        refuse(name, f"there is no column `{column}`", meant_of(column, self.names, "the columns"), place)
 
     def _pairs(self, name: str, other: Stream, on: Mapping[str, str] | None, place: Span) -> dict[str, str]:
         self._operand(name, other, place)

@@ -16,9 +16,10 @@ from ..engine.text import to_dot, to_text
 from ..engine.zset import Zset
 from ..errors.circuits import BadChange
 from ..errors.diagnostics import DDlogError
+from ..errors.nearest import meant_of
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
-from .language import Columns, Language, did_you_mean, relation_of
+from .language import Columns, Language, relation_of
 from .nesting import flattened
 from .plainrows import are_plain
 from .recognition import with_fixpoints
@@ -184,7 +185,7 @@ class Contents:
     def zset(self, name: str, rows: Change, where: str) -> Zset:
         """The Z-set of rows that a user gives for an input. Raises DDlogError."""
         if name not in self._inputs:
-            help = did_you_mean(str(name), tuple(self._inputs), "the inputs")
+            help = meant_of(str(name), tuple(self._inputs), "the inputs")
             bad(str(name), "there is no such input", help)
         if not isinstance(rows, Iterable):
             bad(where, f"{rows!r} are no rows", "rows are a list, or a mapping from rows to weights")

@@ -10,13 +10,13 @@ from ..engine.interrupt import deferred
 from ..engine.runtime import Batch
 from ..engine.zset import Row, Zset
 from ..errors.diagnostics import DDlogError
+from ..errors.nearest import meant_of
 from ..errors.sessions import SessionClosed
 from ..sessions.engines import engine_named, memory_limit_of
 from ..sessions.hosts.host import Host
 from ..sessions.hosts.incoming import table_rows
 from ..sessions.opening import open_host
 from .faults import diagnosed
-from .language import did_you_mean
 from .runnable import Change, Contents, Runnable, bad, by_input, check_limit
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class CircuitSession:
         """The contents of an input or output: the sum of all changes so far; of a stream, its last value."""
         self._check_open()
         if name not in self._inputs and name not in self._outputs:
-            help = did_you_mean(str(name), (*self._inputs, *self._outputs), "they")
+            help = meant_of(str(name), (*self._inputs, *self._outputs), "they")
             bad(str(name), "there is no such input or output", help)
         with self._host.offer.failures():
             found = self._host.runtime.rows(name)

@@ -124,7 +124,7 @@ class Functions:
         return FunctionWriter(self, names, mutable, declared.body, captured, True).source(self.function(key))
 
     def recursive(self, key: str) -> bool:
-        """Whether a function calls, perhaps through others, one that calls itself."""
+        """Whether a call of a function can reach one that calls itself, directly or by other functions."""
         found, waiting = self._recursive, [key] if key not in self._recursive else []
         while waiting:
             body = self.functions[waiting[-1]].body
@@ -137,17 +137,17 @@ class Functions:
         return found[key]
 
     def effects(self, expr: Expr) -> bool:
-        """Whether an expression calls, perhaps through others, a function with side effects."""
+        """Whether the evaluation of an expression may call a function with side effects."""
         return self._any_effects and any(each.effects for each in self._all_reached(expr))
 
     def foreign(self, expr: Expr) -> bool:
-        """Whether an expression calls, perhaps through others, a function in Python beside the program."""
+        """Whether the evaluation of an expression may call a function in the Python file of a module."""
         return bool(self.externs) and any(
             each.body is None and each.module in self.externs for each in self._all_reached(expr)
         )
 
     def _all_reached(self, expr: Expr) -> Iterator[core.Function]:
-        """The functions that an expression may call, perhaps through others."""
+        """The functions that the evaluation of an expression may call, directly or from other functions."""
         waiting, seen = list(self._reached(expr)), set[str]()
         while waiting:
             key = waiting.pop()

@@ -25,7 +25,7 @@ from ..values import Fault, TypeDefs, check
 
 
 def static_problem(file: PythonFile, name: str, arity: int, span: Span) -> Diagnostic | None:
-    """What the text of a file shows to be wrong with an extern function of `arity` parameters, or None."""
+    """The error that the text of a file shows for an extern function of `arity` parameters, or None."""
     if file.path is None or file.content is None:
         return _no_file(file, name, span)
     try:
@@ -40,7 +40,7 @@ def static_problem(file: PythonFile, name: str, arity: int, span: Span) -> Diagn
 
 
 def loading_problems(program: CheckedProgram) -> list[Diagnostic]:
-    """What is wrong with the extern functions of a program, whose Python files are executed."""
+    """Executes the Python files of a program. Returns the errors of its extern functions."""
     own = [
         each for each in program.functions.values() if each.body is None and each.module in program.externs
     ]
@@ -115,7 +115,7 @@ def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _takes(statement: ast.stmt, arity: int) -> bool:
-    """Whether what a statement defines may be called with so many arguments."""
+    """Whether the function that a statement defines may take `arity` arguments."""
     if not isinstance(statement, ast.FunctionDef) or statement.decorator_list:
         return True
     given = statement.args

@@ -149,7 +149,7 @@ class JsonReader:
             yield Clear(_declared(content, self._relations, place).name)
             return
         if word not in _UPDATES:
-            raise DDlogError([errors.UnknownCommand(word, nearest(word, _WORDS), _WORDS, span=place())])
+            raise DDlogError([errors.UnknownCommand(word, _WORDS, span=place())])
         if not isinstance(content, dict):
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
         for position, (name, given) in enumerate(content.items(), 1):

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from ..core import Index, Relation
 from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..syntax.cursor import TextFault, Unfinished
 from ..types import TypeDef
@@ -98,8 +97,7 @@ class CommandReader:
         if read is None:
             if cursor.at_end() and not final:
                 raise cursor.fault("expected the rest of a command")
-            known = tuple(COMMANDS)
-            raise DDlogError([errors.UnknownCommand(word, nearest(word, known), known, span=place())])
+            raise DDlogError([errors.UnknownCommand(word, tuple(COMMANDS), span=place())])
         action = read(self._scanner, word)
         if not isinstance(action, Update | Echo):
             cursor.expect(";", f"after `{word}`")

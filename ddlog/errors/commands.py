@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .diagnostics import Diagnostic
+from .nearest import meant_of
 
 
 class BadCommand(Diagnostic):
@@ -24,13 +25,12 @@ class UnknownCommand(Diagnostic):
 
     title = "there is no command `{name}`"
     name: str
-    near: str | None
     known: tuple[str, ...]
 
     @property
     def hint(self) -> str:
         """The command that was perhaps meant, or the names of all commands."""
-        return f"did you mean `{self.near}`?" if self.near else "the commands are " + ", ".join(self.known)
+        return meant_of(self.name, self.known, "the commands")
 
 
 class NoTimely(Diagnostic):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .diagnostics import Diagnostic
+from .nearest import meant
 
 
 class BadFact(Diagnostic):
@@ -85,7 +86,7 @@ class MisnamedFile(Diagnostic):
     @property
     def hint(self) -> str:
         """The relation that was perhaps meant."""
-        return f"did you mean `{self.near}`?" if self.near else ""
+        return meant(self.near)
 
 
 class SeveralFiles(Diagnostic):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -15,6 +15,16 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     others = {other for other in candidates if other != name and "$" not in other}
     scored = [(_distance(name, other, allowed), other) for other in others]
     return min(((score, other) for score, other in scored if score <= allowed), default=(0, None))[1]
+
+
+def meant(near: str | None, otherwise: str = "") -> str:
+    """The help that a name was perhaps meant; `otherwise` if there is none."""
+    return f"did you mean `{near}`?" if near else otherwise
+
+
+def meant_of(name: str, known: Sequence[str], what: str) -> str:
+    """The help that names the nearest of the known names, or says what they are."""
+    return meant(nearest(name, known), f"{what} are {', '.join(known) or 'none'}")
 
 
 def _distance(name: str, other: str, allowed: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .diagnostics import Diagnostic
+from .nearest import meant_of
 
 
 class NoPlaceOption(Diagnostic):
@@ -11,13 +12,12 @@ class NoPlaceOption(Diagnostic):
     title = "{place}: a place has no option `{name}`"
     name: str
     place: str
-    near: str | None
     known: tuple[str, ...]
 
     @property
     def hint(self) -> str:
         """The option that was perhaps meant, or all of them."""
-        return f"did you mean `{self.near}`?" if self.near else f"the options are {', '.join(self.known)}"
+        return meant_of(self.name, self.known, "the options")
 
 
 class BadPlaceOption(Diagnostic):
@@ -44,10 +44,9 @@ class UnknownColumn(Diagnostic):
     title = "{relation} has no column {column}"
     relation: str
     column: str
-    near: str | None
     columns: tuple[str, ...]
 
     @property
     def hint(self) -> str:
         """The column that was perhaps meant, or all of them."""
-        return f"did you mean `{self.near}`?" if self.near else f"the columns are {', '.join(self.columns)}"
+        return meant_of(self.column, self.columns, "the columns")

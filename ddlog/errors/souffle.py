@@ -33,20 +33,6 @@ class UnnamedValue(Diagnostic):
     suggestion = "`_` can only be a column of a term, or a part of a record in a term"
 
 
-class Unknown(Diagnostic):
-    """A name that is not declared."""
-
-    title = "unknown {what} `{name}`"
-    what: str
-    name: str
-    near: str | None = None
-
-    @property
-    def hint(self) -> str:
-        """The name that was perhaps meant."""
-        return f"did you mean `{self.near}`?" if self.near else self.help
-
-
 class DeclaredTwice(Diagnostic):
     """A second declaration of a name."""
 

@@ -33,20 +33,6 @@ class NotSupported(Diagnostic):
         return f": {self.why}" if self.why else ""
 
 
-class UnknownInSql(Diagnostic):
-    """A name that nothing declares."""
-
-    title = "unknown {what} `{name}`"
-    what: str
-    name: str
-    near: str | None = None
-
-    @property
-    def hint(self) -> str:
-        """The name that was perhaps meant."""
-        return f"did you mean `{self.near}`?" if self.near else self.help
-
-
 class AmbiguousInSql(Diagnostic):
     """A column that several tables have."""
 

@@ -1,11 +1,11 @@
-"""Names that are given to a session and that no relation, or no index, of the program has."""
+"""Names that nothing has: those that are given to a session, and those in programs of other languages."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
 from .diagnostics import Diagnostic
-from .nearest import nearest
+from .nearest import meant, meant_of, nearest
 
 
 class NoSuchRelation(Diagnostic):
@@ -18,7 +18,7 @@ class NoSuchRelation(Diagnostic):
     @property
     def hint(self) -> str:
         """The relation that was perhaps meant."""
-        return f"did you mean `{self.near}`?" if self.near else ""
+        return meant(self.near)
 
 
 class NoSuchIndex(Diagnostic):
@@ -26,7 +26,6 @@ class NoSuchIndex(Diagnostic):
 
     title = "there is no index {name}"
     name: str
-    near: str | None
     indexes: tuple[str, ...]
 
     @property
@@ -34,7 +33,21 @@ class NoSuchIndex(Diagnostic):
         """The index that was perhaps meant, or the names of all indexes."""
         if not self.indexes:
             return "the program declares no index"
-        return f"did you mean `{self.near}`?" if self.near else f"the indexes are {', '.join(self.indexes)}"
+        return meant_of(self.name, self.indexes, "the indexes")
+
+
+class UnknownName(Diagnostic):
+    """A name that nothing declares, in a program of another language."""
+
+    title = "unknown {what} `{name}`"
+    what: str
+    name: str
+    near: str | None = None
+
+    @property
+    def hint(self) -> str:
+        """The name that was perhaps meant."""
+        return meant(self.near, self.help)
 
 
 class NotARelation(Diagnostic):
@@ -64,5 +77,4 @@ def unknown_index(name: str, indexes: Iterable[str], relations: Container[str] =
     """The error for a name that should be the name of an index."""
     if name in relations:
         return NotAnIndex(name)
-    known = tuple(sorted(indexes))
-    return NoSuchIndex(name, nearest(name, known), known)
+    return NoSuchIndex(name, tuple(sorted(indexes)))

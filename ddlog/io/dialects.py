@@ -14,7 +14,6 @@ from typing import Any
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..errors.places import BadPlaceOption, NoPlaceOption, OptionOfOtherFormat, UnknownColumn
 
 DELIMITED = frozenset({"csv", "tsv", "facts"})
@@ -53,7 +52,7 @@ class Dialect:
         column's."""
         mapped, columns = dict(self.map), tuple(column.name for column in relation.columns)
         for name in mapped.keys() - set(columns):
-            raise DDlogError([UnknownColumn(relation.name, name, nearest(name, columns), columns)])
+            raise DDlogError([UnknownColumn(relation.name, name, columns)])
         return [mapped.get(name, name) for name in columns]
 
 
@@ -141,7 +140,7 @@ def split_options(text: str) -> tuple[str, Dialect]:
     if unknown is not None and "://" in text:
         return text, PLAIN
     if unknown is not None:
-        raise DDlogError([NoPlaceOption(unknown, text, nearest(unknown, OPTIONS), tuple(OPTIONS))])
+        raise DDlogError([NoPlaceOption(unknown, text, tuple(OPTIONS))])
     return text[: found.start()], reduce(_with_option, given, PLAIN)
 
 

@@ -22,10 +22,9 @@ from pathlib import Path
 from ..errors import facts as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
-from ..errors.unknown import NoSuchRelation
+from ..errors.unknown import unknown_relation
 from .archives import find_members, member_of
 from .dialects import PLAIN, Dialect, check_fits, split_options
 from .files import NO_NAMES, FactFile, FoundFacts, find_facts, no_format, split_name
@@ -75,7 +74,7 @@ def _parse(
     if named is None or (relation not in relations and os.path.exists(text)):
         return Place(*_kind(text, False), None, dialect)
     if relation not in relations:
-        raise DDlogError([NoSuchRelation(relation, nearest(relation, relations))])
+        raise DDlogError([unknown_relation(relation, relations)])
     if relation not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
     return Place(*_kind(where, True), relation, dialect)

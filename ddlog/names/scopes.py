@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
+from ..errors.nearest import meant, nearest
 from ..errors.source import Span
 from .modules import ModuleSyntax
 
@@ -104,8 +104,7 @@ class Names:
         if not prefix or prefix in known:
             return None
         close = nearest(prefix, known) if len(prefix) > 2 else None
-        hint = f"did you mean `{close}`?" if close else ""
-        return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
+        return errors.modules.UnknownModule(span=span, name=prefix, help=meant(close))
 
     def hiding(self, name: str, module: str) -> Diagnostic | None:
         """The error that hides a declaration of the name which the module would see."""
@@ -118,5 +117,4 @@ class Names:
         prefix, last = name.rpartition("::")[::2]
         same = {each for each in candidates if each.rpartition("::")[0] == prefix}
         close = nearest(last, {each.rpartition("::")[2] for each in same}) if len(last) > 2 else None
-        close = f"{prefix}::{close}" if close and prefix else close
-        return f"did you mean `{close}`?" if close else ""
+        return meant(f"{prefix}::{close}" if close and prefix else close)

@@ -14,13 +14,12 @@ from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
 from ..errors.modules import required
 from ..errors.names import UnusedRelation
-from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue
 from ..errors.reading import TakenByAnswer
 from ..errors.source import Source, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.types import TooDeep
-from ..errors.unknown import NoSuchRelation
+from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
 from ..values.rows import Row
 from .collector import paused
@@ -207,7 +206,7 @@ class Program:
     def _named(self, name: str) -> str:
         declared = relation_named(name, self.relations)
         if declared is None:
-            raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
+            raise DDlogError([unknown_relation(name, self.relations)])
         return declared.name
 
     @taking(SessionOptions)

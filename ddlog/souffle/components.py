@@ -14,6 +14,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, Note, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from . import syntax as ast
 
 _DEEPEST = 100
@@ -113,7 +114,7 @@ class _Instantiation:
         found = scope.component(type.name)
         if found is None:
             near = nearest(type.name, scope.component_names())
-            self.found.append(errors.Unknown(what="component", name=type.name, near=near, span=type.span))
+            self.found.append(UnknownName(what="component", name=type.name, near=near, span=type.span))
         return found
 
     def _items(

@@ -14,6 +14,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
@@ -133,7 +134,7 @@ class Kinds:
         types = self.columns.get(atom.name)
         if types is None:
             near = nearest(atom.name, self.columns)
-            self.found.append(errors.Unknown(what="relation", name=atom.name, near=near, span=atom.span))
+            self.found.append(UnknownName(what="relation", name=atom.name, near=near, span=atom.span))
             return
         self._fields(f"`{atom.name}`", atom.args, types, atom.span)
 
@@ -175,7 +176,7 @@ class Kinds:
             case ast.Cast(span, value, type):
                 self._expr(value)
                 if not self.types.exists(type):
-                    self.found.append(errors.Unknown(what="type", name=type, span=span))
+                    self.found.append(UnknownName(what="type", name=type, span=span))
                 self._set(key, self.types.kind(type), span)
                 if isinstance(value, ast.Nil | ast.Record):
                     self._join(_key(value), key, span)
@@ -187,12 +188,12 @@ class Kinds:
                 self._fields(f"`@{name}`", args, functor.args, span)
             case ast.UserCall(span, name):
                 near = nearest(f"@{name}", [f"@{each}" for each in self.types.functors])
-                self.found.append(errors.Unknown(what="functor", name=f"@{name}", near=near, span=span))
+                self.found.append(UnknownName(what="functor", name=f"@{name}", near=near, span=span))
 
     def _branch(self, expr: ast.Branch) -> None:
         if expr.name not in self.types.branches:
             near = nearest(expr.name, self.types.branches)
-            self.found.append(errors.Unknown(what="branch", name=expr.name, near=near, span=expr.span))
+            self.found.append(UnknownName(what="branch", name=expr.name, near=near, span=expr.span))
             return
         branch, owner = self.types.branches[expr.name]
         self._set(_key(expr), owner, expr.span)
@@ -215,7 +216,7 @@ class Kinds:
         else:
             known = [*FUNCTORS, *CONVERTED, "cat", "min", "max", "range"]
             near = nearest(name, known)
-            self.found.append(errors.Unknown(what="functor", name=name, near=near, span=call.span))
+            self.found.append(UnknownName(what="functor", name=name, near=near, span=call.span))
             return
         self._set(key, result, call.span)
         if self._count(f"`{name}`", len(args), call.args, call.span):

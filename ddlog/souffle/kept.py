@@ -17,6 +17,7 @@ from functools import reduce
 from .. import syntax
 from ..errors import souffle as errors
 from ..errors.nearest import nearest
+from ..errors.unknown import UnknownName
 from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
@@ -237,9 +238,7 @@ class _Kept:
         for qualifier in self.each.relation.qualifiers:
             unknown = (each for domain in qualifier.domains for each in domain if each not in places)
             for each in dict.fromkeys(unknown):
-                wrong = errors.Unknown(
-                    what="column", name=each, near=nearest(each, places), span=qualifier.span
-                )
+                wrong = UnknownName(what="column", name=each, near=nearest(each, places), span=qualifier.span)
                 self.output.found.append(wrong)
                 return
         domains = [[places[name] for name in domain] for domain in self.each.domains]

@@ -11,6 +11,7 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import BadCharacter, BadEscape
+from ..errors.unknown import UnknownName
 from ..syntax.lexer import Places
 
 
@@ -74,9 +75,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
             else:
                 known = [word for word in words if word[0] == "." and len(word) > 1]
                 span = places.span(start, at)
-                found.append(
-                    errors.Unknown(what="directive", name=value, near=nearest(value, known), span=span)
-                )
+                found.append(UnknownName(what="directive", name=value, near=nearest(value, known), span=span))
         elif kind == "LINE" and text[text.rfind("\n", 0, start) + 1 : start].strip():
             found.append(BadCharacter("#", span=places.span(start, start + 1)))
         elif kind == "SIGN" and value not in words:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors.diagnostics import Diagnostic, in_order
-from ..errors.nearest import nearest
+from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.tables import ParseTables, tables
@@ -162,7 +162,7 @@ class _Parser:
             token = self.tokens[at]
             span, found = token.span, f"`{token.span.text()}`"
             near = nearest(token.value, {text for text in fitting if text.islower() and len(text) > 2})
-            help = f"did you mean `{near}`?" if near and token.kind == "IDENT" else ""
+            help = meant(near) if token.kind == "IDENT" else ""
         self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help))
 
     def _resume(self, at: int, begins: bool) -> int:

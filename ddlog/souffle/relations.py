@@ -10,6 +10,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from ..syntax.templates import tree
 from . import syntax as ast
 from .files.transfers import Transfer
@@ -145,14 +146,14 @@ class Relations:
         else:
             near = nearest(item.less.name, self.declared)
             name = item.less.name
-            self.found.append(errors.Unknown(what="relation", name=name, near=near, span=item.less.span))
+            self.found.append(UnknownName(what="relation", name=name, near=near, span=item.less.span))
 
     def _directive(self, directive: ast.Directive) -> None:
         declared = self.declared.get(directive.relation)
         if declared is None:
             near = nearest(directive.relation, self.declared)
             name = directive.relation
-            self.found.append(errors.Unknown(what="relation", name=name, near=near, span=directive.span))
+            self.found.append(UnknownName(what="relation", name=name, near=near, span=directive.span))
         else:
             declared.directives.append(directive)
 

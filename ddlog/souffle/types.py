@@ -14,6 +14,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from ..lowering.stratify import strongly_connected
 from ..syntax.templates import NOWHERE, placed
 from . import syntax as ast
@@ -72,7 +73,7 @@ class Types:
         """Reports a type that is not declared."""
         if not self.exists(name):
             known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
-            self.found.append(errors.Unknown(what="type", name=name, near=nearest(name, known), span=span))
+            self.found.append(UnknownName(what="type", name=name, near=nearest(name, known), span=span))
 
     def allow_nil(self, kind: str) -> None:
         """Makes a record type optional, and those of the parts of its values."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from ..errors import sql as errors
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
@@ -251,9 +251,7 @@ class Translator:
         found = names.find(qualified)
         if found is None:
             near = nearest(qualified, [*names.tables, *names.queries])
-            raise SqlError(
-                errors.UnknownInSql(what="table", name=qualified, near=near, span=self.places.of(node))
-            )
+            raise SqlError(UnknownName(what="table", name=qualified, near=near, span=self.places.of(node)))
         return found
 
 

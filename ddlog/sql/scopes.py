@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
 from ..errors.nearest import nearest
+from ..errors.unknown import UnknownName
 from .places import Places, SqlError
 from .rules import Output, Relation, Term
 from .types import Value
@@ -108,15 +109,11 @@ class Scope:
         if what == "table":
             table_names = sorted({e.table for e in self.entries})
             raise SqlError(
-                errors.UnknownInSql(
-                    what="table", name=table, near=nearest(table, table_names), span=places.of(node)
-                )
+                UnknownName(what="table", name=table, near=nearest(table, table_names), span=places.of(node))
             )
         if self.grouped:
             places.wrong(f"column `{name}` is neither a key of GROUP BY nor inside an aggregate", node)
-        raise SqlError(
-            errors.UnknownInSql(what=what, name=name, near=nearest(name, known), span=places.of(node))
-        )
+        raise SqlError(UnknownName(what=what, name=name, near=nearest(name, known), span=places.of(node)))
 
     def _visible(self, table: str) -> Iterator[str]:
         for entry in self.entries:

@@ -12,6 +12,7 @@ from .. import syntax
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..errors.unknown import UnknownName
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from ..syntax.templates import items, tree
@@ -165,7 +166,7 @@ class Module:
         """The errors for foreign keys to tables that there are not."""
         known = self.tables.keys() | self.broken
         return [
-            errors.UnknownInSql(what="table", name=each.name.lower(), span=self.places.of(each))
+            UnknownName(what="table", name=each.name.lower(), span=self.places.of(each))
             for each in self.references
             if each.name.lower() not in known
         ]
@@ -215,7 +216,7 @@ class Module:
         table = target.this if isinstance(target, sql.Schema) else target
         name = table.name.lower()
         if name not in self.inputs:
-            raise SqlError(errors.UnknownInSql(what="table", name=name, span=self.places.of(table)))
+            raise SqlError(UnknownName(what="table", name=name, span=self.places.of(table)))
         source = self.tables[name]
         names = (
             [e.name.lower() for e in target.expressions]

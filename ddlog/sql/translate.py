@@ -18,6 +18,7 @@ from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
 from ..errors.source import Source, Span
+from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
 from .places import Places, SqlError
 
@@ -125,7 +126,7 @@ def _one(module: object, statement: Expression) -> list[Diagnostic]:
         return [errors.WrongSql(what=str(error))]
     except SqlError as error:
         found = error.diagnostic
-        known = isinstance(found, errors.UnknownInSql) and found.name in module.broken
+        known = isinstance(found, UnknownName) and found.name in module.broken
         module.failed(statement)
         return [] if known else [found]
     return []

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
+from ..errors.nearest import meant, nearest
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
@@ -213,7 +213,7 @@ def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
         return "names of relations begin with a capital letter"
     words = {text for text in fitting if text.isalpha() and text.islower()}
     if token.kind in ("LOWER", "UPPER") and (word := nearest(token.value, words)):
-        return f"did you mean `{word}`?"
+        return meant(word)
     if capital:
         return "names of relations, constructors and indexes begin with a capital letter"
     if token.kind == "UPPER" and "LOWER" in fitting and "UPPER" not in fitting:

@@ -77,42 +77,33 @@ def substitute(type_: Type, mapping: Mapping[str, Type]) -> Type:
     return rebuild(type_, lambda variable: mapping.get(variable.name, variable))
 
 
+def written_in(type_: Type) -> tuple[Type, ...]:
+    """The types that the text of a type is made of: items, arguments, parameters and result."""
+    match type_:
+        case Tuple(items):
+            return items
+        case User(_, args) | Opaque(_, args):
+            return args
+        case Function(parameters, _, result):
+            return (*parameters, result)
+    return ()
+
+
 def type_variables(type_: Type) -> tuple[str, ...]:
     """The names of the type variables of a type, in order of first occurrence."""
-    names: dict[str, None] = {}
-
-    def note(variable: TypeVar) -> Type:
-        names[variable.name] = None
-        return variable
-
-    rebuild(type_, note)
-    return tuple(names)
+    if isinstance(type_, TypeVar):
+        return (type_.name,)
+    return tuple(dict.fromkeys(name for inner in written_in(type_) for name in type_variables(inner)))
 
 
 def depth(type_: Type) -> int:
     """The nesting depth of the type: 1 for a type without arguments."""
-    match type_:
-        case Tuple(items):
-            return 1 + max(map(depth, items), default=0)
-        case User(_, args) | Opaque(_, args):
-            return 1 + max(map(depth, args), default=0)
-        case Function(parameters, _, result):
-            return 1 + max(map(depth, (*parameters, result)))
-        case _:
-            return 1
+    return 1 + max(map(depth, written_in(type_)), default=0)
 
 
 def parts(type_: Type) -> int:
     """The number of types in the type, with itself."""
-    match type_:
-        case Tuple(items):
-            return 1 + sum(map(parts, items))
-        case User(_, args) | Opaque(_, args):
-            return 1 + sum(map(parts, args))
-        case Function(parameters, _, result):
-            return 1 + sum(map(parts, (*parameters, result)))
-        case _:
-            return 1
+    return 1 + sum(map(parts, written_in(type_)))
 
 
 class Substitution:

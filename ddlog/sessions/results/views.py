@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ... import values
 from ...core import Relation, relation_named
 from ...errors.diagnostics import DDlogError, Diagnostic
-from ...errors.nearest import nearest
 from ...errors.reading import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
-from ...errors.unknown import NoSuchRelation
+from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker
@@ -218,7 +217,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     def _output(self, relation: str) -> Relation:
         declared = relation_named(relation, self._relations)
         if declared is None:
-            raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
+            raise DDlogError([unknown_relation(relation, self._relations)])
         if declared.role != "output":
             outputs = tuple(sorted(each.name for each in self._relations.values() if each.role == "output"))
             raise DDlogError([NotAnOutput(relation, outputs)])
