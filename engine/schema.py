@@ -140,6 +140,13 @@ class RowExpr:
     carried: tuple[Carried, ...] = field(compare=False, repr=False, default=())
 
 
+def fault_message(fault: BaseException) -> str:
+    """The message of an error that user code, or the values given to it, caused."""
+    if isinstance(fault, RecursionError):
+        return "a value is nested too deeply"
+    return str(fault) or type(fault).__name__
+
+
 class RowFault(Exception):
     """User code failed on a row: division by zero, index out of range. `rule` is the text of the
     rule, `origin` that of the expression, `row` the valuation by variable name."""

@@ -9,7 +9,7 @@ from typing import Any
 from ..engine import circuit as c
 from ..engine.memory import Exhausted
 from ..engine.operators.steps import expression, with_expression
-from ..engine.schema import Origin, RowFault
+from ..engine.schema import Origin, RowFault, fault_message
 from ..engine.settling import Endless, IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ..errors.circuits import FaultInOperator, NeverZero
 from ..errors.diagnostics import DDlogError, Note
@@ -105,7 +105,7 @@ def _raising(
         try:
             return function(*row)
         except Exception as error:
-            message = str(error) or type(error).__name__
+            message = fault_message(error)
             raise RowFault(message, text, origin, dict(zip(inputs, row, strict=False))) from error
 
     return call

@@ -44,6 +44,7 @@ from ..io.jsonfiles import row_from_json
 from ..io.refusals import Refuse, stop
 from ..values.fromjson import decode_json, from_json
 from ..values.rows import Row
+from ..values.structs import reason
 from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
 from .jsonruns import JsonRuns
@@ -113,7 +114,7 @@ class JsonReader:
         except json.JSONDecodeError as error:
             raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
         except (ValueError, RecursionError) as error:
-            raise self._bad(str(error), place) from None
+            raise self._bad(reason(error), place) from None
 
     def _commands(self, item: Any, place: Locate) -> Iterator[Command]:
         id = None

@@ -58,6 +58,13 @@ class FaultInView(Diagnostic):
     problem: str
 
 
+class NestedTooDeeply(Diagnostic):
+    """A value that is nested more deeply than can be compared, stored or written."""
+
+    title = "a value is nested too deeply to be compared or written"
+    suggestion = "1,000 levels fit; a relation with a row a level has no limit"
+
+
 class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 

@@ -14,6 +14,7 @@ from ..syntax.digits import to_int
 from ..types import Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
 from ..values.shapes import forms_of
+from ..values.structs import reason
 from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
 from .dialects import Dialect
@@ -46,7 +47,7 @@ def item_rows(
             try:
                 rows.append(read(item))
             except (ValueError, RecursionError) as error:
-                faults.add(fault_at(text, position, str(error)))
+                faults.add(fault_at(text, position, reason(error)))
     return rows
 
 

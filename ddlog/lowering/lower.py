@@ -36,6 +36,7 @@ from ..engine.schema import Column, Kind
 from ..engine.wellformed import check_circuit
 from ..errors.source import Span
 from ..types import BigInt
+from ..values.structs import bound_nesting
 from .building import Builder, NodeRef
 from .rounds import ROUND_DOMAIN, round_number
 from .rulebody import BodyCircuit
@@ -51,6 +52,7 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
     relations that these depend on, and the input relations; `Circuit.relations` lists them all. Output nodes
     are made for the output relations among them, and for relations that are read delayed, whose changes come
     back as inputs in later epochs."""
+    bound_nesting(program.typedefs)
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
     needed = needed_by(program, wanted) | {name for name, role in roles.items() if role == "input"}

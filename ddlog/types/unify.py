@@ -7,7 +7,7 @@ An unknown may be restricted to number types, which is how a literal waits for i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
 from .types import (
@@ -94,6 +94,14 @@ def type_variables(type_: Type) -> tuple[str, ...]:
     if isinstance(type_, TypeVar):
         return (type_.name,)
     return tuple(dict.fromkeys(name for inner in written_in(type_) for name in type_variables(inner)))
+
+
+def named_in(type_: Type) -> Iterator[str]:
+    """The names in the text of a type."""
+    if isinstance(type_, User | Opaque):
+        yield type_.name
+    for part in written_in(type_):
+        yield from named_in(part)
 
 
 def depth(type_: Type) -> int:

@@ -29,6 +29,9 @@ class Closure(tuple[Any, ...]):
     def __call__(self, *args: Any) -> Any:
         raise Fault(f"`{self.text}` was pickled outside of its program, and cannot be called")
 
+    def __hash__(self) -> int:  # in Python, whose recursion has a limit
+        return tuple.__hash__(self)
+
     def __repr__(self) -> str:
         return f"<closure: {self.text}, captured_args: [{', '.join(map(repr, self[1:]))}]>"
 

@@ -13,6 +13,7 @@ from ..types import BigInt, Bit, Signed, String, Type, TypeDef, User
 from .fromplain import by_attributes
 from .numbers import decimal
 from .shapes import Shape, shape_of
+from .structs import reason
 
 Row = tuple[Any, ...]
 
@@ -58,8 +59,8 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
 def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
     try:
         return values.check(value, column.type, typedefs)
-    except ValueError as error:
-        raise DDlogError([BadValue(relation.name, column.name, str(error))]) from None
+    except (ValueError, RecursionError) as error:
+        raise DDlogError([BadValue(relation.name, column.name, reason(error))]) from None
 
 
 def record_maker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], Any]:

@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
-from ..types import Constructor, Function, Opaque, Tuple, Type, TypeDef, TypeVar, User
+from ..types import ANY, Constructor, Function, Opaque, Tuple, Type, TypeDef, TypeVar, User
+from ..types.unify import named_in
 
 TypeDefs = Mapping[str, TypeDef]
 
@@ -19,6 +20,11 @@ class Fault(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+def reason(error: ValueError | RecursionError) -> str:
+    """What is wrong with a value, by the error that its reader raised."""
+    return "the value is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 class StructKey(NamedTuple):
@@ -127,6 +133,39 @@ def _bind(type: Type, bound: dict[str, Type]) -> Type:
         case Function(parameters, mutable, result):
             return Function(tuple(_bind(each, bound) for each in parameters), mutable, _bind(result, bound))
     return type
+
+
+def bound_nesting(typedefs: TypeDefs) -> None:
+    """Lets values that may be nested in each other without end be hashed with Python's limit of recursion,
+    as they are compared and written: C's hash of a tuple has none, and ends the process."""
+    for name in _nested_without_end(typedefs):
+        for each in typedefs[name].constructors:
+            struct_class(name, each, len(typedefs[name].constructors) > 1).__hash__ = _hash  # type: ignore[assignment,method-assign]
+
+
+def _hash(value: tuple[Any, ...]) -> int:
+    return tuple.__hash__(value)
+
+
+def _nested_without_end(typedefs: TypeDefs) -> set[str]:
+    """The types that hold themselves, or a type that does."""
+    fields = {
+        name: [of for each in it.constructors for _, of in each.fields] for name, it in typedefs.items()
+    }
+    holders: dict[str, list[str]] = {}
+    waiting = {}
+    for name, types in fields.items():
+        held = {inner for of in types for inner in named_in(of)} & (typedefs.keys() | {ANY})
+        waiting[name] = len(held)
+        for inner in held:
+            holders.setdefault(inner, []).append(name)
+    ended = [name for name, count in waiting.items() if not count]
+    for name in ended:
+        for holder in holders.get(name, ()):
+            waiting[holder] -= 1
+            if not waiting[holder]:
+                ended.append(holder)
+    return waiting.keys() - {*ended}
 
 
 def make(typedef: TypeDef, constructor: Constructor, fields: Iterable[Any]) -> Struct:

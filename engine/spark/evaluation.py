@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from ..schema import Column
+from ..schema import Column, fault_message
 from .codec import Codec
 
 _SAMPLE = 64  # rows that tell whether a batch repeats itself
@@ -112,7 +112,7 @@ class _Failed:
     __slots__ = ("message",)
 
     def __init__(self, fault: Exception) -> None:
-        self.message = str(fault) or type(fault).__name__
+        self.message = fault_message(fault)
 
 
 def _outcomes(evaluation: RowEvaluation, rows: Sequence[tuple[Any, ...]]) -> list[Any]:

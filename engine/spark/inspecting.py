@@ -27,7 +27,7 @@ from ..circuit import (
     Unnest,
 )
 from ..operators.steps import inputs
-from ..schema import Column, RowFault, Schema, ready
+from ..schema import Column, RowFault, Schema, fault_message, ready
 from .sqltext import Query, Select, consolidated, names
 from .table import TIME
 from .tables import Tables
@@ -130,7 +130,7 @@ class Inspecting:
             try:
                 function(*given.values())
             except Exception as fault:
-                message = str(fault) or type(fault).__name__
+                message = fault_message(fault)
                 raise RowFault(message, inspected.text, step.value.origin, given) from fault
 
 

@@ -149,7 +149,7 @@ output relation R(x: List)
 
 
 @pytest.mark.parametrize(
-    ("length", "code", "said"), [(2000, 0, "R{.x = Cons"), (20000, 1, "nested too deeply")]
+    ("length", "code", "said"), [(2000, 0, "R{.x = Cons"), (300_000, 1, "nested too deeply")]
 )
 def test_values_may_be_nested_but_not_without_end(length: int, code: int, said: str, tmp_path: Path) -> None:
     path = tmp_path / "lists.dl"
@@ -159,6 +159,33 @@ def test_values_may_be_nested_but_not_without_end(length: int, code: int, said: 
     )
     assert done.returncode == code
     assert said in done.stdout + done.stderr and "Traceback" not in done.stderr
+
+
+TREES = """
+typedef Tree = Tree{x: u32, below: Vec<Tree>}
+input relation In(t: Tree)
+output relation Out(t: Tree)
+Out(t) :- In(t).
+"""
+
+
+def nested(levels: int) -> dict[str, object]:
+    """A tree of so many levels."""
+    tree: dict[str, object] = {"x": 1, "below": []}
+    for _ in range(levels - 1):
+        tree = {"x": 1, "below": [tree]}
+    return tree
+
+
+def test_objects_are_nested_in_a_thousand_levels_and_refused_in_many_more(tmp_path: Path) -> None:
+    for _ in range(2):
+        with ddlog.compile(TREES).session(state=tmp_path / "state") as session:
+            session.insert("In", (nested(1000),))
+            session.commit()
+            with pytest.raises(DDlogError, match="the value is nested too deeply"):
+                session.insert("In", (nested(100_000),))
+            assert not session.commit()
+            assert len(list(session["Out"])) == 1
 
 
 @pytest.mark.parametrize("digits", [1, 4000, 4001, 30000])

@@ -27,8 +27,17 @@ def diagnosed(fault: RowFault) -> Diagnostic:
     span = fault.origin if isinstance(fault.origin, Span) else None
     if isinstance(span, SqlPlace):
         return FaultInView(fault.message, span=span)
-    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
+    row = ", ".join(
+        f"{name} = {_shown(value)}" for name, value in fault.row.items() if not name.startswith("$")
+    )
     return FaultInRule(fault.message, fault.rule, row, span=span)
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except RecursionError:
+        return "…"
 
 
 def never_settled(

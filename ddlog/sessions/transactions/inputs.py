@@ -120,7 +120,8 @@ class Inputs:
 
     def _rows(self, relation: str, rows: Sequence[Any]) -> list[Row]:
         declared = self.transaction.input(relation)
-        return [row_of(row, declared, self.state.typedefs) for row in rows]
+        with self.state.diagnosing():
+            return [row_of(row, declared, self.state.typedefs) for row in rows]
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

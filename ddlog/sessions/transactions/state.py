@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
 from ...engine.interrupt import deferred
 from ...engine.memory import Exhausted
@@ -16,7 +18,7 @@ from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
-from ...errors.sessions import SessionClosed
+from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.unknown import unknown_relation
 from ...values.rows import Row
 from ..gaps import Ability
@@ -163,15 +165,17 @@ class SessionState:
 
 
 class _Diagnosing:
-    """See `SessionState.diagnosing`. A class, since a generator would take much of the time of a small
-    change."""
+    """See `SessionState.diagnosing`; values may be nested as deeply inside as in functions. A class, since a
+    generator would take much of the time of a small change."""
 
-    __slots__ = ("_failures", "_state")
+    __slots__ = ("_depth", "_failures", "_state")
 
     def __init__(self, state: SessionState) -> None:
         self._state, self._failures = state, state.host.offer.failures()
 
     def __enter__(self) -> None:
+        self._depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(self._depth, RECURSION_DEPTH))
         self._failures.__enter__()
 
     def __exit__(
@@ -182,6 +186,8 @@ class _Diagnosing:
         except BaseException as failure:
             self._diagnose(failure)
             raise
+        finally:
+            sys.setrecursionlimit(self._depth)
         if error is not None:
             self._diagnose(error)
         return bool(handled)
@@ -194,5 +200,7 @@ class _Diagnosing:
             raise DDlogError([never_settled(error, relations, typedefs)]) from None
         if isinstance(error, Exhausted):
             raise DDlogError([out_of_memory(error)]) from None
+        if isinstance(error, RecursionError):
+            raise DDlogError([NestedTooDeeply()]) from None
         if isinstance(error, MemoryError):
             raise DDlogError([NoMemoryLeft("")]) from None

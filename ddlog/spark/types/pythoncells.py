@@ -16,6 +16,7 @@ import pyarrow as pa
 from ... import values
 from ...core import Relation
 from ...engine.schema import Column as Stored
+from ...engine.schema import fault_message
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
 from ...io.delimited import COMMAS
@@ -154,7 +155,7 @@ def _each(items: list[Any], read: ReadItem) -> tuple[list[Any], list[str | None]
             problems.append(None)
         except (ValueError, OverflowError, RecursionError) as error:
             found.append(None)
-            problems.append(str(error) or type(error).__name__)
+            problems.append(fault_message(error))
     return found, problems
 
 

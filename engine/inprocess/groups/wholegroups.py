@@ -21,7 +21,7 @@ from ... import thresholds
 from ...circuit import Aggregate
 from ...interrupt import immediate
 from ...operators.group import First
-from ...schema import Array, Column, RowFault, Schema
+from ...schema import Array, Column, RowFault, Schema, fault_message
 from ..storage.batch import Batch
 from ..storage.interner import Values, decode_rows
 from ..storage.table import RowTable
@@ -93,7 +93,7 @@ class Whole:
             except MemoryError:
                 raise
             except Exception as fault:
-                message = str(fault) or type(fault).__name__
+                message = fault_message(fault)
                 raise RowFault(message, self.rule, self.one.origin, {"key": key}) from fault
         return self.values.encode_column(self.out, made, len(made))
 

@@ -11,7 +11,7 @@ from ... import thresholds
 from ...budget import Budget
 from ...circuit import EPOCH, ITERATION, WEIGHT
 from ...interrupt import immediate
-from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
+from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, fault_message, ready
 from .batch import Batch, consolidate
 from .interner import Values
 from .sharing import alone
@@ -146,5 +146,5 @@ class Evaluator:
             raise
         except Exception as fault:
             valuation = dict(zip(expr.inputs, row, strict=True))
-            raise RowFault(str(fault) or type(fault).__name__, rule, expr.origin, valuation) from fault
+            raise RowFault(fault_message(fault), rule, expr.origin, valuation) from fault
         return results
