@@ -1,9 +1,9 @@
 """Extern functions of a program: Python functions in the file beside its `.dl` file, with checked results.
 
 `extern function f(x: u32): string` in rules.dl is `def f(x)` in rules.py. Arguments come as the values that
-sessions give (ints, strings, tuples, `Vec`, `Map`, structs with fields as attributes); a result may be any
-Python value that a session takes for the type. A function with `mut` parameters returns its result and then
-their new values, as one tuple.
+sessions give (ints, strings, tuples, `Vec`, `Map`, None for an absent Option, dates of `datetime`, structs
+with fields as attributes); a result may be any Python value that a session takes for the type. A function
+with `mut` parameters returns its result and then their new values, as one tuple.
 
 The checker only reads the file: `static_problem`. A session executes it: `loading_problems`.
 """
@@ -22,6 +22,7 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..types import Tuple, Type
 from ..values import Fault, TypeDefs, check
+from ..values.topython import row_maker
 
 
 def static_problem(file: PythonFile, name: str, arity: int, span: Span) -> Diagnostic | None:
@@ -125,14 +126,15 @@ def _takes(statement: ast.stmt, arity: int) -> bool:
 
 
 def checked(implementation: Callable[..., Any], declared: Function, typedefs: TypeDefs) -> Callable[..., Any]:
-    """The implementation with its results checked. An exception that it raises, or a result of another type,
-    becomes a Fault."""
+    """The implementation with arguments as Python has them, and with its results checked. An exception that
+    it raises, or a result of another type, becomes a Fault."""
     changed = [each.type for each in declared.parameters if each.mutable]
     result: Type = Tuple((declared.result, *changed)) if changed else declared.result
+    given = row_maker([each.type for each in declared.parameters], typedefs)
 
     def call(*args: Any) -> Any:
         try:
-            value = implementation(*args)
+            value = implementation(*given(args))
         except Fault:
             raise
         except Exception as error:

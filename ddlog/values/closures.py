@@ -20,6 +20,8 @@ class Closure(tuple[Any, ...]):
 
     __slots__ = ()
     text: ClassVar[str] = ""
+    inner: ClassVar[type[Closure] | None] = None
+    """The class of the closure itself, if this one takes and gives the values that Python has."""
 
     @property
     def place(self) -> str:
@@ -49,8 +51,17 @@ def _pickled_class(text: str) -> type[Closure]:
     return _class(text, {})
 
 
-def _class(text: str, methods: Mapping[str, Any]) -> type[Closure]:
-    return cast("type[Closure]", type("Closure", (Closure,), {"__slots__": (), "text": text, **methods}))
+def outer_class(inner: type[Closure], call: Callable[..., Any]) -> type[Closure]:
+    """A class for the same closures, where `call` takes the inner closure, then the arguments."""
+
+    def called(self: Closure, *args: Any) -> Any:
+        return call(tuple.__new__(inner, self), *args)
+
+    return _class(inner.text, {"__call__": called, "inner": inner})
+
+
+def _class(text: str, members: Mapping[str, Any]) -> type[Closure]:
+    return cast("type[Closure]", type("Closure", (Closure,), {"__slots__": (), "text": text, **members}))
 
 
 def _restore(text: str, items: tuple[Any, ...]) -> Closure:
@@ -76,7 +87,7 @@ def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> Closure:
         raise ValueError(f"expected {type}, found {value!r:.60} of another program or process")
     if typedef.function != type:
         raise ValueError(f"expected {type}, found {value!r:.60} of type {typedef.function}")
-    return value
+    return value if value.inner is None else tuple.__new__(value.inner, value)
 
 
 def holds_function(type: Type, typedefs: TypeDefs) -> bool:

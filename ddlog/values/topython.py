@@ -1,4 +1,5 @@
-"""Values as Python has them: an Option is its value or None, a date an object of `datetime`.
+"""Values as Python has them: an Option is its value or None, a date an object of `datetime`, and a
+closure takes and gives such values.
 
 Values that Python has no object for stay as they are, and so does an Option in an Option, so that
 `Some{None}` is told apart from None. `check` takes all these forms back.
@@ -6,13 +7,16 @@ Values that Python has no object for stay as they are, and so does an Option in 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from ..types import Opaque, Tuple, Type, User
-from .closures import parts_of
+from ..types import Function, Opaque, Tuple, Type, User
+from .closures import Closure, outer_class, parts_of
+from .collections import Group
+from .fromplain import check
 from .shapes import collection_of, is_option, shape_of
-from .structs import TypeDefs
+from .structs import TypeDefs, local_name
 from .written import text_form
 
 Maker: TypeAlias = Callable[[Any], Any]
@@ -37,7 +41,7 @@ class _Makers:
         self._made: dict[Type, Maker] = {}
 
     def of(self, type: Type) -> Maker | None:
-        if not isinstance(type, Tuple | User | Opaque) or not self._differs(type):
+        if not isinstance(type, Tuple | User | Opaque | Function) or not self._differs(type):
             return None
         if type not in self._made:
             self._made[type] = lambda value: self._made[type](value)
@@ -45,16 +49,27 @@ class _Makers:
         return self._made[type]
 
     def _differs(self, type: Type) -> bool:
-        return any(
-            is_option(each) or self._object(each) is not None for each in parts_of([type], self._typedefs)
-        )
+        waiting, seen = [type], set[Type]()
+        while waiting:
+            for each in parts_of(waiting, self._typedefs):
+                if is_option(each) or self._object(each) is not None:
+                    return True
+                seen.add(each)
+            called = [each for each in seen if isinstance(each, Function)]
+            waiting = [of for each in called for of in (*each.parameters, each.result) if of not in seen]
+        return False
 
     def _object(self, type: Type) -> Maker | None:
         form = text_form(type, self._typedefs)
         return None if form is None else form.python
 
-    def _maker(self, type: Tuple | User | Opaque) -> Maker:
+    def _maker(self, type: Tuple | User | Opaque | Function) -> Maker:
         match type:
+            case Function():
+                return self._function(type)
+            case Opaque(name, (key, of)) if local_name(name) == "Group":
+                own, held = self.of(key) or _same, self.of(of) or _same
+                return lambda group: Group(own(group.key), map(held, group.values))
             case Tuple(items):
                 return _items([self.of(item) for item in items])
             case User():
@@ -64,6 +79,24 @@ class _Makers:
             return _same
         element = self.of(collection.element) or _same
         return lambda value: collection.ordered(map(element, value))
+
+    def _function(self, type: Function) -> Maker:
+        """Makes a closure that takes and gives the values that Python has."""
+        changed = [of for of, mutable in zip(type.parameters, type.mutable, strict=True) if mutable]
+        result = self.of(Tuple((type.result, *changed)) if changed else type.result) or _same
+        classes: dict[builtins.type[Closure], builtins.type[Closure]] = {}
+
+        def call(closure: Closure, *args: Any) -> Any:
+            given = zip(args, type.parameters, strict=True)
+            return result(closure(*(check(each, of, self._typedefs) for each, of in given)))
+
+        def outer(closure: Closure) -> Closure:
+            made = classes.get(closure.__class__)
+            if made is None:
+                made = classes[closure.__class__] = outer_class(closure.__class__, call)
+            return tuple.__new__(made, closure)
+
+        return outer
 
     def _struct(self, type: User) -> Maker:
         shape = shape_of(type, self._typedefs)

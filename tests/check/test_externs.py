@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -161,3 +163,54 @@ def test_modules_of_the_present_folder_are_not_imported(program: Path) -> None:
     done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert not (program.parent / "executed").exists()
+
+
+DAYS = """
+import time
+import sql as q
+typedef P = P{x: u32, at: Option<Date>}
+extern function days(a: Date, b: Option<Date>): Option<s64>
+extern function later(p: P): P
+extern function dearer(d: q::Decimal2): q::Decimal2
+extern function total(g: Group<(), Option<u32>>): u32
+extern function mapped(v: Vec<Option<u32>>, f: function(Option<u32>): Option<u32>): Vec<Option<u32>>
+extern function kept(f: function(Option<u32>): Option<u32>): function(Option<u32>): Option<u32>
+extern function shift(d: mut Date, n: s64): bool
+function moved(d: Date): Date { var e = d; shift(e, 2); e }
+function more(x: Option<u32>): Option<u32> { match (x) { Some{y} -> Some{y + 1}, None -> Some{0} } }
+input relation R(a: Date, b: Option<Date>, d: q::Decimal2, o: Option<u32>)
+output relation D(n: Option<s64>, p: P, d: q::Decimal2, e: Date)
+D(days(a, b), later(P{1, b}), dearer(d), moved(a)) :- R(a, b, d, _).
+output relation G(sum: u32)
+G(total(g)) :- R(_, _, _, o), var g = o.group_by(()).
+output relation M(v: Vec<Option<u32>>, o: Option<u32>)
+M(mapped([o, None], f), g(o)) :- R(_, _, _, o), var f = |x| more(x), var g = kept(f).
+"""
+DAYS_CODE = """
+from datetime import timedelta
+from decimal import Decimal
+def days(a, b): return None if b is None else (b - a).days
+def later(p): return {"x": p.x + 1, "at": p.at and p.at + timedelta(days=1)}
+def dearer(d): return d * Decimal("1.5")
+def total(g): return sum(each or 0 for each in g.values)
+def mapped(v, f): return [f(each) for each in v]
+def kept(f): return f
+def shift(d, n): return True, d + timedelta(days=n)
+"""
+
+
+def test_functions_are_given_what_python_has(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(DAYS)
+    (tmp_path / "p.py").write_text(DAYS_CODE)
+    new, second = date(2026, 1, 1), date(2026, 2, 1)
+    with ddlog.compile(tmp_path / "p.dl").session() as session:
+        session.insert("R", (new, second, "1.50", 3), (new, None, 2, None))
+        session.commit()
+        rows = [(n, tuple(p), d, e) for n, p, d, e in session["D"].tuples()]
+        third = date(2026, 1, 3)
+        assert rows == [
+            (None, (2, None), Decimal("3.00"), third),
+            (31, (2, date(2026, 2, 2)), Decimal("2.25"), third),
+        ]
+        assert list(session["G"].tuples()) == [(3,)]
+        assert list(session["M"].tuples()) == [((0, 0), 0), ((4, 0), 4)]
