@@ -48,16 +48,6 @@ Origin: TypeAlias = Hashable
 in the equality of expressions; their faults carry it."""
 
 
-class Encoder(Protocol):
-    """Turns values of a domain into int64 and back; array code gets one from its runtime."""
-
-    def encode(self, kind: Kind, domain: str, value: Any) -> int:
-        """The int64 of one value."""
-
-    def decode(self, kind: Kind, domain: str, code: int) -> Any:
-        """The value of one int64."""
-
-
 class NotVectorised(Exception):
     """Raised by array code that cannot treat this batch (a fault, a value out of the inline
     range): the runtime then runs the scalar function row by row, which finds the faulty row."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..types import Constructor, JsonField, KeyOf, Opaque, Type, User
+from ..types import TRANSPARENT, Constructor, JsonField, KeyOf, Opaque, Type
 from ..values import local_name
+from ..values.shapes import is_option
 
-WRAPPERS = ("Ref", "Intern", "IObj")  # types whose values are those of their argument
 SETS = ("Set", "HashSet", "Set64")
 
 
@@ -29,9 +29,7 @@ def layout(constructor: Constructor) -> tuple[FieldLayout, ...]:
     """The fields of a constructor, in order, as attributes have them."""
     forms = constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
     return tuple(
-        FieldLayout(
-            form.name, of, form.optional or is_named(of, "Option"), form.key, form.flatten, form.nested
-        )
+        FieldLayout(form.name, of, form.optional or is_option(of), form.key, form.flatten, form.nested)
         for form, (_, of) in zip(forms, constructor.fields, strict=True)
     )
 
@@ -41,13 +39,8 @@ def variant(constructor: Constructor) -> str:
     return constructor.variant or local_name(constructor.name)
 
 
-def is_named(type: Type, name: str) -> bool:
-    """Whether the type is the library's type of that name."""
-    return isinstance(type, User) and type.name == f"ddlog_std::{name}"
-
-
 def unwrapped(type: Type) -> Type:
     """The type without references and interning around it."""
-    while isinstance(type, Opaque) and local_name(type.name) in WRAPPERS:
+    while isinstance(type, Opaque) and type.name in TRANSPARENT:
         (type,) = type.args
     return type

@@ -21,7 +21,8 @@ from ..types import (
     User,
 )
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
-from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
+from ..values.shapes import is_option
+from .jsonlayout import SETS, FieldLayout, layout, unwrapped, variant
 from .jsonscalars import ReadJson, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
 from .jsontext import AmbiguousObject, Refused, decode, end_of, place
 from .options import NONE, some
@@ -125,7 +126,7 @@ class JsonReaders:
 
     def _user(self, type: User) -> ReadJson:
         constructors = constructors_of(self.typedefs[type.name], type.args)
-        if is_named(type, "Option"):
+        if is_option(type):
             item = self.reader(type.args[0])
             return lambda data, depth: NONE if data is None else some(item(data, depth))
         if type.name == "json::JsonValue":
@@ -205,7 +206,7 @@ class JsonReaders:
         """A reader of what a flattened field has of the rest of an object. It removes the keys that no later
         field can have, as serde does: those of a struct, and of a union that is known by its name."""
         type = unwrapped(type)
-        if is_named(type, "Option"):
+        if is_option(type):
             assert isinstance(type, User)
             inner = self._taker(type.args[0])
 

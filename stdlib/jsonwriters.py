@@ -7,7 +7,8 @@ from typing import Any
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import NAN, TypeDefs, constructors_of, decimal, local_name
-from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
+from ..values.shapes import is_option
+from .jsonlayout import SETS, FieldLayout, layout, unwrapped, variant
 from .jsontext import Refused, Single, encode
 from .jsonvalues import from_value
 
@@ -60,7 +61,7 @@ class JsonWriters:
 
     def _user(self, type: User) -> Writer:
         constructors = constructors_of(self.typedefs[type.name], type.args)
-        if is_named(type, "Option"):
+        if is_option(type):
             item = self.writer(type.args[0])
             return lambda value: item(value[1]) if value[0] else None
         if type.name == "json::JsonValue":

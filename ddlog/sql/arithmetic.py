@@ -19,7 +19,6 @@ from .types import (
     MOST_PLACES,
     NULL,
     TIMESTAMP,
-    SqlType,
     Value,
     common,
     decimal,
@@ -64,19 +63,17 @@ def product(s: Scalars, node: Expression) -> Value:
     scale = a.type.scale + b.type.scale
     if a.type.is_exact and b.type.is_exact and scale <= MOST_PLACES:
         return c.strict([a, b], "$ * $", decimal(scale))
-    return _on_doubles(s, [a, b], "$ * $")
+    return _on_doubles([a, b], "$ * $")
 
 
-def _on_doubles(
-    s: Scalars, values: list[Value], build: str | Callable[..., Expr], type: SqlType = DOUBLE
-) -> Value:
-    """A function of doubles, of numbers of any kind."""
+def _on_doubles(values: list[Value], build: str | Callable[..., Expr]) -> Value:
+    """A double that is a function of doubles, of numbers of any kind."""
     brought = [v if v.type == NULL else c.convert(v, DOUBLE) for v in values]
-    return c.strict([v for v in brought if v is not None], build, type)
+    return c.strict([v for v in brought if v is not None], build, DOUBLE)
 
 
 def quotient(s: Scalars, node: Expression) -> Value:
-    return _on_doubles(s, [s.number(node.this), s.number(node.expression)], "$ / $")
+    return _on_doubles([s.number(node.this), s.number(node.expression)], "$ / $")
 
 
 def whole_quotient(s: Scalars, node: Expression) -> Value:
@@ -92,7 +89,7 @@ def remainder(s: Scalars, node: Expression) -> Value:
     if type == NULL:
         return null(INTEGER)
     if type == DOUBLE:
-        return _on_doubles(s, [a, b], "sql::double_mod($, $)")
+        return _on_doubles([a, b], "sql::double_mod($, $)")
     x, y = c.convert(a, type), c.convert(b, type)
     assert x is not None and y is not None
     return c.strict([x, y], "$ % $", type)
@@ -150,7 +147,7 @@ def towards(name: str) -> Translate:
         if value.type == DOUBLE:
             return c.strict([value], f"sql::double_{name}($)", DOUBLE)
         if value.type.scale == 0:
-            return _on_doubles(s, [value], lambda x: x) if name != "trunc" else value
+            return _on_doubles([value], lambda x: x) if name != "trunc" else value
         scale = 10**value.type.scale
         return c.strict([value], f"sql::{name}_div($, {scale})", INTEGER)
 
@@ -160,6 +157,6 @@ def towards(name: str) -> Translate:
 def real(name: str, arguments: int = 1) -> Translate:
     def translate(s: Scalars, node: Expression) -> Value:
         values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
-        return _on_doubles(s, values, f"sql::double_{name}({', '.join('$' * arguments)})")
+        return _on_doubles(values, f"sql::double_{name}({', '.join('$' * arguments)})")
 
     return translate

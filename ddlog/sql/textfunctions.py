@@ -89,13 +89,11 @@ def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
     return translate
 
 
-def mixed(call: str, text: str, *numbers: str, type: SqlType = VARCHAR, also: str = "") -> Translate:
-    """A function of a string, of integers and perhaps of a last string."""
+def mixed(call: str, number: str) -> Translate:
+    """A string that is a function of a string and an integer."""
 
     def translate(s: Scalars, node: Expression) -> Value:
-        args = [s.text(node.args[text]), *(s.number(node.args[name]) for name in numbers)]
-        args += [s.text(node.args[also])] if also else []
-        return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
+        return c.strict([s.text(node.this), s.number(node.args[number])], f"{call}($, $)", VARCHAR)
 
     return translate
 

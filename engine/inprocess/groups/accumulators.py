@@ -50,10 +50,6 @@ class Count:
     def keep(self, groups: Array) -> None:
         """Nothing is kept."""
 
-    def is_kept(self, parts: Array) -> Bools:
-        """Whether there is something of each of these parts of groups."""
-        return np.zeros(len(parts), np.bool_)
-
     def gathered(self, groups: Array, parts: Array, size: int) -> Count:
         """The sums by group of parts with these numbers, for the groups 0 .. size - 1."""
         return self
@@ -86,15 +82,6 @@ class IntegerSum(Unread):
         return integer_sums(
             self.one, self.out, self.values, self.low[groups], self.high[groups], counts, huge
         )
-
-    def is_kept(self, parts: Array) -> Bools:
-        """Whether there is something of each of these parts of groups."""
-        kept: Bools = (self.low[parts] != 0) | (self.high[parts] != 0)
-        if self.huge:
-            kept |= np.fromiter(
-                (self.huge.get(part, 0) != 0 for part in parts.tolist()), np.bool_, len(parts)
-            )
-        return kept
 
     def gathered(self, groups: Array, parts: Array, size: int) -> IntegerSum:
         """The sums by group of parts with these numbers, for the groups 0 .. size - 1."""
@@ -186,10 +173,6 @@ class FloatSum:
         divisors = counts.tolist() if self.one.function == "avg" else [1] * len(groups)
         sums: list[float] = [self._total(g, n) for g, n in zip(groups.tolist(), divisors, strict=True)]
         return self.values.encode_column(self.out, sums, len(sums))
-
-    def is_kept(self, parts: Array) -> Bools:
-        """Whether there is something of each of these parts of groups."""
-        return np.fromiter((self.sums[part] != _NOTHING for part in parts.tolist()), np.bool_, len(parts))
 
     def gathered(self, groups: Array, parts: Array, size: int) -> FloatSum:
         """The sums by group of parts with these numbers, for the groups 0 .. size - 1."""

@@ -121,7 +121,7 @@ def float_bits(value: float) -> int:
 
 
 class Values:
-    """All interned values of a runtime; an `Encoder` for columns of every kind.
+    """All interned values of a runtime, which turns values of columns of every kind into int64 and back.
 
     `nan` is the value that stands for NaN in rows, so that decoded rows compare as the language says.
     """
