@@ -2,7 +2,7 @@
 
 The definition of *incremental* is the test: after every epoch, the change of each output is the difference
 between the circuit evaluated from scratch on the inputs after the epoch and on those before. "From scratch"
-means `engine/reference.py`: dictionaries and naive iteration. It is never optimised, and only tests use it.
+means `engine/reference.py`: dictionaries and naive iteration. It is never optimised.
 
 - `tests/engine/test_laws.py`: the algebra of streams and Z-sets, proposition by proposition.
 - `tests/engine/test_incremental.py`: every step of the rewriting has the same changes, on the reference
