@@ -54,7 +54,7 @@ class Gate(Unary):
 
 
 @dataclass(slots=True)
-class Part:
+class LoopPart:
     """An operator. `sources` are parts, `place` its position in each of the scopes around it, the outermost
     first, and `scope` the innermost of them."""
 
@@ -89,7 +89,7 @@ class LoopParts:
     """The parts of a loop, in an order in which each comes before its readers but for delays."""
 
     def __init__(self, loop: Fixpoint) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[LoopPart] = []
         self.scopes: list[LoopScope] = []
         self.imports: dict[NodeId, int] = {}
         self._add_scope(loop, (), -1, None)
@@ -105,7 +105,7 @@ class LoopParts:
         return self.scopes[0].results
 
     def _add(self, node: Node, sources: tuple[int, ...], place: tuple[int, ...], scope: int) -> int:
-        self.parts.append(Part(node, sources, place, scope))
+        self.parts.append(LoopPart(node, sources, place, scope))
         return len(self.parts) - 1
 
     def _add_scope(
@@ -153,7 +153,7 @@ class LoopParts:
             self._end(scope, number, empty, (*outer, 2 * len(node.body.nodes)))
         return number
 
-    def target(self, part: Part) -> int:
+    def target(self, part: LoopPart) -> int:
         """The scope whose rounds an Admit means."""
         assert isinstance(part.node, Admit)
         return self._around(part.scope, part.node.scope)

@@ -72,7 +72,7 @@ class Node:
         """The operands of the operator, for people, with its sources by `name`."""
         return ", ".join(map(name, self.reads()))
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         """The rules of construction that the node breaks; its sources come before it."""
         return iter(())
 
@@ -119,7 +119,7 @@ class Unary(Node):
         changed: Any = self
         return self if new(self.source) == self.source else replace(changed, source=new(self.source))
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         return fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
 
 
@@ -140,7 +140,7 @@ class Circuit:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class Surroundings:
     """The nodes around a node: those of its circuit, and in a body those before the fixpoint or loop."""
 
     nodes: tuple[Node, ...]

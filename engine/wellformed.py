@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Input, Loop, Node, Output
-from .node import Scope
+from .node import Surroundings
 
 
 class IllFormed(Exception):
@@ -30,7 +30,7 @@ def check_circuit(circuit: Circuit) -> None:
 def _circuit_problems(
     circuit: Circuit, outside: tuple[Node, ...] | None, nested: bool = False
 ) -> Iterator[str]:
-    scope = Scope(circuit.nodes, outside, nested)
+    scope = Surroundings(circuit.nodes, outside, nested)
     for i, node in enumerate(circuit.nodes):
         where = f"node {i} ({type(node).__name__})" + ("" if outside is None else " of the body")
         late = [source for source in node.reads() if not 0 <= source < i]

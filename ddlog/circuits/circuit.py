@@ -19,14 +19,14 @@ from ..values.rows import row_of
 from .language import Language, TypeText, relation_of
 from .places import caller, expect, refuse
 from .runnable import Ends, Runnable
-from .scopes import Operator, Ordering, Scope
+from .scopes import Operator, OperatorScope, Ordering
 from .streams import Stream, Wire
 
 
 class Builder:
     """The parts that a circuit and a body in nested time have alike."""
 
-    _scope: Scope
+    _scope: OperatorScope
 
     def wire(self, like: Stream | None = None, /, **columns: TypeText) -> Wire:
         """A stream to be connected later, with the columns of another or of these types."""
@@ -78,7 +78,7 @@ class Builder:
         shapes = [each.columns for each in like] if like else [language.columns("fixpoint", columns)]
         around = self._scope.innermost()
         known = {*around.imports.values()}
-        body = Scope("fixpoint", language, around)
+        body = OperatorScope("fixpoint", language, around)
         if sum(each.kind == "fixpoint" for each in body.chain()) > DEEPEST:
             refuse("fixpoint", f"over {DEEPEST} fixpoints stand in one another", place=place)
         names = [language.result_name(name, place) for name in _names(step, len(shapes))]
@@ -133,11 +133,11 @@ class Nested(Builder):
     The results of `integral` are streams of the circuit around, usable when the scope is closed.
     """
 
-    def __init__(self, outer: Scope) -> None:
+    def __init__(self, outer: OperatorScope) -> None:
         self._place = caller()
         if outer.kind == "fixpoint":
             refuse("nested", "a nested scope stands inside the step of a fixpoint", _NESTING, self._place)
-        self._scope = Scope("nested", outer.language, outer)
+        self._scope = OperatorScope("nested", outer.language, outer)
         self._outer = outer
         self._results: list[tuple[Operator, Operator, Stream]] = []
 
@@ -217,8 +217,8 @@ def _variable(name: str, schema: Schema) -> Callable[[Sequence[int]], c.Node]:
 
 
 def _closed(
-    outer: Scope,
-    body: Scope,
+    outer: OperatorScope,
+    body: OperatorScope,
     kind: type[c.Fixpoint],
     text: str,
     results: list[tuple[str, Operator, Any]],
@@ -259,7 +259,7 @@ class Circuit(Builder, Runnable):
     def __init__(self, declarations: str = "") -> None:
         expect(declarations, str, "Circuit", "declarations", "a text of the language")
         self._language = Language(declarations)
-        self._scope = Scope("circuit", self._language)
+        self._scope = OperatorScope("circuit", self._language)
         self._inputs: dict[str, Ends] = {}
         self._outputs: dict[str, Ends] = {}
         self._made: tuple[int, c.Circuit] | None = None

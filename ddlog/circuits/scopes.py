@@ -32,7 +32,7 @@ class Operator:
     `is_bag`: no row has a negative weight at any time. `strict`: a delay, whose value depends on earlier
     values of its source only. A wire has the one source to which it is connected, and is no node."""
 
-    scope: Scope
+    scope: OperatorScope
     name: str
     text: str
     place: Span
@@ -67,18 +67,20 @@ class Operator:
 
 
 @dataclass(eq=False)
-class Scope:
+class OperatorScope:
     """The operators of a circuit or of a body, in the order in which they were made."""
 
     kind: str  # circuit, fixpoint or nested
     language: Language
-    outer: Scope | None = None
+    outer: OperatorScope | None = None
     operators: list[Operator] = field(default_factory=list)
     imports: dict[Operator, Operator] = field(default_factory=dict)
     closed: bool = False
-    steps: list[Scope] = field(default_factory=list)  # of a circuit: the fixpoints whose steps are running
+    steps: list[OperatorScope] = field(
+        default_factory=list
+    )  # of a circuit: the fixpoints whose steps are running
 
-    def innermost(self) -> Scope:
+    def innermost(self) -> OperatorScope:
         """The fixpoint inside of this scope whose step is running; if there is none, the scope."""
         steps = self.chain()[-1].steps
         return steps[-1] if steps and self in steps[-1].chain() else self
@@ -114,7 +116,7 @@ class Scope:
         self.operators.append(made)
         return made
 
-    def chain(self) -> list[Scope]:
+    def chain(self) -> list[OperatorScope]:
         """This scope and those around it, from inside."""
         return [self] if self.outer is None else [self, *self.outer.chain()]
 
@@ -143,7 +145,7 @@ class Scope:
         return self.imports[outside]
 
 
-def target(operator: str, place: Span, scopes: Sequence[Scope]) -> Scope:
+def target(operator: str, place: Span, scopes: Sequence[OperatorScope]) -> OperatorScope:
     """The innermost of the scopes of an operator's sources. Raises DDlogError where they do not lie one in
     the other."""
     inner = max(scopes, key=lambda scope: len(scope.chain()))
@@ -168,7 +170,7 @@ def target(operator: str, place: Span, scopes: Sequence[Scope]) -> Scope:
 class Ordering:
     """The nodes of a scope, each after its sources."""
 
-    scope: Scope
+    scope: OperatorScope
     outside: dict[Operator, NodeId] = field(default_factory=dict)  # the nodes of the scope around it
     nodes: list[Node] = field(default_factory=list)
     ids: dict[Operator, NodeId] = field(default_factory=dict)

@@ -67,7 +67,7 @@ class Dump:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryCommand:
     """Prints the values of the variables for which a rule body holds; without variables, whether it does."""
 
     text: str
@@ -131,7 +131,7 @@ class Sleep:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class ProfileCommand:
     """Prints the measurements; with `what`, which is cpu, change or timely, begins or ends one."""
 
     what: str | None = None
@@ -190,10 +190,10 @@ def _query_index(scanner: Scanner, word: str) -> QueryIndex:
     return QueryIndex(index.name, scanner.index_key(index))
 
 
-def _profile(scanner: Scanner, word: str) -> Profile:
+def _profile(scanner: Scanner, word: str) -> ProfileCommand:
     if scanner.at_command_end():
-        return Profile()
-    return Profile(scanner.choice("cpu", "change", "timely"), scanner.choice("on", "off") == "on")
+        return ProfileCommand()
+    return ProfileCommand(scanner.choice("cpu", "change", "timely"), scanner.choice("on", "off") == "on")
 
 
 def _sleep(scanner: Scanner, word: str) -> Sleep:
@@ -215,7 +215,7 @@ COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
     "modify": _keyed_update,
     "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
     "dump": _dump,
-    "query": lambda scanner, _: Query(scanner.query_text()),
+    "query": lambda scanner, _: QueryCommand(scanner.query_text()),
     "why": read_why,
     "query_index": _query_index,
     "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),

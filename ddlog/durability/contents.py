@@ -9,7 +9,7 @@ import numpy as np
 
 from ..io.arrownumbers import numbers_in
 from .forms import EPOCH
-from .records import Span
+from .records import EpochSpan
 from .store import Store
 from .sums import summed
 
@@ -28,7 +28,7 @@ class Contents:
         """The spans that end `after` an epoch are read, those before it only checked. Raises DDlogError if
         the rows are not what was written."""
         self._store = store
-        self._found: dict[int, list[tuple[Span, pa.Table]]] = {relation: [] for relation in relations}
+        self._found: dict[int, list[tuple[EpochSpan, pa.Table]]] = {relation: [] for relation in relations}
         for span in store.current():
             if span.last <= after:
                 store.check(span)
@@ -67,9 +67,9 @@ class Contents:
                 if found is not None and found.num_rows:
                     yield found
 
-    def _by_span(self, relation: int) -> Iterator[tuple[Span, list[pa.Table]]]:
+    def _by_span(self, relation: int) -> Iterator[tuple[EpochSpan, list[pa.Table]]]:
         gathered: list[pa.Table] = []
-        last: Span | None = None
+        last: EpochSpan | None = None
         for span, table in self._found[relation]:
             if last is not None and span != last:
                 yield last, gathered
@@ -80,7 +80,7 @@ class Contents:
             yield last, gathered
 
 
-def of_one(span: Span, table: pa.Table, epoch: int) -> pa.Table | None:
+def of_one(span: EpochSpan, table: pa.Table, epoch: int) -> pa.Table | None:
     """The rows of one epoch among those of a span. Rows that cannot be told apart are of the last epoch."""
     if not span.first <= epoch <= span.last:
         return None

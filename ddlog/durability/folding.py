@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from .parts import packed, sliced
-from .records import Span, Stored
+from .records import EpochSpan, Stored
 from .store import Store
 from .sums import form_of, in_one_form, merged, summed
 from .turns import short_turns
@@ -75,12 +75,12 @@ class Folding:
             reading.close()
         self._seen = self._store.head.spans, self._store.written
 
-    def _note(self, chosen: Sequence[Span]) -> None:
+    def _note(self, chosen: Sequence[EpochSpan]) -> None:
         apart = self._apart()
         if chosen[0].first <= apart < chosen[-1].last:
             self.joined = chosen[-1].last
 
-    def _chosen(self, reading: Store, current: Sequence[Span]) -> Sequence[Span]:
+    def _chosen(self, reading: Store, current: Sequence[EpochSpan]) -> Sequence[EpochSpan]:
         """The spans to be folded together: the newest that may be, and those before them that are not much
         larger; or all, if there are many deletions."""
         last = reading.head.epoch - self._depth - 1
@@ -93,7 +93,7 @@ class Folding:
         after = [span for span in able if span.first > apart]
         return self._newest(after) or self._newest([span for span in able if span.last <= apart])
 
-    def _newest(self, able: Sequence[Span]) -> Sequence[Span]:
+    def _newest(self, able: Sequence[EpochSpan]) -> Sequence[EpochSpan]:
         """The newest of some spans, and those before them that are not much larger, if they are many."""
         if not able:
             return ()
@@ -112,7 +112,7 @@ class Folding:
         finally:
             reading.close()
         kept = max(_HISTORY_BYTES, sum(span.bytes for span in spans if not span.folded) // 2)
-        gone, size = list[Span](), 0
+        gone, size = list[EpochSpan](), 0
         for span in sorted((span for span in spans if span.folded), key=lambda each: -each.last):
             size += span.bytes + _SPAN_BYTES
             if size > kept:
@@ -131,7 +131,7 @@ class Folding:
 
 
 def fold(
-    store: Store, reading: Store, spans: Sequence[Span], ended: Callable[[], bool], drop: bool = False
+    store: Store, reading: Store, spans: Sequence[EpochSpan], ended: Callable[[], bool], drop: bool = False
 ) -> None:
     """Puts one span in the place of several that follow each other. `reading` is the same state, open for
     reading; `drop` leaves out the relations that are dropped. Raises DDlogError, OSError and sqlite3.Error;
@@ -158,7 +158,7 @@ def fold(
     store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
 
 
-def _parts(reading: Store, stored: Stored, spans: Sequence[Span]) -> Iterator[tuple[int, int, bytes]]:
+def _parts(reading: Store, stored: Stored, spans: Sequence[EpochSpan]) -> Iterator[tuple[int, int, bytes]]:
     tables = merged(table for table in reading.rows(spans, stored.id) if table.num_rows)
     if not tables:
         return

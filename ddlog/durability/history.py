@@ -14,7 +14,7 @@ from .chains import following
 from .contents import Contents, later, of_one
 from .epoch_range import EpochRange
 from .forms import EPOCH, WEIGHT
-from .records import Span
+from .records import EpochSpan
 from .store import Store
 from .sums import alike, in_one_form, summed, weights_of
 
@@ -43,7 +43,7 @@ class History(EpochRange):
             found = span.first
         return max(found, migrated + 1)
 
-    def _is_apart(self, span: Span) -> bool:
+    def _is_apart(self, span: EpochSpan) -> bool:
         """Whether the epochs of a span can be told apart."""
         if span.first == span.last:
             return True
@@ -69,7 +69,7 @@ class History(EpochRange):
                 if found.num_rows:
                     yield found
 
-    def _changed_after(self, epoch: int) -> Iterator[Span]:
+    def _changed_after(self, epoch: int) -> Iterator[EpochSpan]:
         yield from (span for span in self._fine if span.last > epoch)
         yield from (span for span in self._spans if span.kind != "epochs" and span.last > epoch)
 
@@ -87,12 +87,12 @@ class History(EpochRange):
     def time(self, epoch: int) -> float:
         return max(span.time for span in self._spans_of(epoch))
 
-    def _spans_of(self, epoch: int) -> Sequence[Span]:
+    def _spans_of(self, epoch: int) -> Sequence[EpochSpan]:
         fine = [span for span in self._fine if span.first <= epoch <= span.last]
         return [*fine, *(span for span in self._spans if span.kind != "epochs" and span.last == epoch)]
 
 
-def migrated_at(spans: Sequence[Span]) -> int:
+def migrated_at(spans: Sequence[EpochSpan]) -> int:
     """The last epoch after which the columns of inputs were changed; 0 if they never were. What these inputs
     held before has another form."""
     return max((span.last for span in spans if span.kind == "migrated"), default=0)

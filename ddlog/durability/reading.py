@@ -13,7 +13,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .chains import gap
 from .parts import checksum, part_checksum, unpacked
-from .records import PROGRAM_TEXTS, Head, Span, Stored, applied_row, span_of
+from .records import PROGRAM_TEXTS, EpochSpan, Head, Stored, applied_row, span_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,11 +41,11 @@ class Readable:
             raise self.damaged("a text of the program is missing")
         return found
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[EpochSpan]:
         """All spans, the oldest first. Raises DDlogError if they are not what was written."""
         return self._spans()[0]
 
-    def _spans(self) -> tuple[list[Span], Head]:
+    def _spans(self) -> tuple[list[EpochSpan], Head]:
         """All spans, and the head of that moment: other threads go on."""
         with self.reading():
             head = self.head
@@ -61,7 +61,7 @@ class Readable:
             raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")
         return found, head
 
-    def current(self) -> list[Span]:
+    def current(self) -> list[EpochSpan]:
         """The spans whose sum is the state, in order. Raises DDlogError if an epoch is missing."""
         spans, head = self._spans()
         found = sorted((each for each in spans if not each.folded), key=lambda each: (each.last, each.id))
@@ -70,13 +70,13 @@ class Readable:
             raise self.damaged(missing)
         return found
 
-    def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
+    def tables(self, span: EpochSpan, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
         """The rows of a span, of all relations or of some. Raises DDlogError."""
         for relation, _, data in self.parts(span):
             if relations is None or relation in relations:
                 yield relation, self._unpacked(relation, data, _of(span.first, span.last))
 
-    def parts(self, span: Span) -> list[tuple[int, int, bytes]]:
+    def parts(self, span: EpochSpan) -> list[tuple[int, int, bytes]]:
         """The parts of a span: the relation's id, the number of rows and the data of each. Raises DDlogError
         if they are not what was written."""
         query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -91,7 +91,7 @@ class Readable:
                 raise self.damaged(f"rows {where} are of no relation")
         return [(relation, rows, data) for relation, rows, _, data in found]
 
-    def relations_in(self, spans: Sequence[Span]) -> set[int]:
+    def relations_in(self, spans: Sequence[EpochSpan]) -> set[int]:
         """The ids of the relations that have rows in spans. Raises DDlogError if parts are missing, or are of
         no relation."""
         query = "SELECT relation, count(*) FROM part WHERE id BETWEEN ? AND ? GROUP BY relation"
@@ -106,7 +106,7 @@ class Readable:
             raise self.damaged(f"rows {_of(spans[0].first, spans[-1].last)} are of no relation")
         return found
 
-    def rows(self, spans: Sequence[Span], relation: int, wanted: bool = True) -> Iterator[pa.Table]:
+    def rows(self, spans: Sequence[EpochSpan], relation: int, wanted: bool = True) -> Iterator[pa.Table]:
         """The rows of a relation in spans, in their order; not `wanted`: none, they are only checked. Raises
         DDlogError."""
         query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
@@ -135,7 +135,7 @@ class Readable:
         except ValueError as error:
             raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
 
-    def check(self, span: Span) -> None:
+    def check(self, span: EpochSpan) -> None:
         """Reads the rows of a span. Raises DDlogError if they are not what was written."""
         for id in range(span.part_from, span.part_from + span.parts):
             with self.reading():
@@ -183,14 +183,14 @@ class Readable:
         except (sqlite3.Error, UnicodeError) as error:
             raise self.damaged(str(error)) from None
 
-    def rows_of(self, spans: Sequence[Span]) -> int:
+    def rows_of(self, spans: Sequence[EpochSpan]) -> int:
         """The number of rows of spans."""
         rows = dict(self._base.execute("SELECT id, rows FROM part"))
         return sum(
             rows.get(id, 0) for span in spans for id in range(span.part_from, span.part_from + span.parts)
         )
 
-    def sums(self, spans: Sequence[Span]) -> dict[int, int]:
+    def sums(self, spans: Sequence[EpochSpan]) -> dict[int, int]:
         """The checksums of the parts of spans, by id."""
         first = min(span.part_from for span in spans)
         last = max(span.part_from + span.parts for span in spans)
@@ -199,7 +199,7 @@ class Readable:
         )
 
 
-def _ranges(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+def _ranges(spans: Sequence[EpochSpan]) -> Iterator[tuple[int, int]]:
     """The first and last ids of the parts of spans; those that follow each other are together."""
     start = end = 0
     for span in spans:

@@ -28,7 +28,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EpochSpan:
     """The place of the changes of some epochs. See the table `span`."""
 
     id: int
@@ -51,7 +51,7 @@ class Head:
     applied: int
 
 
-def span_row(span: Span, sums: Sequence[int]) -> tuple[Any, ...]:
+def span_row(span: EpochSpan, sums: Sequence[int]) -> tuple[Any, ...]:
     """A span as a row, with a checksum that is also of those of its parts."""
     fields = (
         span.id, span.first, span.last, span.kind, int(span.folded), span.time, span.part_from, span.parts,
@@ -60,17 +60,17 @@ def span_row(span: Span, sums: Sequence[int]) -> tuple[Any, ...]:
     return *fields, checksum(*fields, *sums)
 
 
-def span_of(row: Sequence[Any], sums: Mapping[int, int]) -> Span | None:
+def span_of(row: Sequence[Any], sums: Mapping[int, int]) -> EpochSpan | None:
     """The span of a row; None if the row, or the checksum of a part, is not what was written."""
     id, first, last, kind, folded, time, part_from, parts, bytes, known = row
     numbers = id, first, last, folded, part_from, parts, bytes
     if not all(isinstance(each, int) for each in numbers) or not 0 <= parts <= len(sums):
         return None
-    span = Span(id, first, last, kind, bool(folded), time, part_from, parts, bytes)
+    span = EpochSpan(id, first, last, kind, bool(folded), time, part_from, parts, bytes)
     return span if span_row(span, own_sums(span, sums))[-1] == known else None
 
 
-def own_sums(span: Span, sums: Mapping[int, int]) -> tuple[int, ...]:
+def own_sums(span: EpochSpan, sums: Mapping[int, int]) -> tuple[int, ...]:
     """The checksums of a span's parts; -1 for one that is missing."""
     return tuple(sums.get(part, -1) for part in range(span.part_from, span.part_from + span.parts))
 

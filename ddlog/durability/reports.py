@@ -22,7 +22,7 @@ from .epoch_range import exported_relations, report
 from .folding import fold
 from .forms import WEIGHT
 from .history import migrated_at
-from .records import Span, Stored
+from .records import EpochSpan, Stored
 from .salvage import salvage
 from .store import Store
 from .sums import weights_of
@@ -199,7 +199,7 @@ def compacted(path: str) -> Iterator[str]:
         store.close()
 
 
-def _without_dropped(store: Store, spans: Sequence[Span]) -> list[Span]:
+def _without_dropped(store: Store, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
     """Writes spans anew, inside `writing`, if they have rows of relations that are dropped. Returns the old
     ones. Raises DDlogError."""
     dropped = {each.id for each in store.relations if each.dropped}

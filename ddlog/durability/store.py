@@ -27,7 +27,7 @@ from .mark import is_marked, lacks_log, mark, unmark
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import Readable
-from .records import Head, Span, Stored, applied_row, own_sums, relation_row, span_row, stored_of
+from .records import EpochSpan, Head, Stored, applied_row, own_sums, relation_row, span_row, stored_of
 from .walog import PAGE
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Store(Readable):
         self.logged += len(data)
         return known
 
-    def replace_spans(self, spans: Sequence[Span], parts: tuple[int, int, int, tuple[int, ...]]) -> None:
+    def replace_spans(self, spans: Sequence[EpochSpan], parts: tuple[int, int, int, tuple[int, ...]]) -> None:
         """Lets a new span stand for spans that follow each other. The old ones stay. Raises OSError and
         sqlite3.Error; then nothing is written."""
         epochs = [span for span in spans if span.kind == "epochs"]
@@ -272,13 +272,13 @@ class Store(Readable):
                 break
             time.sleep(_MOMENT)
 
-    def remove_spans(self, spans: Sequence[Span]) -> None:
+    def remove_spans(self, spans: Sequence[EpochSpan]) -> None:
         """Removes spans, inside `writing`. Their parts are for `remove_parts`, or go when the state is opened
         the next time."""
         self._base.executemany("DELETE FROM span WHERE id = ?", [(span.id,) for span in spans])
         self.set_head(Head(self.head.epoch, self.head.spans - len(spans), self.head.applied))
 
-    def remove_parts(self, spans: Sequence[Span]) -> Iterator[None]:
+    def remove_parts(self, spans: Sequence[EpochSpan]) -> Iterator[None]:
         """Removes the parts of spans that are removed, some at a time, so that no commit waits long."""
         first, end, size = 0, 0, 0
         for span in sorted(spans, key=lambda each: each.part_from):
@@ -322,7 +322,7 @@ class Store(Readable):
         """Writes a span, inside `writing`; `at` is its time, None: now."""
         start, count, size, sums = parts
         written = time.time() if at is None else at
-        span = Span(self._next_span, first, last, kind, False, written, start, count, size)
+        span = EpochSpan(self._next_span, first, last, kind, False, written, start, count, size)
         self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", span_row(span, sums))
         self._next_span += 1
         self.written += size

@@ -24,7 +24,7 @@ from ..core.matching import matched, matches
 from ..core.walk import mentions, transform
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User
-from ..values.layouts import Layouts, Part
+from ..values.layouts import Layouts, RecordField
 from .aggregates import key_of
 from .rulebody import conjuncts
 
@@ -335,7 +335,7 @@ class _SplitRule:
         parts = self.layouts.parts(value.type) or ()
         return [self.part(value, place, part) for place, part in enumerate(parts)]
 
-    def part(self, value: Expr, place: int, part: Part) -> Expr:
+    def part(self, value: Expr, place: int, part: RecordField) -> Expr:
         if isinstance(value, Var) and value.name in self.split:
             return Var(f"{value.name}.{part.name}", part.type, value.span)
         if isinstance(value.type, Tuple):

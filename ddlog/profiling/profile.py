@@ -91,7 +91,7 @@ class SlowEpoch:
 
 
 @dataclass(frozen=True)
-class Relation:
+class RelationSize:
     """A relation that the session keeps: the rows in it, the bytes of its store and its indexes, and on Spark
     its `side`, driver or cluster."""
 
@@ -172,7 +172,7 @@ class Profile:
     commits: int
     seconds: float
     strata: tuple[Stratum, ...]
-    relations: tuple[Relation, ...]
+    relations: tuple[RelationSize, ...]
     plans: tuple[Plan, ...] | None
     decisions: tuple[Decision, ...]
     memory: tuple[Held, ...] | None

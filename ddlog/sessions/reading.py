@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class Reading:
+class SessionReader:
     """The relations and indexes of a session, to be read. Every method raises DDlogError where `Session`
     does."""
 

@@ -28,7 +28,7 @@ from ..errors.state import NeedsState
 from .hosts.host import Closable, Host, StreamHandle
 from .hosts.on_spark import on_spark
 from .program import Program
-from .reading import Reading
+from .reading import SessionReader
 from .results.indexes import IndexView
 from .results.views import Changes, RelationView, Result
 from .subscribers import Receive, Subscribers
@@ -68,7 +68,7 @@ class Session(Inputs):
         self.program, self.typedefs = program, program.checked.typedefs
         self.streams: Closable | None = None
         self.applied = self.state.applied
-        self._reading = Reading(self.state)
+        self._reading = SessionReader(self.state)
         self._subscribers = Subscribers(self.state)
 
     def __enter__(self) -> Session:

@@ -12,8 +12,8 @@ from .. import syntax
 from ..errors.source import Source as Text
 from ..syntax.parser import parse_program
 from .places import Places
-from .queries import Source
-from .rules import Column, Relation
+from .queries import NamedRows
+from .rules import Column, SqlRelation
 from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Attached:
     """A module: its name, and its tables by their names."""
 
     module: str
-    tables: dict[str, Source]
+    tables: dict[str, NamedRows]
 
 
 def attached(node: Expression, places: Places) -> Attached:
@@ -55,8 +55,8 @@ def attached(node: Expression, places: Places) -> Attached:
     for each in parsed.declarations:
         if isinstance(each, syntax.RelationDecl) and each.fields is not None and each.kind != "stream":
             columns = [c for field in each.fields if (c := _column(field.name, field.type)) is not None]
-            relation = Relation(f"{module}::{each.name}", tuple(columns))
-            tables[f"{alias}.{each.name.lower()}"] = Source(relation, tuple(c.name for c in columns))
+            relation = SqlRelation(f"{module}::{each.name}", tuple(columns))
+            tables[f"{alias}.{each.name.lower()}"] = NamedRows(relation, tuple(c.name for c in columns))
     return Attached(module, tables)
 
 

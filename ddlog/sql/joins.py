@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
-from .queries import Query, Source
+from .queries import NamedRows, SqlQuery
 from .rules import Body, Guard, Item, Let, Term
 from .scalars import is_true
 from .scopes import Entry
@@ -85,10 +85,12 @@ def _table(block: Block, node: Expression) -> Tables:
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
 
 
-def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str], node: Expression) -> Tables:
+def _read(
+    block: Block, found: NamedRows | SqlQuery, alias: str, names: Sequence[str], node: Expression
+) -> Tables:
     """The columns of a table or a query, under the name of a table."""
     translator = block.translator
-    if isinstance(found, Query):
+    if isinstance(found, SqlQuery):
         if names:
             found = translator.renamed(found, names, node)
         query = translator.unified(found)

@@ -19,7 +19,7 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
 from .places import Places, SqlError, are
-from .rules import Body, Let, Output, Relation, Term
+from .rules import Body, Let, Output, SqlRelation, Term
 from .scopes import Capture, Entry
 from .types import INTEGER, Value, common
 
@@ -37,7 +37,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SqlQuery:
     """The columns' names and the branches. `is_set`: equal rows are one; `single`: there is one row, for each
     value of the domain."""
 
@@ -48,11 +48,11 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class NamedRows:
     """A table, a view, or a query with a name, that is a relation: after the columns of its domain,
     `names`."""
 
-    relation: Relation
+    relation: SqlRelation
     names: tuple[str, ...]
     domain: tuple[Value, ...] = ()
 
@@ -61,14 +61,14 @@ class Source:
 class Names:
     """What a query can read: the tables and views, and the queries of WITH around it."""
 
-    tables: Mapping[str, Source]
-    queries: Mapping[str, Source | Query] = field(default_factory=dict)
+    tables: Mapping[str, NamedRows]
+    queries: Mapping[str, NamedRows | SqlQuery] = field(default_factory=dict)
 
-    def find(self, name: str) -> Source | Query | None:
+    def find(self, name: str) -> NamedRows | SqlQuery | None:
         """What a name stands for."""
         return self.queries.get(name) or self.tables.get(name)
 
-    def plus(self, name: str, query: Source | Query) -> Names:
+    def plus(self, name: str, query: NamedRows | SqlQuery) -> Names:
         """The names with one more."""
         return Names(self.tables, {**self.queries, name: query})
 
@@ -80,7 +80,7 @@ class Translator:
     def __init__(self, places: Places, output: Output, used: frozenset[str] | None) -> None:
         self.places, self.output, self.used = places, output, used
 
-    def query(self, node: Expression, names: Names, capture: Capture | None = None) -> Query:
+    def query(self, node: Expression, names: Names, capture: Capture | None = None) -> SqlQuery:
         """The branches of a query. Raises SqlError."""
         with_ = node.args.get("with_")
         if with_ is not None:
@@ -118,7 +118,7 @@ class Translator:
             if columns:
                 found = self.renamed(found, columns, each)
             uses = [t for t in node.find_all(sql.Table) if t.name.lower() == name and not t.db]
-            kept: Source | Query = found
+            kept: NamedRows | SqlQuery = found
             if (
                 len(uses) > 1
                 or found.is_set
@@ -129,7 +129,7 @@ class Translator:
             names = names.plus(name, kept)
         return names
 
-    def renamed(self, query: Query, columns: Sequence[str], node: Expression) -> Query:
+    def renamed(self, query: SqlQuery, columns: Sequence[str], node: Expression) -> SqlQuery:
         """The query with other names for its columns."""
         if len(columns) > len(query.names):
             self.places.wrong(f"{len(columns)} columns are named, and there {are(len(query.names))}", node)
@@ -142,7 +142,7 @@ class Translator:
         term = capture.term
         return Body([] if term is None else [term], capture.domain)
 
-    def unified(self, query: Query, node: Expression | None = None) -> Query:
+    def unified(self, query: SqlQuery, node: Expression | None = None) -> SqlQuery:
         """The query with branches of the same types. Raises SqlError."""
         if len(query.branches) == 1 and all(v.type.kind != "null" for v in query.branches[0].values):
             return query
@@ -165,7 +165,7 @@ class Translator:
         )
         return replace(query, branches=made_branches)
 
-    def stored(self, query: Query, hint: str, capture: Capture | None, words: str = "") -> Source:
+    def stored(self, query: SqlQuery, hint: str, capture: Capture | None, words: str = "") -> NamedRows:
         """The query as a relation, which users see if there are `words` for it."""
         query = self.unified(query)
         first = query.branches[0]
@@ -176,21 +176,21 @@ class Translator:
         )
         for branch in query.branches:
             self.output.rule(relation, (*domain, *branch.values), branch.body, branch.place)
-        return Source(relation, query.names, domain)
+        return NamedRows(relation, query.names, domain)
 
-    def bag(self, query: Query, capture: Capture | None) -> Query:
+    def bag(self, query: SqlQuery, capture: Capture | None) -> SqlQuery:
         """The query as branches whose union is a bag: a set is stored first."""
         return self.read(self.stored(query, "distinct", capture), capture) if query.is_set else query
 
-    def read(self, source: Source, capture: Capture | None) -> Query:
+    def read(self, source: NamedRows, capture: Capture | None) -> SqlQuery:
         """All columns of a source."""
         body = self.start(capture)
         values = self.opened(source, body)
         for name, value in zip(source.names, values, strict=True):
             self.output.say(value, name, "")
-        return Query(source.names, (Branch(body, tuple(values), self.output.place),))
+        return SqlQuery(source.names, (Branch(body, tuple(values), self.output.place),))
 
-    def opened(self, source: Source, body: Body) -> list[Value]:
+    def opened(self, source: NamedRows, body: Body) -> list[Value]:
         """Adds a term for a source; returns the values of its columns."""
         columns = source.relation.columns[len(source.domain) :] if source.names else ()
         variables, values, lets = list[str](), list[Value](), list[Let]()
@@ -215,7 +215,7 @@ class Translator:
         body.add(Term(source.relation, (*domain, *variables) or ("true",)), *lets)
         return values
 
-    def values(self, node: sql.Values, names: Names, capture: Capture | None) -> Query:
+    def values(self, node: sql.Values, names: Names, capture: Capture | None) -> SqlQuery:
         """VALUES."""
         from .selects import Block
 
@@ -228,9 +228,9 @@ class Translator:
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
         columns = tuple(f"col{i}" for i in range(len(branches[0].values)))
-        return self.unified(Query(columns, tuple(branches)), node)
+        return self.unified(SqlQuery(columns, tuple(branches)), node)
 
-    def limited(self, query: Query, node: Expression, keys: Sequence[Value] | None = None) -> Query:
+    def limited(self, query: SqlQuery, node: Expression, keys: Sequence[Value] | None = None) -> SqlQuery:
         """The query with the ORDER BY and LIMIT of a set operation or a subquery."""
         if node.args.get("limit") is None and node.args.get("offset") is None:
             return query
@@ -244,7 +244,7 @@ class Translator:
         block.scope.entries = [Entry("", n, v) for n, v in zip(source.names, values, strict=True)]
         return top(block, node, query.names, values)
 
-    def source(self, node: sql.Table, names: Names) -> Source | Query:
+    def source(self, node: sql.Table, names: Names) -> NamedRows | SqlQuery:
         """What a table's name stands for. Raises SqlError."""
         name = node.name.lower()
         qualified = f"{node.db.lower()}.{name}" if node.db else name

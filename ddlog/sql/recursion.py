@@ -17,8 +17,8 @@ from ..syntax.templates import items as tuple_of
 from ..syntax.templates import let, tree
 from . import conversions as c
 from .collecting import aggregates_of
-from .queries import Branch, Names, Query, Source, Translator
-from .rules import Body, Clause, Guard, Item, Let, Relation, Term, grouped
+from .queries import Branch, NamedRows, Names, SqlQuery, Translator
+from .rules import Body, Clause, Guard, Item, Let, SqlRelation, Term, grouped
 from .scopes import Capture
 from .setoperations import counted, repeated
 from .topk import padded
@@ -37,7 +37,7 @@ def recursive(
     columns: Sequence[str],
     names: Names,
     capture: Capture | None,
-) -> Source:
+) -> NamedRows:
     """A query of WITH RECURSIVE that reads itself. Raises SqlError."""
     union = node.this.unnest()
     places = translator.places
@@ -99,17 +99,17 @@ def _listed(value: object) -> list[Expression]:
 
 def _branches(
     translator: Translator, node: Expression, names: Names, capture: Capture | None, like: Sequence[Value]
-) -> tuple[Query, tuple[Value, ...]]:
+) -> tuple[SqlQuery, tuple[Value, ...]]:
     """The recursive part, and the types of the columns that are wide enough for it, too."""
     part = translator.query(node, names, capture)
     if len(part.names) != len(like):
         translator.places.wrong(f"the recursive part has {len(part.names)} columns, not {len(like)}", node)
-    both = translator.unified(Query(part.names, (Branch(Body(), tuple(like)), *part.branches)), node)
+    both = translator.unified(SqlQuery(part.names, (Branch(Body(), tuple(like)), *part.branches)), node)
     first, *others = both.branches
-    return Query(part.names, tuple(others)), first.values
+    return SqlQuery(part.names, tuple(others)), first.values
 
 
-def _widened(base: Query, like: Sequence[Value]) -> list[Branch]:
+def _widened(base: SqlQuery, like: Sequence[Value]) -> list[Branch]:
     found = []
     for branch in base.branches:
         values = []
@@ -124,16 +124,16 @@ def _set(
     translator: Translator,
     node: Expression,
     name: str,
-    base: Query,
+    base: SqlQuery,
     like: Sequence[Value],
     names: Names,
     capture: Capture | None,
-) -> tuple[Source, tuple[Value, ...]]:
+) -> tuple[NamedRows, tuple[Value, ...]]:
     output = translator.output
     domain = () if capture is None else capture.domain
     columns = [*domain, *like]
     relation = output.relation("Recursive", columns, is_set=True, words=name, names=base.names)
-    source = Source(relation, base.names, domain)
+    source = NamedRows(relation, base.names, domain)
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
     for branch in (*_widened(base, like), *_widened(part, like)):
         output.rule(relation, (*domain, *branch.values), branch.body, branch.place)
@@ -144,11 +144,11 @@ def _bag(
     translator: Translator,
     node: Expression,
     name: str,
-    base: Query,
+    base: SqlQuery,
     like: Sequence[Value],
     names: Names,
     capture: Capture | None,
-) -> tuple[Source, tuple[Value, ...]]:
+) -> tuple[NamedRows, tuple[Value, ...]]:
     output = translator.output
     domain = () if capture is None else capture.domain
     if _reads(node, name) != 1:
@@ -158,9 +158,9 @@ def _bag(
     output.say(count, "times")
     columns = [*domain, step, count, *like]
     relation = output.relation("Recursive", columns, is_set=True, words=name, names=base.names)
-    source = Source(relation, base.names, (*domain, step, count))
+    source = NamedRows(relation, base.names, (*domain, step, count))
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
-    start = Query(base.names, tuple(_widened(base, like)))
+    start = SqlQuery(base.names, tuple(_widened(base, like)))
     first = counted(translator, translator.stored(start, "first", capture), capture)
     body = translator.start(capture)
     *values, many = translator.opened(first, body)
@@ -170,12 +170,12 @@ def _bag(
     body = translator.start(capture)
     values = translator.opened(source, body)
     made = repeated(translator, body, values, count.tree)
-    return translator.stored(Query(base.names, (made,)), name, capture), wide
+    return translator.stored(SqlQuery(base.names, (made,)), name, capture), wide
 
 
 def _step(
     translator: Translator,
-    relation: Relation,
+    relation: SqlRelation,
     branch: Branch,
     domain: Sequence[Value],
     step: Value,
@@ -217,7 +217,7 @@ def _step(
     output.rule(relation, [*domain, next_step, total, *keys], body, branch.place)
 
 
-def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list[Let]]:
+def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, list[Let]]:
     """For each term but that of the recursive relation, the definitions by its variables alone."""
     found: dict[int, list[Let]] = {}
     taken: set[str] = set()

@@ -40,7 +40,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class SqlRelation:
     """A relation that rules can read. Without duplicates it is a set."""
 
     name: str
@@ -52,7 +52,7 @@ class Term:
     """A term: the variables of a relation's columns, or `true` for the only column of one without. `said`:
     what this and other clauses say in SQL; empty, if nothing."""
 
-    relation: Relation
+    relation: SqlRelation
     variables: tuple[str, ...]
     negated: bool = False
     said: str = field(default="", compare=False)
@@ -195,7 +195,9 @@ class Output:
         self._count += 1
         return f"{hint}__{self._count}"
 
-    def declare(self, kind: str, relation: Relation, original: str = "", key: ast.Expr | None = None) -> None:
+    def declare(
+        self, kind: str, relation: SqlRelation, original: str = "", key: ast.Expr | None = None
+    ) -> None:
         """Declares a relation; `kind` is what stands before its name, `original` the name of its table or
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
@@ -208,7 +210,7 @@ class Output:
         self.declarations.append(placed(made, self._derived(self.place)))
 
     def rule(
-        self, relation: Relation, values: Sequence[Value], body: Body, place: Span | None = None
+        self, relation: SqlRelation, values: Sequence[Value], body: Body, place: Span | None = None
     ) -> None:
         """Writes a rule for rows of these values, which comes from a place."""
         place = place or self.place
@@ -240,11 +242,11 @@ class Output:
         is_set: bool,
         words: str = "",
         names: Sequence[str] = (),
-    ) -> Relation:
+    ) -> SqlRelation:
         """A new relation with columns for values. `words` say what its rows are, if users are to see them;
         the last columns have `names`."""
         columns = tuple(Column(f"c{i}", f"c{i}", v.type, v.nullable) for i, v in enumerate(values))
-        made = Relation(self.new_name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
+        made = SqlRelation(self.new_name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
         self.declare("relation" if is_set else "multiset", made)
         known = [self._column(v) for v in values] or [None]
         for at, shown in enumerate(names, len(values) - len(names)):
@@ -260,14 +262,14 @@ class Output:
 
     def made(
         self, hint: str, values: Sequence[Value], body: Body, *, is_set: bool, words: str = ""
-    ) -> Relation:
+    ) -> SqlRelation:
         """A new relation with the values of a body."""
         relation = self.relation(hint, values, is_set=is_set, words=words)
         self.rule(relation, values, body)
         return relation
 
     def term(
-        self, relation: Relation, values: Sequence[Value], negated: bool = False, said: str = ""
+        self, relation: SqlRelation, values: Sequence[Value], negated: bool = False, said: str = ""
     ) -> Term:
         """A term whose columns are the variables of these values, which are variables."""
         return Term(relation, tuple(v.name for v in values) or ("true",), negated, said)

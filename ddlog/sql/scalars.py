@@ -13,7 +13,7 @@ from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
 from .places import Places
-from .scopes import Scope
+from .scopes import QueryScope
 from .types import BOOLEAN, DATE, INTEGER, INTERVAL, TIMESTAMP, VARCHAR, SqlType, Value, common, decimal, null
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Queries(Protocol):
     """What expressions ask of the query that they are in."""
 
     places: Places
-    scope: Scope
+    scope: QueryScope
 
     def exists(self, query: Expression) -> Value:
         """Whether a subquery has a row."""

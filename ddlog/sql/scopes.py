@@ -15,7 +15,7 @@ from ..errors import sql as errors
 from ..errors.nearest import nearest
 from ..errors.unknown import UnknownName
 from .places import Places, SqlError
-from .rules import Output, Relation, Term
+from .rules import Output, SqlRelation, Term
 from .types import Value
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ class Capture:
     """The columns of outer queries that a subquery reads: their entries there, and the variables here. The
     relation of the domain is there once they are known."""
 
-    outer: Scope
+    outer: QueryScope
     output: Output
     values: dict[tuple[str, str], tuple[Value, Value]] = field(default_factory=dict)
-    relation: Relation | None = None
+    relation: SqlRelation | None = None
 
     def value(self, table: str, name: str, outer: Value) -> Value:
         """The variable of a captured column."""
@@ -66,7 +66,7 @@ class Capture:
 
 
 @dataclass
-class Scope:
+class QueryScope:
     """The columns that expressions of one query see, and the expressions that are computed already: keys and
     aggregates of groups."""
 

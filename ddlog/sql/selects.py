@@ -12,10 +12,10 @@ from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
 from .joins import Tables, from_clause
-from .queries import Branch, Names, Query, Translator
-from .rules import Body, Guard, Let, Relation, Term
+from .queries import Branch, Names, SqlQuery, Translator
+from .rules import Body, Guard, Let, SqlRelation, Term
 from .scalars import Scalars, is_true
-from .scopes import Capture, Entry, Scope
+from .scopes import Capture, Entry, QueryScope
 from .subqueries import Subqueries
 from .types import BOOLEAN, Value
 
@@ -48,14 +48,14 @@ class Block(Subqueries):
         self.translator, self.places, self.output = translator, translator.places, translator.output
         self.node, self.names, self.capture = node, names, capture
         self.body = translator.start(capture)
-        self.scope = Scope(capture)
+        self.scope = QueryScope(capture)
         self.scalars = Scalars(self)
         self.extra: list[Value] = []  # variables that relations made of the body keep, too
         self.windows = {each.name.lower(): each for each in node.args.get("windows") or ()}
 
     # ---------------------------------------------------------------- the parts
 
-    def query(self) -> Query:
+    def query(self) -> SqlQuery:
         """The branches of the SELECT. Raises SqlError."""
         node = self.node
         for key, what in _REFUSED.items():
@@ -89,13 +89,13 @@ class Block(Subqueries):
         values = [e if isinstance(e, Value) else self.scalars.value(e) for _, e in columns]
         return self.finished(_named(columns), values, single)
 
-    def finished(self, names: Sequence[str], values: Sequence[Value], single: bool) -> Query:
+    def finished(self, names: Sequence[str], values: Sequence[Value], single: bool) -> SqlQuery:
         """The columns with DISTINCT and LIMIT."""
         distinct = self.node.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is not None:
             self.places.refuse("DISTINCT ON", distinct)
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
-        made = Query(
+        made = SqlQuery(
             tuple(names), (Branch(self.body, tuple(values), self.output.place),), distinct is not None, single
         )
         if distinct is not None:
@@ -238,7 +238,7 @@ class Block(Subqueries):
         relation = self.output.made("Rows", values, self.body, is_set=False)
         self.read_again(relation, values)
 
-    def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
+    def read_again(self, relation: SqlRelation, values: Sequence[Value]) -> None:
         """Makes a relation of these variables the body."""
         self.body = Body([self.output.term(relation, values)], self.body.domain)
 

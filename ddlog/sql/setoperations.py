@@ -8,13 +8,15 @@ from ..errors.diagnostics import counted as number_of
 from ..syntax import Expr
 from ..syntax.templates import let, tree
 from .extents import written
-from .queries import Branch, Names, Query, Source, Translator
+from .queries import Branch, NamedRows, Names, SqlQuery, Translator
 from .rules import Body, Clause, Guard, grouped
 from .scopes import Capture
 from .types import INTEGER, INTERVAL, Value
 
 
-def combined(translator: Translator, node: sql.SetOperation, names: Names, capture: Capture | None) -> Query:
+def combined(
+    translator: Translator, node: sql.SetOperation, names: Names, capture: Capture | None
+) -> SqlQuery:
     """The branches of a set operation. Raises SqlError."""
     if node.args.get("by_name"):
         translator.places.refuse("BY NAME", node)
@@ -28,16 +30,16 @@ def combined(translator: Translator, node: sql.SetOperation, names: Names, captu
     if isinstance(node, sql.Union):
         if not distinct:
             left, right = translator.bag(left, capture), translator.bag(right, capture)
-        both = Query(left.names, (*left.branches, *right.branches), distinct)
+        both = SqlQuery(left.names, (*left.branches, *right.branches), distinct)
         both = translator.unified(both, node)
         if distinct:
             _check_keys(translator, both, node)
         return both
-    both = translator.unified(Query(left.names, (*left.branches, *right.branches)), node)
+    both = translator.unified(SqlQuery(left.names, (*left.branches, *right.branches)), node)
     _check_keys(translator, both, node)
     count = len(left.branches)
-    left = Query(left.names, both.branches[:count], distinct or left.is_set)
-    right = Query(left.names, both.branches[count:], distinct or right.is_set)
+    left = SqlQuery(left.names, both.branches[:count], distinct or left.is_set)
+    right = SqlQuery(left.names, both.branches[count:], distinct or right.is_set)
     is_except = isinstance(node, sql.Except)
     first = translator.stored(left, "side", capture)
     second = translator.stored(right, "side", capture, "the rows after EXCEPT" if is_except else "")
@@ -47,32 +49,32 @@ def combined(translator: Translator, node: sql.SetOperation, names: Names, captu
     return _of_bags(translator, first, second, capture, is_except)
 
 
-def _check_keys(translator: Translator, query: Query, node: sql.SetOperation) -> None:
+def _check_keys(translator: Translator, query: SqlQuery, node: sql.SetOperation) -> None:
     if any(value.type == INTERVAL for value in query.branches[0].values):
         translator.places.refuse("a set operation on INTERVAL", node)
 
 
 def _of_sets(
     translator: Translator,
-    first: Source,
-    second: Source,
+    first: NamedRows,
+    second: NamedRows,
     capture: Capture | None,
     is_except: bool,
     said: str,
-) -> Query:
+) -> SqlQuery:
     body, output = translator.start(capture), translator.output
     values = _named(translator, first, translator.opened(first, body))
     body.add(output.term(second.relation, [*second.domain, *values], is_except, said if is_except else ""))
-    return Query(first.names, (Branch(body, tuple(values), output.place),))
+    return SqlQuery(first.names, (Branch(body, tuple(values), output.place),))
 
 
-def _named(translator: Translator, source: Source, values: list[Value]) -> list[Value]:
+def _named(translator: Translator, source: NamedRows, values: list[Value]) -> list[Value]:
     return [translator.output.say(v, name, "") for name, v in zip(source.names, values, strict=True)]
 
 
 def _of_bags(
-    translator: Translator, first: Source, second: Source, capture: Capture | None, is_except: bool
-) -> Query:
+    translator: Translator, first: NamedRows, second: NamedRows, capture: Capture | None, is_except: bool
+) -> SqlQuery:
     """Rows as often as they are left: the smaller of two counts, or their difference."""
     output = translator.output
     some = counted(translator, first, capture)
@@ -92,10 +94,10 @@ def _of_bags(
         )
         alone.add(free_term)
         branches.append(repeated(translator, alone, values, many.tree))
-    return Query(first.names, tuple(branches))
+    return SqlQuery(first.names, tuple(branches))
 
 
-def counted(translator: Translator, source: Source, capture: Capture | None) -> Source:
+def counted(translator: Translator, source: NamedRows, capture: Capture | None) -> NamedRows:
     """The rows of a bag, each once, and how often they are there."""
     body = translator.start(capture)
     values = _named(translator, source, translator.opened(source, body))
@@ -104,7 +106,7 @@ def counted(translator: Translator, source: Source, capture: Capture | None) -> 
     body.add(grouped(group, tree("(true, true)"), (*body.domain, *values), "equal rows"))
     body.add(Clause(let(count.name, tree("$.count() as bigint", group.tree))))
     relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
-    return Source(relation, (*source.names, "count"), source.domain)
+    return NamedRows(relation, (*source.names, "count"), source.domain)
 
 
 def repeated(translator: Translator, body: Body, values: list[Value], times: Expr) -> Branch:

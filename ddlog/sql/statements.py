@@ -19,8 +19,8 @@ from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached
 from .places import Places, SqlError
-from .queries import Names, Query, Source, Translator
-from .rules import Column, Output, Relation
+from .queries import NamedRows, Names, SqlQuery, Translator
+from .rules import Column, Output, SqlRelation
 from .scalars import type_of
 from .types import NULL, Value, null
 
@@ -40,7 +40,7 @@ class Module:
 
     def __init__(self, places: Places, output: Output) -> None:
         self.places, self.output = places, output
-        self.tables: dict[str, Source] = {}
+        self.tables: dict[str, NamedRows] = {}
         self.relations: dict[str, str] = {}
         self.inputs: set[str] = set()
         self.references: list[sql.Table] = []  # of foreign keys
@@ -132,7 +132,7 @@ class Module:
                     self.places.wrong(f"the foreign key has no column `{part.name.lower()}`", node_of)
             self._refers(node_of.args.get("reference"))
         columns = [Column(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns]
-        made = Relation(relation, tuple(columns))
+        made = SqlRelation(relation, tuple(columns))
         fields = {x.name: x.field for x in columns}
         parts = items(*(tree(f"x.{fields[part]}") for part in key))
         kind = "input relation" if key else "input multiset"
@@ -171,8 +171,8 @@ class Module:
             if each.name.lower() not in known
         ]
 
-    def _know(self, name: str, relation: Relation, names: tuple[str, ...]) -> None:
-        self.tables[name] = Source(relation, names)
+    def _know(self, name: str, relation: SqlRelation, names: tuple[str, ...]) -> None:
+        self.tables[name] = NamedRows(relation, names)
         self.relations[name] = relation.name
 
     # -------------------------------------------------------------------- views
@@ -197,13 +197,13 @@ class Module:
             self.output.back(mark)
             raise
 
-    def _write(self, name: str, relation: str, query: Query) -> None:
+    def _write(self, name: str, relation: str, query: SqlQuery) -> None:
         values = query.branches[0].values
         columns = tuple(
             Column(n, f, v.type, v.nullable, True)
             for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
         )
-        made = Relation(relation, columns)
+        made = SqlRelation(relation, columns)
         self.output.declare("output relation" if query.is_set else "output multiset", made, name)
         for branch in query.branches:
             self.output.rule(made, [wrapped(v) for v in branch.values], branch.body, branch.place)

@@ -15,10 +15,10 @@ from ..syntax.templates import let, tree
 from . import conversions as c
 from .extents import extent, written
 from .places import Places
-from .queries import Names, Query, Translator
-from .rules import Body, Clause, Guard, Output, Relation, Term, grouped
+from .queries import Names, SqlQuery, Translator
+from .rules import Body, Clause, Guard, Output, SqlRelation, Term, grouped
 from .scalars import Scalars, is_true
-from .scopes import Capture, Scope
+from .scopes import Capture, QueryScope
 from .types import BOOLEAN, DOUBLE, Value, null
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Subqueries:
     names: Names
     capture: Capture | None
     body: Body
-    scope: Scope
+    scope: QueryScope
     scalars: Scalars
     extra: list[Value]
 
@@ -50,7 +50,7 @@ class Subqueries:
         """Makes a relation of the body."""
         raise NotImplementedError
 
-    def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
+    def read_again(self, relation: SqlRelation, values: Sequence[Value]) -> None:
         """Makes a relation of these variables the body."""
         raise NotImplementedError
 
@@ -146,7 +146,7 @@ class Subqueries:
         self.extra += found
         return found
 
-    def _subquery(self, node: Expression) -> tuple[Query, Capture, list[Value]]:
+    def _subquery(self, node: Expression) -> tuple[SqlQuery, Capture, list[Value]]:
         """A subquery, what it captures, and the captured columns as the variables of this query."""
         node = node.unnest()
         capture = Capture(self.scope, self.output)
@@ -165,7 +165,7 @@ class Subqueries:
             capture.relation = self.output.made("Domain", outer, self.body, is_set=True)
         return self.translator.query(node, self.names, capture), capture, outer
 
-    def _existing(self, node: Expression) -> tuple[Relation, list[Value]]:
+    def _existing(self, node: Expression) -> tuple[SqlRelation, list[Value]]:
         """The values of the captured columns for which a subquery has a row."""
         query, capture, outer = self._subquery(node)
         relation = self.output.relation("Exists", capture.domain, is_set=True, words=self._words(node))
@@ -179,8 +179,8 @@ class Subqueries:
         return "a subquery" if place is None else f"a subquery at line {place.line}"
 
     def _set_of(
-        self, query: Query, capture: Capture, width: int, node: Expression
-    ) -> tuple[Relation, tuple[Value, ...]]:
+        self, query: SqlQuery, capture: Capture, width: int, node: Expression
+    ) -> tuple[SqlRelation, tuple[Value, ...]]:
         """The rows of a subquery as a set, after the captured columns; and its values."""
         if len(query.names) != width:
             self.places.wrong(f"the subquery has {len(query.names)} columns, and {width} are compared", node)
@@ -195,7 +195,7 @@ class Subqueries:
 
     def _compared(
         self, op: str, left: Sequence[Value], node: Expression
-    ) -> tuple[Relation, Relation | None, list[Value]]:
+    ) -> tuple[SqlRelation, SqlRelation | None, list[Value]]:
         """For which values the comparison with some row of a subquery holds, and for which it is unknown;
         and these values here: the captured columns, and those compared."""
         left = self._lasting(left)
@@ -224,7 +224,7 @@ class Subqueries:
             self.places.refuse("this comparison of rows", node)
         return c.strict([self.scalars.all_equal(pairs, node)], "not $", BOOLEAN)
 
-    def _only(self, relation: Relation, capture: Capture, value: Value) -> Relation:
+    def _only(self, relation: SqlRelation, capture: Capture, value: Value) -> SqlRelation:
         """A relation with the only value of each of the captured columns; more are a fault."""
         domain = capture.domain
         found = self.output.variable(value.type, value.nullable)
@@ -251,7 +251,7 @@ class Subqueries:
         self.read_again(relation, [*kept, flag])
         return flag
 
-    def _looked_up(self, relation: Relation, outer: Sequence[Value], value: Value) -> Value:
+    def _looked_up(self, relation: SqlRelation, outer: Sequence[Value], value: Value) -> Value:
         """A variable with the value of the row for these columns; NULL where there is none."""
         self.store()
         kept = [*self.body.domain, *self.kept()]

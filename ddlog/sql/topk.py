@@ -13,7 +13,7 @@ from ..syntax.templates import items, let, string, tree
 from . import conversions as c
 from .extents import written
 from .places import are
-from .queries import Branch, Query
+from .queries import Branch, SqlQuery
 from .rules import Body, Clause, grouped
 from .types import INTEGER, NULL, Value
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .selects import Block
 
 
-def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> Query:
+def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> SqlQuery:
     """The rows of a body that LIMIT and OFFSET of a query leave. Raises SqlError."""
     output = block.output
     count = _number(block, node.args.get("limit"), "LIMIT")
@@ -47,7 +47,7 @@ def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[V
     firsts = tree("FlatMap(sql::top($, $, $, $))", group.tree, string(letters), start, most)
     body.add(Clause(let(one.name, firsts), " ".join(said)))
     results = tuple(Value(tree(f"$.{i}", one.tree), v.type, v.nullable) for i, v in enumerate(cells))
-    return Query(tuple(names), (Branch(body, results, output.place),))
+    return SqlQuery(tuple(names), (Branch(body, results, output.place),))
 
 
 def padded(values: Sequence[Value]) -> Expr:

@@ -26,7 +26,7 @@ MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RecordField:
     """A field of a record: its name (of a tuple, its number), and its type."""
 
     name: str
@@ -57,14 +57,14 @@ class Layouts:
 
     def __init__(self, typedefs: TypeDefs) -> None:
         self._typedefs = typedefs
-        self._parts: dict[Type, tuple[Part, ...] | None] = {}
+        self._parts: dict[Type, tuple[RecordField, ...] | None] = {}
         self._layouts: dict[Type, Layout | None] = {}
 
-    def parts(self, type: Type) -> tuple[Part, ...] | None:
+    def parts(self, type: Type) -> tuple[RecordField, ...] | None:
         """The fields of a record that lies in columns; None for another type."""
         if type not in self._parts:
             fields = self._fields(type) if self._is_record(type) else ()
-            self._parts[type] = tuple(Part(name, of) for name, of in fields) or None
+            self._parts[type] = tuple(RecordField(name, of) for name, of in fields) or None
         return self._parts[type]
 
     def of(self, type: Type) -> Layout | None:

@@ -21,7 +21,7 @@ from .arrangements.views import Readable
 from .state import State
 from .storage.batch import Batch, TableColumns
 from .storage.interner import Values
-from .storage.keeping import MOST_ROWS, Frozen, Kept, Sink, Source, checked_number
+from .storage.keeping import MOST_ROWS, ByteSource, Frozen, Kept, Sink, checked_number
 from .units import domains_of, freeze_unit, is_unit, is_unread, restore_unit, rows_of, unit_nodes
 
 
@@ -115,7 +115,7 @@ class Codec(Protocol):
     def keep(self, column: Column, values: Sequence[Any], sink: Sink) -> Kept:
         """Writes values of a column. Raises ValueError for one that cannot be written."""
 
-    def read(self, column: Column, kept: Kept, source: Source) -> Sequence[Any]:
+    def read(self, column: Column, kept: Kept, source: ByteSource) -> Sequence[Any]:
         """The values that were written."""
 
 
@@ -145,7 +145,7 @@ def freeze_values(values: Values, column: Column, copied: bool, unread: bool) ->
 
 
 def restore_values(
-    values: Values, column: Column, codec: Codec, kept: Mapping[str, Any], source: Source
+    values: Values, column: Column, codec: Codec, kept: Mapping[str, Any], source: ByteSource
 ) -> None:
     """Gives a domain without values those that were written."""
     count = checked_number(kept["count"], MOST_ROWS, source)
@@ -168,7 +168,9 @@ def restore_values(
 # --------------------------------------------------------------- beginning
 
 
-def begun(state: State, found: Mapping[NodeId, tuple[Mapping[str, Any], Source]]) -> Beginning[Batch | None]:
+def begun(
+    state: State, found: Mapping[NodeId, tuple[Mapping[str, Any], ByteSource]]
+) -> Beginning[Batch | None]:
     """Puts kept units into a state that has had no epoch. Returns what the first epoch does."""
     for at, (kept, source) in found.items():
         restore_unit(state, at, kept, source)

@@ -40,7 +40,7 @@ from .storage import sweeping
 from .storage.allocator import kept_memory
 from .storage.batch import Batch, concat, consolidate
 from .storage.interner import Interner, Values, encode_rows
-from .storage.keeping import Kept, Source
+from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from .storage.sharing import among
@@ -315,8 +315,8 @@ class InProcess:
 
     def begin_with(
         self,
-        found: Mapping[NodeId, tuple[Mapping[str, Kept], Source]],
-        domains: Sequence[tuple[Column, Mapping[str, Kept], Source]],
+        found: Mapping[NodeId, tuple[Mapping[str, Kept], ByteSource]],
+        domains: Sequence[tuple[Column, Mapping[str, Kept], ByteSource]],
         codec: Codec,
     ) -> None:
         """Puts kept units into the empty state. The first epoch derives the others. What this or that epoch

@@ -30,9 +30,9 @@ from .state import State
 from .storage.interner import Values
 from .storage.keeping import (
     Bounds,
+    ByteSource,
     Frozen,
     Kept,
-    Source,
     checked_number,
     frozen_table,
     later_array,
@@ -146,7 +146,7 @@ def _arrangements(store: Any) -> Kept:
     return [list(by) for by in store.indexes if all(isinstance(each, int) for each in by)]
 
 
-def _to_be_arranged(store: Any, kept: Kept, source: Source) -> None:
+def _to_be_arranged(store: Any, kept: Kept, source: ByteSource) -> None:
     arity = len(store.schema)
     vars(store)[AHEAD] = [tuple(checked_number(each, arity - 1, source) for each in by) for by in kept]
 
@@ -201,7 +201,7 @@ def _relation(relation: Any, copied: bool) -> Frozen:
 # --------------------------------------------------------------- restoring
 
 
-def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: Source) -> None:
+def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: ByteSource) -> None:
     """Puts a unit into a state that has had no epoch. Raises what `source` refuses it by, if it can be none;
     and KeyError, TypeError and ValueError."""
     if at in state.recursions:
@@ -216,7 +216,7 @@ def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: Sour
         _restore_group(state.values, state.groups[at], kept["group"], source)
 
 
-def _restore_store(values: Values, store: Store, kept: Mapping[str, Any], source: Source) -> None:
+def _restore_store(values: Values, store: Store, kept: Mapping[str, Any], source: ByteSource) -> None:
     restore_table(store.table, kept["table"], source, _bounds(values, store.schema))
     store.present = checked_number(kept["present"], store.table.size, source)
     _to_be_arranged(store, kept["indexes"], source)
@@ -229,7 +229,7 @@ def _bounds(values: Values, schema: Schema) -> list[Bounds]:
     return [values.bounds(column) for column in schema]
 
 
-def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], source: Source) -> None:
+def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], source: ByteSource) -> None:
     bounds = _bounds(values, group.node.schema)
     restore_table(group.keys, kept["keys"], source, bounds[: group.arity])
     size = group.keys.size
@@ -244,7 +244,7 @@ def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], s
         _restore_accumulator(accumulator, of, source, size)
 
 
-def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: Source, size: int) -> None:
+def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: ByteSource, size: int) -> None:
     match accumulator:
         case IntegerSum():
             low, high, huge = kept
@@ -260,7 +260,9 @@ def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: Source, s
             accumulator.restore(kept[0], [later_array(each, source, size) for each in kept[1:]])
 
 
-def _restore_recursion(values: Values, recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
+def _restore_recursion(
+    values: Values, recursion: Recursion, kept: Mapping[str, Any], source: ByteSource
+) -> None:
     for name, flag in zip(_FLAGS, kept["flags"], strict=True):
         setattr(recursion, name, flag)
     recursion.costs = Costs(
@@ -279,7 +281,7 @@ def _restore_recursion(values: Values, recursion: Recursion, kept: Mapping[str, 
         _to_be_arranged(relation, kept["indexes"][name], source)
 
 
-def _restore_sets(values: Values, recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
+def _restore_sets(values: Values, recursion: Recursion, kept: Mapping[str, Any], source: ByteSource) -> None:
     for name, relation in recursion.sets.items():
         table, iterations, came, reached = kept["relations"][name]
         restore_table(relation.table, table, source, _bounds(values, relation.schema))
@@ -289,7 +291,7 @@ def _restore_sets(values: Values, recursion: Recursion, kept: Mapping[str, Any],
         relation.restore(iterations, *(array("q", each.tolist()) for each in arrived))
 
 
-def _ranked(values: Values, schema: Schema, kept: Kept, source: Source) -> Ranked:
+def _ranked(values: Values, schema: Schema, kept: Kept, source: ByteSource) -> Ranked:
     table, weights, latest, present = kept
     found = Ranked.empty(schema)
     restore_table(found.table, table, source, _bounds(values, schema))

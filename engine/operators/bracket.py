@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..node import Node, NodeId, Scope
+from ..node import Node, NodeId, Surroundings
 from .fixpoint import Fixpoint, Variable
 
 
@@ -33,7 +33,7 @@ class Bracket(Fixpoint):
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
         return DeltaBracket(self.body, self.results, self.schema, self.text)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         nodes = self.body.nodes
         for relation, at in self.results:
             if not 0 <= at < len(nodes):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..node import Moment, Name, Node, NodeId, Surroundings, Unary, fits
 from ..schema import Schema
 from ..zset import Zset
 from .linear import traced
@@ -55,6 +55,6 @@ class DeltaDistinct(Node):
     def details(self, name: Name) -> str:
         return name(self.source)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
         yield from traced(scope.nodes, self.source, self.trace)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..node import Moment, Name, Node, NodeId, Scope, Signs, Unary, fits
+from ..node import Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -41,7 +41,7 @@ class Input(_Source):
     def title(self) -> str:
         return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         return _not_inside(scope)
 
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
@@ -93,7 +93,7 @@ class Output(Unary):
     def title(self) -> str:
         return f"output {'stream ' if self.stream else ''}{self.relation}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _not_inside(scope)
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
 
@@ -101,6 +101,6 @@ class Output(Unary):
         return sets[self.source]
 
 
-def _not_inside(scope: Scope) -> Iterator[str]:
+def _not_inside(scope: Surroundings) -> Iterator[str]:
     if scope.outside is not None:
         yield "does not belong inside a fixpoint"

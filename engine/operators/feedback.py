@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..node import ENDING, Moment, Name, Node, NodeId, Scope, Signs, Unary, fits
+from ..node import ENDING, Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -59,7 +59,7 @@ class Feed(Unary):
     def title(self) -> str:
         return f"feed {self.name}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
         ends = [node for node in scope.nodes if isinstance(node, Feedback) and node.name == self.name]
         if len(ends) != 1:

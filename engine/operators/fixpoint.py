@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ..node import Circuit, Name, Node, NodeId, Scope, Signs, fits, flipped
+from ..node import Circuit, Name, Node, NodeId, Signs, Surroundings, fits, flipped
 from ..schema import Schema
 from .distinct import DeltaDistinct, Distinct
 from .group import DeltaGroup, Group
@@ -33,7 +33,7 @@ class Import(Node):
     def details(self, name: Name) -> str:
         return name(self.node)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is None:
             yield "an import stands outside a fixpoint"
         elif not 0 <= self.node < len(scope.outside):
@@ -68,7 +68,7 @@ class Variable(Node):
     def title(self) -> str:
         return f"z⁻¹ {self.relation}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is None:
             yield f"the variable {self.relation} stands outside a fixpoint"
 
@@ -125,7 +125,7 @@ class Fixpoint(Node):
     def details(self, name: Name) -> str:
         return ""
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is not None and not scope.nested:
             yield "does not belong inside a fixpoint"
         nodes, results = self.body.nodes, dict(self.results)
@@ -179,7 +179,7 @@ class Result(Node):
     def title(self) -> str:
         return f"result {self.relation}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is not None and not scope.nested:
             yield "does not belong inside a fixpoint"
             return

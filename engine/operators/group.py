@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Scope
+from ..node import Moment, Name, Node, NodeId, Surroundings
 from ..rounding import rounded
 from ..schema import Origin, Schema
 from ..zset import Row, Zset
@@ -76,7 +76,7 @@ class Group(Node):
     def details(self, name: Name) -> str:
         return _details(self, name)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         return _problems(self, scope)
 
 
@@ -116,7 +116,7 @@ class DeltaGroup(Node):
     def details(self, name: Name) -> str:
         return _details(self, name)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _problems(self, scope)
         yield from traced(scope.nodes, self.source, self.trace)
 
@@ -182,7 +182,7 @@ def _aggregate_text(aggregate: Aggregate, column: str) -> str:
     return f"{column} = {aggregate.function}({', '.join(f'.{c}' for c in aggregate.columns)})"
 
 
-def _problems(node: Group | DeltaGroup, scope: Scope) -> Iterator[str]:
+def _problems(node: Group | DeltaGroup, scope: Surroundings) -> Iterator[str]:
     arity = len(scope.nodes[node.source].schema)
     if node.keys > arity or len(node.schema) != node.keys + len(node.aggregates):
         yield f"{node.keys} keys and {len(node.aggregates)} aggregates do not make {len(node.schema)} columns"

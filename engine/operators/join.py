@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Scope, Signs, flipped
+from ..node import Moment, Name, Node, NodeId, Signs, Surroundings, flipped
 from ..schema import Kind, Schema
 from ..zset import Row, Zset
 from .group import Group
@@ -68,7 +68,7 @@ class Join(Node):
     def details(self, name: Name) -> str:
         return _details(self, name)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         return _problems(self, scope)
 
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
@@ -107,7 +107,7 @@ class DeltaJoin(Node):
     def details(self, name: Name) -> str:
         return _details(self, name)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _problems(self, scope)
         if len(self.traces) != len(self.terms):
             yield f"{len(self.terms)} terms have {len(self.traces)} traces"
@@ -275,7 +275,7 @@ def _term_text(term: Term, name: Name) -> str:
     return f"{'not ' if term.negated else ''}{name(term.source)}({columns})"
 
 
-def _problems(join: Join | DeltaJoin, scope: Scope) -> Iterator[str]:
+def _problems(join: Join | DeltaJoin, scope: Surroundings) -> Iterator[str]:
     bound: dict[str, tuple[Kind, str]] = {}
     for term in join.terms:
         schema = scope.nodes[term.source].schema

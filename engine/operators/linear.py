@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import ENDING, Moment, Name, Node, NodeId, Scope, Signs, Unary, fits, flipped
+from ..node import ENDING, Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits, flipped
 from ..schema import Schema
 from ..zset import Zset
 
@@ -34,7 +34,7 @@ class Sum(Node):
     def details(self, name: Name) -> str:
         return " + ".join(map(name, self.sources))
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         for source in self.sources:
             yield from fits(scope.nodes[source].schema, self.schema, f"operand {source}")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..node import Name, Node, NodeId, Scope, Unary, fits
+from ..node import Name, Node, NodeId, Surroundings, Unary, fits
 from ..schema import Origin, Schema
 from .fixpoint import Fixpoint
 
@@ -51,7 +51,7 @@ class Loop(Fixpoint):
             return f"rounds {self.rounds}"
         return "" if self.empty is None else f"until empty({self.empty})"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         nodes, results = self.body.nodes, dict(self.results)
         if self.rounds is not None and self.empty is not None:
             yield "has two ends"
@@ -85,7 +85,7 @@ class Earlier(Node):
     def title(self) -> str:
         return f"z⁻¹ {self.relation}" if self.rounds == 1 else f"z⁻¹ {self.relation}, {self.rounds} times"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is None:
             yield f"{self.relation} is read as it was earlier outside a loop"
         if self.rounds < 1:
@@ -119,7 +119,7 @@ class Admit(Unary):
         parts += [f"round < column {len(self.schema) + self.since + k}" for k in range(self.until)]
         return ", ".join(parts)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         if scope.outside is None:
             yield "stands outside a loop"
         given = scope.nodes[self.source].schema

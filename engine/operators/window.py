@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from .. import zset
-from ..node import ENDING, Name, Node, NodeId, Scope, Signs, Stateful, fits
+from ..node import ENDING, Name, Node, NodeId, Signs, Stateful, Surroundings, fits
 from ..schema import Kind, Origin, Schema
 from ..zset import Zset
 from .join import Join, functions_of
@@ -50,7 +50,7 @@ class Clock(Stateful):
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
         return DeltaClock(self.source, self.schema, self.text, self.origin)
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _not_inside(scope)
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
         yield from _time(self.schema)
@@ -88,7 +88,7 @@ class _Timed(Stateful):
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
         return replace(self, source=new(self.source), clock=new(self.clock))
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _not_inside(scope)
         source = scope.nodes[self.source].schema
         yield from fits(source[:-1], self.schema, f"source {self.source}")
@@ -127,7 +127,7 @@ class Window(_Timed):
         late = "" if self.lateness is None else f", at most {self.lateness} late"
         return f"{name(self.source)}: {self.range} before {name(self.clock)}{late}"
 
-    def problems(self, scope: Scope) -> Iterator[str]:
+    def problems(self, scope: Surroundings) -> Iterator[str]:
         yield from _Timed.problems(self, scope)
         if self.range < 0 or (self.lateness or 0) < 0:
             yield "a range or a lateness is negative"
@@ -247,6 +247,6 @@ def _time(schema: Schema) -> Iterator[str]:
         yield "a time is an integer"
 
 
-def _not_inside(scope: Scope) -> Iterator[str]:
+def _not_inside(scope: Surroundings) -> Iterator[str]:
     if scope.outside is not None:
         yield "does not belong inside a fixpoint"

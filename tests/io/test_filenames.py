@@ -14,7 +14,7 @@ from ddlog.console.cli import main
 from ddlog.durability.store import Store
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.io.filenames import file_name, lies_within
-from ddlog.spark.state.manifest import Manifest, Part, Span, StoredFile, unpacked
+from ddlog.spark.state.manifest import FolderSpan, Manifest, RowFiles, StoredFile, unpacked
 
 NAMES = st.text(st.sampled_from("./\\%\0\nR2FÉ:") | st.characters(), max_size=8)
 
@@ -55,8 +55,8 @@ def test_the_export_of_a_state_stays_in_its_folder(
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "data/../../x", ""])
 def test_a_state_in_a_folder_names_no_file_outside(name: str) -> None:
     inside = StoredFile("data/1.parquet", 1, 1)
-    part = Part(1, 1, 1, (replace(inside, name=name),))
-    for wrong in (Manifest(past=part.files[0]), Manifest(spans=(Span(1, 1, "epochs", (part,)),))):
+    part = RowFiles(1, 1, 1, (replace(inside, name=name),))
+    for wrong in (Manifest(past=part.files[0]), Manifest(spans=(FolderSpan(1, 1, "epochs", (part,)),))):
         with pytest.raises(DDlogError, match=r"log/1\.json is not what was written"):
             unpacked("root", "log/1.json", wrong.packed())
     assert unpacked("root", "log/1.json", Manifest(past=inside).packed()).past == inside

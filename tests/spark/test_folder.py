@@ -32,7 +32,7 @@ from ddlog.spark.state.files import HadoopFiles, LocalFiles
 from ddlog.spark.state.folder import StateFolder
 from ddlog.spark.state.folding import Folding
 from ddlog.spark.state.lease import Lease
-from ddlog.spark.state.manifest import Span
+from ddlog.spark.state.manifest import FolderSpan
 from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
@@ -224,7 +224,7 @@ def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
     table = pa.Table.from_arrays([*data, weights], schema=arrow_schema(CODEC, SCHEMA))
     parts = [ROWS.write(folder.files, folder.draft().folder, table)] if rows else []
     epoch = folder.manifest.epoch + 1
-    span = Span(epoch, epoch, "epochs", tuple(parts), (f"id {epoch}",), time=int(time.time()))
+    span = FolderSpan(epoch, epoch, "epochs", tuple(parts), (f"id {epoch}",), time=int(time.time()))
     folder.extend([span], PROGRAM_OF_R, STORED)
 
 
@@ -469,7 +469,7 @@ def test_a_fold_leaves_the_files_of_a_commit_under_way(
     table = pa.Table.from_arrays([*data, pa.array([1])], schema=arrow_schema(CODEC, SCHEMA))
     part = ROWS.write(folder.files, draft.folder, table)
     assert folds(folder).fold()  # as the thread that folds does, while the rows of a commit are written
-    folder.extend([Span(4, 4, "epochs", (part,))], PROGRAM_OF_R, STORED)
+    folder.extend([FolderSpan(4, 4, "epochs", (part,))], PROGRAM_OF_R, STORED)
     folder.close()
     again = opened(LocalFiles(tmp_path))
     assert contents(again) == {**STATES[3], (4, "x"): 1}

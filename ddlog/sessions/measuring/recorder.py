@@ -22,13 +22,13 @@ from ...profiling.profile import (
     Operator,
     Plan,
     Profile,
-    Relation,
+    RelationSize,
     Round,
     SlowEpoch,
     Stratum,
 )
 from ..hosts.cluster import Cluster, Work
-from .sums import Cost, Ends, Epochs, Recursion, Sums, Walked
+from .sums import Cost, Ends, Epochs, RecursionCosts, Sums, Walked
 
 if TYPE_CHECKING:
     from ...engine.runtime import Batch, Delta, Seal
@@ -300,13 +300,13 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
 
 def _relations(
     program: Program, host: Host, kept: Collection[str], held: Iterable[Held] | None
-) -> Iterator[Relation]:
+) -> Iterator[RelationSize]:
     by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
     sides = host.offer.sides()
     for declared in program.relations.values():
         if not declared.hidden and declared.name in kept:
             memory = by_name.get(declared.name)
-            yield Relation(
+            yield RelationSize(
                 declared.name,
                 host.runtime.size(declared.name),
                 None if memory is None else memory.bytes,
@@ -336,7 +336,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
                 operator
             )
     strata = [
-        _recursive(circuit, at, costs[at], insides.get(at, Recursion()), names, operators)
+        _recursive(circuit, at, costs[at], insides.get(at, RecursionCosts()), names, operators)
         for at, operators in outside.items()
     ]
     strata += (
@@ -358,7 +358,7 @@ def _recursive(
     circuit: Circuit,
     at: NodeId,
     whole: Cost,
-    inside: Recursion,
+    inside: RecursionCosts,
     names: _Names,
     outside: Sequence[Operator],
 ) -> Stratum:

@@ -40,7 +40,7 @@ class Cost:
 
 
 @dataclass(slots=True)
-class Recursion:
+class RecursionCosts:
     """The costs inside one recursion, and its rounds: number, seconds, derived rows and new rows."""
 
     costs: dict[tuple[str, str], Cost] = field(default_factory=dict)
@@ -133,16 +133,16 @@ class Sums:
                     cost.out = cost.out + round(rows[at]) if known and cost.out is not None else None
         return found
 
-    def recursions(self) -> dict[NodeId, Recursion]:
+    def recursions(self) -> dict[NodeId, RecursionCosts]:
         """What went on inside recursions."""
-        found: dict[NodeId, Recursion] = {}
+        found: dict[NodeId, RecursionCosts] = {}
         for number, calls, seconds, taken, out, new in self._runs.tolist():
             at, operator, text = self._operators[int(number)]
             cost = Cost(int(calls), seconds, int(taken), _rows(out), _rows(new))
-            found.setdefault(at, Recursion()).costs[operator, text] = cost
+            found.setdefault(at, RecursionCosts()).costs[operator, text] = cost
         for of, number, seconds, derived, rows in self._rounds.tolist():
             told = int(number), seconds, int(derived), _rows(rows)
-            found.setdefault(int(of), Recursion()).rounds.append(told)
+            found.setdefault(int(of), RecursionCosts()).rounds.append(told)
         return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...durability.forms import RelationForm, Rows
 from ...durability.parts import packed, unpacked
-from ...engine.inprocess.storage.keeping import Kept, Sink, Source, keep_array, read_array
+from ...engine.inprocess.storage.keeping import ByteSource, Kept, Sink, keep_array, read_array
 from ...engine.schema import Column
 from ...syntax.cursor import TextFault
 from ...types import BigInt, Bit, Signed, String, TypeDef
@@ -36,7 +36,7 @@ class ValueForms:
             raise ValueError(str(error)) from None
         return keep_array(_bytes(data), sink)
 
-    def read(self, column: Column, kept: Kept, source: Source) -> Sequence[Any]:
+    def read(self, column: Column, kept: Kept, source: ByteSource) -> Sequence[Any]:
         """The values that were written."""
         if isinstance(column.type, String):
             sizes, texts = (read_array(each, source) for each in kept)

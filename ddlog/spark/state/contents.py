@@ -13,7 +13,7 @@ from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NoState
 from .folder import StateFolder, newest, past_of
-from .manifest import Manifest, Part, Span, StoredFile
+from .manifest import FolderSpan, Manifest, RowFiles, StoredFile
 from .past import Piece, loose
 from .rows import FEW, RelationRows
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Signed:
     """Rows of a part to be added, or taken away; only those of the `epochs` between two, if rows say them."""
 
-    part: Part
+    part: RowFiles
     sign: int = 1
     epochs: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RowReader:
     """How the rows of relations, by their ids, are read."""
 
     rows: Mapping[int, RelationRows]
@@ -104,7 +104,7 @@ class Reading:
         return found if taken.sign > 0 else _negated(found)
 
     def _frame(self, spark: SparkSession, rows: RelationRows, taken: Sequence[Signed]) -> DataFrame:
-        alike: dict[tuple[int, tuple[int, int] | None], list[Part]] = {}
+        alike: dict[tuple[int, tuple[int, int] | None], list[RowFiles]] = {}
         for each in taken:
             alike.setdefault((each.sign, each.epochs), []).append(each.part)
         found: DataFrame | None = None
@@ -137,7 +137,7 @@ class Told(Protocol):
 class Contents:
     """What the current spans tell: all of the last epoch, and of as many before it as stand by themselves."""
 
-    def __init__(self, manifest: Manifest, reading: Reading) -> None:
+    def __init__(self, manifest: Manifest, reading: RowReader) -> None:
         self._manifest, self._reading = manifest, reading
 
     def held(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
@@ -147,12 +147,12 @@ class Contents:
     def of_epoch(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
         return self._reading.sum(map(Signed, self.parts(stored, epoch, epoch)))
 
-    def parts(self, stored: Stored, first: int, last: int) -> list[Part]:
+    def parts(self, stored: Stored, first: int, last: int) -> list[RowFiles]:
         """The rows of a relation in the spans that end in some epochs."""
         return parts_of(self._manifest.spans, stored, first, last)
 
 
-def parts_of(spans: Iterable[Span], stored: Stored, first: int, last: int) -> list[Part]:
+def parts_of(spans: Iterable[FolderSpan], stored: Stored, first: int, last: int) -> list[RowFiles]:
     """The rows of a relation in the spans that end in some epochs."""
     return [
         part
@@ -171,7 +171,7 @@ class History(EpochRange):
     at 120:   what the spans hold that begin before it, minus the changes of the epochs 121 to 190
     """
 
-    def __init__(self, manifest: Manifest, pieces: Sequence[Piece], last: int, reading: Reading) -> None:
+    def __init__(self, manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> None:
         """`last` is the last epoch to be told of."""
         self._manifest, self.last, self._reading = manifest, last, reading
         self.pieces = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)

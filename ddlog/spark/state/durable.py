@@ -35,12 +35,12 @@ from ...sessions.transactions.durable_state import DurableState, SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
-from .contents import Contents, History, Reading, Told, latest
+from .contents import Contents, History, RowReader, Told, latest
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
 from .log import Flushing, FolderChanges, FolderWriter
-from .manifest import Part, Span
+from .manifest import FolderSpan, RowFiles
 from .migrating import Conversion, Migrating
 from .opening import open_folder
 from .rows import RelationRows, check_files
@@ -118,7 +118,7 @@ class FolderDurable(DurableState):
         self._rows = {
             each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self.stored.items()
         }
-        self._reading = Reading(self._rows, folder.files, host.spark)
+        self._reading = RowReader(self._rows, folder.files, host.spark)
         if fill is not None and not folder.read_only:
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
@@ -231,11 +231,11 @@ class FolderDurable(DurableState):
     def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
         self.keep_positions()
         assert self.positions.stored is not None
-        inputs, draft, found = self._runtime.inputs_held(), self.folder.draft(), list[Span]()
+        inputs, draft, found = self._runtime.inputs_held(), self.folder.draft(), list[FolderSpan]()
         given = {name for _, _, changes in spans for name in changes}
         with self._using():
             for number, (first, last, changes) in enumerate(spans):
-                folder, parts = f"{draft.folder}/{number}", list[Part]()
+                folder, parts = f"{draft.folder}/{number}", list[RowFiles]()
                 signed = [(self.stored[name], rows) for name, rows in changes.items() if rows]
                 if number == len(spans) - 1:
                     signed.append((self.positions.stored, [(row, 1) for row in positions]))
@@ -246,13 +246,15 @@ class FolderDurable(DurableState):
                     if stored.role == "input" and stored.kind != "stream" and name not in given:
                         parts += self._written(stored, inputs.get(name, ()), folder)
                 found.append(
-                    Span(first, last, "epochs", tuple(parts), folded=first < last, time=int(time.time()))
+                    FolderSpan(
+                        first, last, "epochs", tuple(parts), folded=first < last, time=int(time.time())
+                    )
                 )
             self.folder.extend(found, self._program, self._stored)
         self.epoch, self.resumed, self.changed = self.folder.manifest.epoch, True, True
         self.positions = self._read_positions()
 
-    def _written(self, stored: Stored, held: Sequence[tuple[Table, int]], folder: str) -> Iterator[Part]:
+    def _written(self, stored: Stored, held: Sequence[tuple[Table, int]], folder: str) -> Iterator[RowFiles]:
         """The rows of an input in files of a folder."""
         rows, files = self._rows[stored.id], self.folder.files
         for number, (table, _) in enumerate(held):
@@ -419,7 +421,7 @@ class FolderDurable(DurableState):
         finally:
             self.folder.discard(scratch)
 
-    def _write_migrated(self, spans: Sequence[Span]) -> None:
+    def _write_migrated(self, spans: Sequence[FolderSpan]) -> None:
         """Lets migrated rows be part of the state. The program is noted when the session has begun."""
         known = self.folder.manifest
         depth = str(max(self.depth, int((known.program or {}).get("depth", "0"))))

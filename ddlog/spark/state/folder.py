@@ -20,7 +20,7 @@ from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NoState, NotAState, NotKeptOnDisk, ReadOnlyState, StateDamaged
 from .files import Files
-from .manifest import Manifest, Part, Span, StoredFile, check_chain, number_of, unpacked
+from .manifest import FolderSpan, Manifest, RowFiles, StoredFile, check_chain, number_of, unpacked
 from .past import Piece
 from .past import unpacked as unpacked_past
 from .rows import check_files
@@ -139,7 +139,9 @@ class StateFolder:
             if self.files.folders(draft.folder) or self.files.sizes(draft.folder):
                 self.files.delete(draft.folder)
 
-    def extend(self, spans: Sequence[Span], program: Mapping[str, str], relations: Sequence[Stored]) -> None:
+    def extend(
+        self, spans: Sequence[FolderSpan], program: Mapping[str, str], relations: Sequence[Stored]
+    ) -> None:
         """Adds the changes of epochs as the last ones. Raises OSError and DDlogError; then the state is as
         before."""
         with self.lock:
@@ -149,11 +151,11 @@ class StateFolder:
             ))  # fmt: skip
 
     def add(
-        self, epoch: int, parts: Sequence[Part], program: Mapping[str, str], relations: Sequence[Stored]
+        self, epoch: int, parts: Sequence[RowFiles], program: Mapping[str, str], relations: Sequence[Stored]
     ) -> None:
         """Adds to what relations hold as of the last epoch. Raises OSError and DDlogError."""
         with self.lock:
-            spans = (*self.manifest.spans, Span(epoch, epoch, "added", tuple(parts)))
+            spans = (*self.manifest.spans, FolderSpan(epoch, epoch, "added", tuple(parts)))
             self.publish(
                 replace(self.manifest, program=dict(program), relations=tuple(relations), spans=spans)
             )
@@ -189,7 +191,7 @@ class StateFolder:
         except BaseException:
             self._doubt = f"it is not known whether the last commit was written ({error}); open it again"
 
-    def replace(self, old: Sequence[Span], new: Span, past: StoredFile | None) -> None:
+    def replace(self, old: Sequence[FolderSpan], new: FolderSpan, past: StoredFile | None) -> None:
         """Lets one span stand for several that follow each other; `past` is the file that names the history.
         Raises OSError and DDlogError."""
         with self.lock:

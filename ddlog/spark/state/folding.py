@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ...errors.diagnostics import DDlogError
 from .folder import StateFolder
-from .manifest import Part, Span, StoredFile
+from .manifest import FolderSpan, RowFiles, StoredFile
 from .past import Piece, grown, joined, loose, packed
 from .rows import FEW, RelationRows
 
@@ -80,7 +80,7 @@ class Folding:
         """The ids of all updates that were applied."""
         return set(applied(self._folder, self._folder.manifest.spans))
 
-    def _chosen(self) -> Sequence[Span]:
+    def _chosen(self) -> Sequence[FolderSpan]:
         """The spans to be folded together: the newest that may be, and those before them that are not much
         larger."""
         able = self._able()
@@ -96,20 +96,20 @@ class Folding:
             rows += able[start].rows
         return able[start:]
 
-    def _all(self) -> Sequence[Span]:
+    def _all(self) -> Sequence[FolderSpan]:
         """All spans that may be folded, if that changes anything."""
         able = self._able()
         past = any(part.relation in self._passing for span in able for part in span.parts)
         return able if len(able) > 1 or past else ()
 
-    def _able(self) -> list[Span]:
+    def _able(self) -> list[FolderSpan]:
         """The spans of epochs that need not be told apart."""
         manifest = self._folder.manifest
         return [span for span in manifest.spans if span.last <= manifest.epoch - self._depth - 1]
 
-    def _folded(self, spans: Sequence[Span], folder: str) -> Span:
-        parts: dict[int, list[Part]] = {}
-        dropped: list[Part] = []
+    def _folded(self, spans: Sequence[FolderSpan], folder: str) -> FolderSpan:
+        parts: dict[int, list[RowFiles]] = {}
+        dropped: list[RowFiles] = []
         for part in (part for span in spans for part in span.parts):
             if part.relation in self._rows and part.relation not in self._passing:
                 parts.setdefault(part.relation, []).append(part)
@@ -119,9 +119,9 @@ class Folding:
         epochs = [span for span in spans if span.kind == "epochs"]
         kept = tuple(part for part in (*summed, *dropped) if part.rows)
         ids = self._id_files(spans, folder)
-        return Span(epochs[0].first, epochs[-1].last, "epochs", kept, (), ids, folded=True)
+        return FolderSpan(epochs[0].first, epochs[-1].last, "epochs", kept, (), ids, folded=True)
 
-    def _history(self, spans: Sequence[Span], folded: Span, folder: str) -> StoredFile | None:
+    def _history(self, spans: Sequence[FolderSpan], folded: FolderSpan, folder: str) -> StoredFile | None:
         """The history with the epochs of some spans, as a file that names it."""
         manifest, files = self._folder.manifest, self._folder.files
         more = loose(spans, manifest.migrated)
@@ -144,7 +144,7 @@ class Folding:
                 known = known[1:]
         return self._written(f"{folder}/past.json", packed(pieces))
 
-    def _summed(self, rows: RelationRows, parts: Sequence[Part], folder: str) -> Part:
+    def _summed(self, rows: RelationRows, parts: Sequence[RowFiles], folder: str) -> RowFiles:
         files = self._folder.files
         if sum(part.rows for part in parts) <= FEW:
             return rows.write(files, folder, rows.summed(rows.read(files, parts)))
@@ -154,7 +154,7 @@ class Folding:
             files, folder, rows.summed_frame(spark, rows.read_frame(spark, files, parts)), spark
         )
 
-    def _id_files(self, spans: Sequence[Span], folder: str) -> tuple[StoredFile, ...]:
+    def _id_files(self, spans: Sequence[FolderSpan], folder: str) -> tuple[StoredFile, ...]:
         ids = list(applied(self._folder, spans))
         if not ids:
             return ()
@@ -165,7 +165,7 @@ class Folding:
         return StoredFile(name, len(data), zlib.crc32(data))
 
 
-def applied(folder: StateFolder, spans: Iterable[Span]) -> Iterator[str]:
+def applied(folder: StateFolder, spans: Iterable[FolderSpan]) -> Iterator[str]:
     """The ids of the updates that were applied in some spans."""
     for span in spans:
         for each in span.id_files:

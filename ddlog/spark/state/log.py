@@ -22,7 +22,7 @@ from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
 from ...errors.state import ValueNotKept
 from .folder import Draft, StateFolder
-from .manifest import Manifest, Part, Span
+from .manifest import FolderSpan, Manifest, RowFiles
 from .rows import RelationRows
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class FolderEpoch:
 
     epoch: int
     rows: Sequence[tuple[RelationRows, pa.Table]]
-    parts: Sequence[Part]
+    parts: Sequence[RowFiles]
     ids: Sequence[str]
     drafts: Sequence[Draft]
     time: int
@@ -65,7 +65,7 @@ class FolderWriter:
         self._folder, self._spark = folder, spark
         self._program, self._relations = program, relations
         self._passing, self._depth = passing, depth
-        self._staged: list[tuple[Span, Sequence[Draft]]] = []  # in files that nothing names yet
+        self._staged: list[tuple[FolderSpan, Sequence[Draft]]] = []  # in files that nothing names yet
 
     @property
     def place(self) -> str:
@@ -76,7 +76,7 @@ class FolderWriter:
 
     def taken(self, epoch: int, changes: FolderChanges, ids: Sequence[str], waits: bool) -> FolderEpoch:
         """The changes of an epoch; rows of the executors are written now."""
-        waiting, parts, drafts = list[tuple[RelationRows, "pa.Table"]](), list[Part](), list[Draft]()
+        waiting, parts, drafts = list[tuple[RelationRows, "pa.Table"]](), list[RowFiles](), list[Draft]()
         try:
             for rows, table in changes:
                 columns = [*rows.columns, "w"]
@@ -122,7 +122,7 @@ class FolderWriter:
 
     def _spans(
         self, waiting: Sequence[FolderEpoch], made: list[Draft]
-    ) -> Iterator[tuple[Span, Sequence[Draft]]]:
+    ) -> Iterator[tuple[FolderSpan, Sequence[Draft]]]:
         """Some epochs as spans with files, and where these are. Adds new places to `made`, also if it
         fails."""
         apart = len(waiting) if len(waiting) <= _APART else self._depth + 1
@@ -132,7 +132,7 @@ class FolderWriter:
             span = self._span(group, made)
             yield span, [*made[known:], *(draft for each in group for draft in each.drafts)]
 
-    def _span(self, group: Sequence[FolderEpoch], drafts: list[Draft]) -> Span:
+    def _span(self, group: Sequence[FolderEpoch], drafts: list[Draft]) -> FolderSpan:
         """Some epochs as one span, with the sum of their changes."""
         passing = self._passing if len(group) > 1 else ()
         together: dict[int, list[tuple[RelationRows, pa.Table]]] = {}
@@ -151,7 +151,7 @@ class FolderWriter:
                     if whole.num_rows:
                         parts.append(rows.write(self._folder.files, draft.folder, whole))
         ids = [id for each in group for id in each.ids]
-        return Span(
+        return FolderSpan(
             group[0].epoch, group[-1].epoch, "epochs", tuple(parts), tuple(ids),
             folded=len(group) > 1, time=group[-1].time,
         )  # fmt: skip

@@ -35,7 +35,7 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RowFiles:
     """Rows of one relation, by its id. `least` is the smallest weight."""
 
     relation: int
@@ -45,7 +45,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FolderSpan:
     """The changes of some epochs. `kind` is "epochs", "added" or "migrated", as in `ddlog.durability.schema`;
     `ids` are those of the updates that were applied, and `id_files` have more of them. `folded`: it stands
     for others, without the elements of streams; `time` is when it was written."""
@@ -53,7 +53,7 @@ class Span:
     first: int
     last: int
     kind: str
-    parts: tuple[Part, ...]
+    parts: tuple[RowFiles, ...]
     ids: tuple[str, ...] = ()
     id_files: tuple[StoredFile, ...] = ()
     folded: bool = False
@@ -80,7 +80,7 @@ class Manifest:
     epoch: int = 0
     program: Mapping[str, str] | None = None
     relations: tuple[Stored, ...] = ()
-    spans: tuple[Span, ...] = ()
+    spans: tuple[FolderSpan, ...] = ()
     past: StoredFile | None = None
     migrated: int = 0
 
@@ -150,8 +150,8 @@ def _manifest(read: Mapping[str, Any]) -> Manifest:
     )
 
 
-def _span(read: Mapping[str, Any]) -> Span:
-    return Span(
+def _span(read: Mapping[str, Any]) -> FolderSpan:
+    return FolderSpan(
         read["first"],
         read["last"],
         read["kind"],
@@ -163,9 +163,11 @@ def _span(read: Mapping[str, Any]) -> Span:
     )
 
 
-def parts_of(read: Any) -> tuple[Part, ...]:
+def parts_of(read: Any) -> tuple[RowFiles, ...]:
     """Parts as JSON has them. Raises KeyError and TypeError."""
-    return tuple(Part(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read)
+    return tuple(
+        RowFiles(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read
+    )
 
 
 def _files(read: Any) -> tuple[StoredFile, ...]:

@@ -26,10 +26,10 @@ from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
-from .contents import Contents, Reading
+from .contents import Contents, RowReader
 from .contents import Signed as SignedPart
 from .folder import StateFolder
-from .manifest import Part, Span
+from .manifest import FolderSpan, RowFiles
 from .rows import RelationRows
 from .stored import defined, stored_rows, stored_types, unclear
 
@@ -162,11 +162,13 @@ class Migrating:
         self._draft, self._scratch, self._spark, self._depth = draft, scratch, spark, depth
         self._names = 0
 
-    def spans(self, conversions: Sequence[Conversion], keys: Mapping[int, Callable[..., Any]]) -> list[Span]:
+    def spans(
+        self, conversions: Sequence[Conversion], keys: Mapping[int, Callable[..., Any]]
+    ) -> list[FolderSpan]:
         """The spans with the rows of relations: what they held before the last epochs, and the changes of
         these, which may be read with a delay. `keys` are the primary keys by the relations' new ids. Raises
         DDlogError, OSError and what Spark raises."""
-        found: dict[int, list[Part]] = {}
+        found: dict[int, list[RowFiles]] = {}
         for each in conversions:
             if (each.old.kind == "stream") != (each.new.kind == "stream"):
                 continue
@@ -176,16 +178,16 @@ class Migrating:
             for epoch, part in parts:
                 found.setdefault(epoch, []).append(part)
         found.setdefault(self._manifest.epoch, [])
-        return [Span(epoch, epoch, "migrated", tuple(found[epoch])) for epoch in sorted(found)]
+        return [FolderSpan(epoch, epoch, "migrated", tuple(found[epoch])) for epoch in sorted(found)]
 
-    def _parts(self, of: Conversion) -> list[tuple[int, Part]]:
+    def _parts(self, of: Conversion) -> list[tuple[int, RowFiles]]:
         """The rows of a relation by the epochs whose changes they are."""
         now, old = self._manifest.epoch, of.old
-        contents = Contents(self._manifest, Reading({old.id: of.before}, self._files, self._spark))
+        contents = Contents(self._manifest, RowReader({old.id: of.before}, self._files, self._spark))
         first = max(0, now - self._depth)
         if old.kind == "multiset" and of.new.kind == "relation":
             self._check_once(of, contents, range(first, now + 1))
-        taken: list[tuple[int, Part]] = []
+        taken: list[tuple[int, RowFiles]] = []
         for epoch in range(first, now + 1):
             before = epoch == first and old.kind != "stream"
             parts = contents.parts(old, 1 if before else epoch, epoch)
@@ -207,10 +209,10 @@ class Migrating:
                 if (pc.max(rows.column("w")).as_py() or 0) > 1:
                     raise of.twice()
 
-    def _joined(self, of: Conversion, parts: Sequence[tuple[int, Part]]) -> list[tuple[int, Part]]:
+    def _joined(self, of: Conversion, parts: Sequence[tuple[int, RowFiles]]) -> list[tuple[int, RowFiles]]:
         """The parts with equal rows as one; a set has each once."""
-        found: list[tuple[int, Part]] = []
-        reading = Reading({of.after.id: of.after}, self._files, self._spark)
+        found: list[tuple[int, RowFiles]] = []
+        reading = RowReader({of.after.id: of.after}, self._files, self._spark)
         is_set, before = of.new.kind == "relation", None
         for number, (epoch, part) in enumerate(parts):
             taken = [each for _, each in parts[: number + 1]] if is_set else [part]
@@ -225,10 +227,10 @@ class Migrating:
                 found.append((epoch, written))
         return found
 
-    def _check_key(self, of: Conversion, parts: Sequence[Part], key_of: Callable[..., Any]) -> None:
+    def _check_key(self, of: Conversion, parts: Sequence[RowFiles], key_of: Callable[..., Any]) -> None:
         """Raises DDlogError if two rows have the same primary key."""
         known, count = set[Any](), 0
-        reading = Reading({of.after.id: of.after}, self._files, self._spark)
+        reading = RowReader({of.after.id: of.after}, self._files, self._spark)
         single = len(parts) == 1
         tables = self._pieces(of.after, parts) if single else self._summed(
             of.after, reading.sum(map(SignedPart, parts))
@@ -241,7 +243,7 @@ class Migrating:
 
     # ------------------------------------------------------------- reading and writing
 
-    def _pieces(self, rows: RelationRows, parts: Iterable[Part]) -> Iterator[pa.Table]:
+    def _pieces(self, rows: RelationRows, parts: Iterable[RowFiles]) -> Iterator[pa.Table]:
         """The rows of parts, some at a time."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -260,14 +262,14 @@ class Migrating:
         elif held is not None:
             yield from self._pieces(rows, [self._stored(rows, held, self._scratch)])
 
-    def _written(self, rows: RelationRows, tables: Iterable[pa.Table]) -> Part:
+    def _written(self, rows: RelationRows, tables: Iterable[pa.Table]) -> RowFiles:
         """Rows of the driver as a part of several files."""
         parts = [rows.write(self._files, self._place(self._draft), table) for table in _gathered(tables)]
         files = tuple(each for part in parts for each in part.files)
         least = min((part.least for part in parts), default=0)
-        return Part(rows.id, sum(part.rows for part in parts), least, files)
+        return RowFiles(rows.id, sum(part.rows for part in parts), least, files)
 
-    def _stored(self, rows: RelationRows, held: pa.Table | DataFrame | None, folder: str = "") -> Part:
+    def _stored(self, rows: RelationRows, held: pa.Table | DataFrame | None, folder: str = "") -> RowFiles:
         """A sum of rows as a part."""
         import pyarrow as pa
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ...durability.chains import following
-from .manifest import Part, Span, StoredFile, parts_of
+from .manifest import FolderSpan, RowFiles, StoredFile, parts_of
 from .rows import FEW, check_files, with_epochs
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Piece:
     first: int
     last: int
     apart: bool
-    parts: tuple[Part, ...]
+    parts: tuple[RowFiles, ...]
     times: tuple[int, ...]
 
     @property
@@ -78,7 +78,7 @@ def unpacked(data: bytes) -> tuple[Piece, ...]:
     )
 
 
-def loose(spans: Iterable[Span], migrated: int) -> list[Piece]:
+def loose(spans: Iterable[FolderSpan], migrated: int) -> list[Piece]:
     """The epochs that spans hold each by itself, as far as the past is told."""
     found: list[Piece] = []
     for span in spans:
@@ -146,7 +146,7 @@ def joined(files: Files, rows: Mapping[int, RelationRows], group: Sequence[Piece
     return Piece(group[0].first, group[-1].last, True, parts, times)
 
 
-def _with_epochs(files: Files, rows: Mapping[int, RelationRows], piece: Piece, part: Part) -> pa.Table:
+def _with_epochs(files: Files, rows: Mapping[int, RelationRows], piece: Piece, part: RowFiles) -> pa.Table:
     """The rows of a part, with their epochs."""
     if piece.apart:
         return rows[part.relation].read_epochs(files, [part])

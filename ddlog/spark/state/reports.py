@@ -24,11 +24,11 @@ from ..files.write import write_frame
 from ..sessions.connect import open_session
 from ..sessions.failures import spark_failures
 from ..types.codec import SparkCodec
-from .contents import History, Reading
+from .contents import History, RowReader
 from .files import Files, local_folder
 from .folder import StateFolder, newest, past_of
 from .folding import Folding, applied
-from .manifest import Manifest, Part, StoredFile, check_chain
+from .manifest import Manifest, RowFiles, StoredFile, check_chain
 from .opening import files_at, open_folder
 from .rows import FEW, WEIGHT, RelationRows, check_files, table_in
 from .stored import stored_relation, stored_rows, unclear
@@ -42,7 +42,7 @@ def described(place: str) -> Iterator[str]:
     """Lines that say what a state holds. Raises DDlogError."""
     with _opened(place) as folder:
         known = folder.manifest
-        history = History(known, folder.past(), known.epoch, Reading({}, folder.files, spark=None))
+        history = History(known, folder.past(), known.epoch, RowReader({}, folder.files, spark=None))
         size = sum(each.bytes for each in folder.all_files().values())
         rows = [(each, _count(folder, _parts(known, each), place)) for each in known.relations]
         ids = len(set(applied(folder, known.spans)))
@@ -117,7 +117,7 @@ def _spark(place: str) -> SparkSession | None:
     return found
 
 
-def _parts(known: Manifest, stored: Stored) -> list[Part]:
+def _parts(known: Manifest, stored: Stored) -> list[RowFiles]:
     """The rows of a relation as of the last epoch."""
     first = known.epoch if stored.kind == "stream" else 0
     return [
@@ -129,7 +129,7 @@ def _parts(known: Manifest, stored: Stored) -> list[Part]:
     ]
 
 
-def _count(folder: StateFolder, parts: Iterable[Part], place: str) -> int:
+def _count(folder: StateFolder, parts: Iterable[RowFiles], place: str) -> int:
     """The sum of the weights of rows. Raises DDlogError and OSError."""
     import pyarrow.compute as pc
 
@@ -243,7 +243,7 @@ def _table(rows: RelationRows, stored: Stored, found: pa.Table) -> pa.Table:
 
 
 def _written(
-    folder: StateFolder, stored: Stored, rows: RelationRows, parts: Sequence[Part], directory: str
+    folder: StateFolder, stored: Stored, rows: RelationRows, parts: Sequence[RowFiles], directory: str
 ) -> str:
     """Lets Spark write a relation."""
     spark = open_session().newSession()

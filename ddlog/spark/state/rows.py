@@ -24,7 +24,7 @@ from ...io.arrowfiles import checked
 from ...lowering.building import column
 from ..types.codec import SparkCodec
 from .files import Files
-from .manifest import Part, StoredFile
+from .manifest import RowFiles, StoredFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ class RelationRows:
 
     # ------------------------------------------------------------- writing
 
-    def write(self, files: Files, folder: str, rows: pa.Table) -> Part:
+    def write(self, files: Files, folder: str, rows: pa.Table) -> RowFiles:
         """Writes rows of the driver: columns c0, c1, … and `w`, perhaps their epochs. Raises OSError."""
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
@@ -64,11 +64,11 @@ class RelationRows:
         data, name = sink.getvalue(), f"{folder}/{self._file}.parquet"
         files.write(name, data)
         least = pc.min(rows.column("w")).as_py()
-        return Part(self.id, rows.num_rows, least or 0, (StoredFile(name, len(data), zlib.crc32(data)),))
+        return RowFiles(self.id, rows.num_rows, least or 0, (StoredFile(name, len(data), zlib.crc32(data)),))
 
     def write_frame(
         self, files: Files, folder: str, frame: DataFrame, rows: int, least: int, spark: SparkSession
-    ) -> Part:
+    ) -> RowFiles:
         """Lets the executors write rows. Raises OSError, and what Spark raises."""
         place = f"{folder}/{self._file}"
         renamed = zip([*self.columns, "w"], [*self._shown, WEIGHT], strict=True)
@@ -77,17 +77,17 @@ class RelationRows:
         files.settle(place)
         made = {f"{place}/{n}": size for n, size in files.sizes(place).items() if n.endswith(".parquet")}
         sums = checksums(spark, files, made)
-        return Part(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
+        return RowFiles(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
 
-    def write_counted(self, files: Files, folder: str, frame: DataFrame, spark: SparkSession) -> Part:
+    def write_counted(self, files: Files, folder: str, frame: DataFrame, spark: SparkSession) -> RowFiles:
         """The same of rows whose number is not known. Raises OSError, and what Spark raises."""
         written = self.write_frame(files, folder, frame, 0, 0, spark)
         (found,) = self.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
-        return Part(self.id, int(found[0]), int(found[1] or 0), written.files)
+        return RowFiles(self.id, int(found[0]), int(found[1] or 0), written.files)
 
     # ------------------------------------------------------------- reading
 
-    def read(self, files: Files, parts: Iterable[Part]) -> pa.Table:
+    def read(self, files: Files, parts: Iterable[RowFiles]) -> pa.Table:
         """The rows of some parts on the driver, one after another. Raises OSError."""
         import pyarrow as pa
 
@@ -107,7 +107,7 @@ class RelationRows:
         plain = [c if c.type == f.type else c.cast(f.type) for c, f in zip(columns, wanted, strict=True)]
         return pa.Table.from_arrays(plain, schema=wanted)
 
-    def read_epochs(self, files: Files, parts: Iterable[Part]) -> pa.Table:
+    def read_epochs(self, files: Files, parts: Iterable[RowFiles]) -> pa.Table:
         """The same of parts whose rows say their epochs, with the column `$epoch`. Raises OSError."""
         import pyarrow as pa
 
@@ -117,7 +117,7 @@ class RelationRows:
             found.append(with_epochs(self.taken(rows), rows.column(EPOCH)))
         return pa.concat_tables(found).combine_chunks()
 
-    def of_epochs(self, files: Files, parts: Iterable[Part], first: int, last: int) -> pa.Table:
+    def of_epochs(self, files: Files, parts: Iterable[RowFiles], first: int, last: int) -> pa.Table:
         """The rows of some epochs, of such parts: columns c0, c1, … and `w`. Raises OSError."""
         import pyarrow.compute as pc
 
@@ -130,7 +130,7 @@ class RelationRows:
         self,
         spark: SparkSession,
         files: Files,
-        parts: Iterable[Part],
+        parts: Iterable[RowFiles],
         epochs: tuple[int, int] | None = None,
     ) -> DataFrame:
         """The rows of some parts on the executors, one after another; only those of the `epochs` between two,

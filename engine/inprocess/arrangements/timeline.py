@@ -16,7 +16,7 @@ from ..storage.batch import Batch
 from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .index import Index
-from .views import Groups, Part, Without, expected, some_rows, whole_row
+from .views import Groups, Matches, Without, expected, some_rows, whole_row
 
 
 class Timeline:
@@ -226,14 +226,14 @@ class TimelineView:
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         if whole_row(positions, self.timeline.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
         else:
             left, rows = self.timeline.index(positions).expand(groups[0], total)
         entry, times, weights = self.timeline.entries(rows, self.time)
-        return [Part(left[entry], rows[entry], self.timeline.table, weights, times)]
+        return [Matches(left[entry], rows[entry], self.timeline.table, weights, times)]
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("in product time a row is absent at some times: see `absence`")
@@ -251,13 +251,13 @@ class TimelineBeforeView(Without[TimelineView]):
         super().__init__(TimelineView(timeline, time), timeline.schema, change)
         self.time = time
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
         for part in self.change.expand(positions, (change,), int(totals[1])):
             weights = np.zeros(0, np.int64) if part.weights is None else -part.weights
             times = np.full(len(part.rows), self.time, np.int64)
-            parts.append(Part(part.left, part.rows, part.table, weights, times))
+            parts.append(Matches(part.left, part.rows, part.table, weights, times))
         return parts
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:

@@ -21,7 +21,7 @@ from .store import store_of
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Matches:
     """Matches: for each, the position of the left row and the id of a row of `table`.
     Weights None: all 1; times None: all of before the recursion."""
 
@@ -63,7 +63,7 @@ class View(Protocol):
     ) -> tuple[Groups, int]:
         """The places of the matches of each key, and the number of all matches."""
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         """The matches."""
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
@@ -187,7 +187,7 @@ class TableView:
         """The row ids, -1 in place of a row that is not seen."""
         return rows
 
-    def part(self, left: Array, rows: Array) -> Part:
+    def part(self, left: Array, rows: Array) -> Matches:
         """Matches with these positions and row ids."""
         raise NotImplementedError
 
@@ -232,7 +232,7 @@ class TableView:
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         if self.whole(positions):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
@@ -264,9 +264,11 @@ class StoreView(TableView):
             return rows
         return np.where((rows >= 0) & (weights[rows] != 0), rows, -1)
 
-    def part(self, left: Array, rows: Array) -> Part:
+    def part(self, left: Array, rows: Array) -> Matches:
         weights = self.relation.weights
-        return Part(left, rows, self.table, weights[rows] if self.weighted and weights is not None else None)
+        return Matches(
+            left, rows, self.table, weights[rows] if self.weighted and weights is not None else None
+        )
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         found = self.relation.weight_of(keys, length)
@@ -291,7 +293,7 @@ class FewView(StoreView):
         left, at = np.nonzero(alike)
         return (np.stack((left, held[at])),), len(left)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         if groups[0].ndim == 1:
             return super().expand(positions, groups, total)
         return [self.part(*groups[0])]
@@ -338,13 +340,13 @@ class BeforeView(Without[StoreView]):
     def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
         super().__init__(StoreView(store, weighted), store.schema, change)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
         for part in self.change.expand(positions, (change,), int(totals[1])):
             assert part.weights is not None or not len(part.rows)
             weights = -part.weights if part.weights is not None else None
-            parts.append(Part(part.left, part.rows, part.table, weights))
+            parts.append(Matches(part.left, part.rows, part.table, weights))
         return parts
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
@@ -388,7 +390,7 @@ class EmptyView:
     ) -> tuple[Groups, int]:
         return (), 0
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         return []
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 from ... import thresholds
 from ...planner import LookUp
 from ...schema import Array
-from ..arrangements.views import Part, TableView
+from ..arrangements.views import Matches, TableView
 from ..kernels import fusing, packing
 from ..storage import sharing
 from ..storage.batch import Batch
@@ -91,7 +91,7 @@ def found(
     rows: Valuation,
     keys: RowTable,
     names: Sequence[str],
-) -> Generator[tuple[Part, Array], None, int]:
+) -> Generator[tuple[Matches, Array], None, int]:
     """The matches of a look-up whose values of `names` are a row of `keys`, with the ids of those rows.
 
     Returns the number of left rows that are done: it stops when rows are no longer packed. Then matches of

@@ -20,7 +20,7 @@ from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ...schema import Array, Column, RowFault
 from ..arrangements.index import FaultyKey
 from ..arrangements.timeline import TimelineBeforeView, TimelineView
-from ..arrangements.views import Groups, Part, TableView, View
+from ..arrangements.views import Groups, Matches, TableView, View
 from ..storage import sharing
 from ..storage.batch import Batch
 from ..storage.derivedcolumns import evaluated_keys
@@ -546,7 +546,7 @@ class Joiner:
         return done
 
     def _joined(
-        self, step: LookUp, rows: Valuation, parts: Sequence[Part], keep: frozenset[str]
+        self, step: LookUp, rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]
     ) -> Valuation:
         if not parts:
             return rows.slice(0, 0)

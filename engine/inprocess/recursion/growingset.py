@@ -18,7 +18,7 @@ from ...derived import Position
 from ...schema import Array, Schema
 from ..arrangements.index import Index, all_alike, made_once
 from ..arrangements.locating import Locator
-from ..arrangements.views import ALL, Part, TableView, some_rows
+from ..arrangements.views import ALL, Matches, TableView, some_rows
 from ..storage.batch import Batch, TableColumns
 from ..storage.table import RowTable
 
@@ -208,8 +208,8 @@ class GrowingSetView(TableView):
     def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
         return some_rows(self.table, self.limit, None, positions, most)
 
-    def part(self, left: Array, rows: Array) -> Part:
-        return Part(left, rows, self.table, None, None)
+    def part(self, left: Array, rows: Array) -> Matches:
+        return Matches(left, rows, self.table, None, None)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")

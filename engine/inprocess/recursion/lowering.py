@@ -26,7 +26,7 @@ from ... import interrupt, thresholds
 from ...derived import Position
 from ...rules import FixpointRule, Source
 from ...schema import Array
-from ..arrangements.views import Part, View
+from ..arrangements.views import Matches, View
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.lazycolumns import LazyColumns
@@ -111,8 +111,8 @@ class _SetView(GrowingSetView):
     def alike(self, positions: tuple[Position, ...]) -> bool:
         return False
 
-    def part(self, left: Array, rows: Array) -> Part:
-        return Part(left, rows, self.table, None, self._numbers[rows].astype(np.int64) - 1)
+    def part(self, left: Array, rows: Array) -> Matches:
+        return Matches(left, rows, self.table, None, self._numbers[rows].astype(np.int64) - 1)
 
 
 class Lowering:

@@ -18,7 +18,7 @@ from ...derived import Position
 from ...schema import Array, Schema
 from ..arrangements.index import Index, all_alike, made_once
 from ..arrangements.locating import Locator
-from ..arrangements.views import Groups, Part, expected, some_rows, whole_row
+from ..arrangements.views import Groups, Matches, expected, some_rows, whole_row
 from ..kernels import ranks as kernels
 from ..kernels.ranks import CAME
 from ..storage.arrays import grow
@@ -370,7 +370,7 @@ class RankedView:
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         relation = self.relation
         if whole_row(positions, relation.schema):
             left = np.flatnonzero(groups[0] >= 0)
@@ -378,7 +378,7 @@ class RankedView:
         else:
             left, rows = relation.index(positions).expand(groups[0], total)
         left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)
-        return [Part(left, rows, relation.table, None, ranks)]
+        return [Matches(left, rows, relation.table, None, ranks)]
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")

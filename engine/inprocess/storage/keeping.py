@@ -56,7 +56,7 @@ class Sink(Protocol):
         """The number of bytes so far."""
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Gives the bytes of a part of a state."""
 
     @property
@@ -71,7 +71,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FrozenArray:
     """An array of integers, or of bytes, that is to be written: `read` gives the items from one place to
     another, inside `Still`. `bounds` are the least and the greatest, if they are known."""
 
@@ -81,10 +81,10 @@ class Part:
     bounds: tuple[int, int] | None = None
 
 
-def part_of(array: np.ndarray[Any, Any], copied: bool = False) -> Part:
+def part_of(array: np.ndarray[Any, Any], copied: bool = False) -> FrozenArray:
     """An array as a part; `copied`: as it is now, whatever becomes of it."""
     if not copied or not len(array):
-        return Part(len(array), array.dtype.str, lambda start, stop: array[start:stop])
+        return FrozenArray(len(array), array.dtype.str, lambda start, stop: array[start:stop])
     kind, least, most = array.dtype.str, int(array.min()), int(array.max())
     form, base = _form(kind, least, most)
     narrow = np.empty(len(array), form)
@@ -96,7 +96,7 @@ def part_of(array: np.ndarray[Any, Any], copied: bool = False) -> Part:
         wide = narrow[start:stop].astype(kind)
         return wide + base if base else wide
 
-    return Part(len(array), kind, read, (least, most))
+    return FrozenArray(len(array), kind, read, (least, most))
 
 
 def _form(kind: str, least: int, most: int) -> tuple[str, int]:
@@ -108,7 +108,7 @@ def _form(kind: str, least: int, most: int) -> tuple[str, int]:
 def written(frozen: Frozen, sink: Sink, still: Still) -> Kept:
     """Writes the parts of what is frozen."""
     match frozen:
-        case Part():
+        case FrozenArray():
             return _written(frozen, sink, still)
         case dict():
             return {name: written(each, sink, still) for name, each in frozen.items()}
@@ -122,7 +122,7 @@ def keep_array(array: np.ndarray[Any, Any], sink: Sink) -> Kept:
     return _written(part_of(array), sink, nullcontext())
 
 
-def _written(part: Part, sink: Sink, still: Still) -> Kept:
+def _written(part: FrozenArray, sink: Sink, still: Still) -> Kept:
     start, length, kind = sink.size, part.length, part.kind
     least, most = part.bounds or _bounds(part, still)
     if least == most:
@@ -136,7 +136,7 @@ def _written(part: Part, sink: Sink, still: Still) -> Kept:
     return [start, length, kind, form, base]
 
 
-def _bounds(part: Part, still: Still) -> tuple[int, int]:
+def _bounds(part: FrozenArray, still: Still) -> tuple[int, int]:
     """The least and the greatest item; 0 if there are none."""
     found: list[int] = []
     for at in range(0, part.length, _CHUNK):
@@ -146,7 +146,7 @@ def _bounds(part: Part, still: Still) -> tuple[int, int]:
     return min(found, default=0), max(found, default=0)
 
 
-def checked_array(kept: Kept, source: Source, size: int | None = None) -> Kept:
+def checked_array(kept: Kept, source: ByteSource, size: int | None = None) -> Kept:
     """Where an array of so many items is, and how. Raises what `source` refuses it by, if it cannot be."""
     match kept:
         case [int(start), int(length), str(kind), str(form), int(base)] if (
@@ -162,19 +162,19 @@ def checked_array(kept: Kept, source: Source, size: int | None = None) -> Kept:
     raise source.refused("an array is not as long as it was")
 
 
-def checked_number(kept: Kept, most: int, source: Source) -> int:
+def checked_number(kept: Kept, most: int, source: ByteSource) -> int:
     """A number that is not negative, up to another one. Raises what `source` refuses it by."""
     if isinstance(kept, int) and 0 <= kept <= most:
         return kept
     raise source.refused("a number is out of range")
 
 
-def _check_range(items: np.ndarray[Any, Any], least: int, most: int, source: Source) -> None:
+def _check_range(items: np.ndarray[Any, Any], least: int, most: int, source: ByteSource) -> None:
     if len(items) and (int(items.min()) < least or int(items.max()) > most):
         raise source.refused("numbers are out of range")
 
 
-def read_array(kept: Kept, source: Source, bounds: Bounds | None = None) -> Array:
+def read_array(kept: Kept, source: ByteSource, bounds: Bounds | None = None) -> Array:
     """The array that was written. Raises what `source` refuses it by, if it cannot be that one, or an item
     is not within `bounds`."""
     start, length, kind, form, base = checked_array(kept, source)
@@ -185,7 +185,7 @@ def read_array(kept: Kept, source: Source, bounds: Bounds | None = None) -> Arra
     return found
 
 
-def _read_array(start: int, length: int, kind: str, form: str, base: int, source: Source) -> Array:
+def _read_array(start: int, length: int, kind: str, form: str, base: int, source: ByteSource) -> Array:
     if not form:
         return np.full(length, base, kind)
     found = np.empty(length, kind)
@@ -202,7 +202,7 @@ def _read_array(start: int, length: int, kind: str, form: str, base: int, source
 
 
 def later_array(
-    kept: Kept, source: Source, size: int | None = None, bounds: Bounds | None = None
+    kept: Kept, source: ByteSource, size: int | None = None, bounds: Bounds | None = None
 ) -> Callable[[], Array]:
     """Reads an array when it is called. Raises now what `source` refuses it by, if none of so many items
     can be there."""
@@ -214,7 +214,7 @@ class LaterColumn:
     """A column of a table that was written, to be read. See `table.ReadColumn`."""
 
     kept: Kept
-    source: Source
+    source: ByteSource
     bounds: Bounds | None
 
     def read(self) -> Array:
@@ -258,11 +258,13 @@ def frozen_table(table: RowTable) -> Frozen:
     """The rows that a table has now."""
     layout, size = table.layout, table.size
     fields = None if layout is None else [[f.offset, f.width, f.shift] for f in layout.fields]
-    columns = [Part(size, _WORD, partial(table.column, position)) for position in range(table.arity)]
+    columns = [FrozenArray(size, _WORD, partial(table.column, position)) for position in range(table.arity)]
     return {"size": size, "layout": fields, "columns": columns}
 
 
-def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source, bounds: Sequence[Bounds]) -> None:
+def restore_table(
+    table: RowTable, kept: Mapping[str, Any], source: ByteSource, bounds: Sequence[Bounds]
+) -> None:
     """Puts rows into an empty table. They are read when the table first needs them. `bounds` are those of the
     columns' numbers. Raises what `source` refuses them by, if they can be none."""
     if not kept["size"]:
@@ -278,7 +280,7 @@ def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source, boun
     table.restore(size, layout, columns)
 
 
-def _layout(kept: Kept, source: Source) -> Layout:
+def _layout(kept: Kept, source: ByteSource) -> Layout:
     """A layout whose fields follow each other."""
     fields, end = [PackedField(*map(int, field)) for field in kept], 0
     for field in fields:
