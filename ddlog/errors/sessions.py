@@ -78,3 +78,58 @@ class NoTable(Diagnostic):
 
     title = "{problem}"
     problem: str
+
+
+class ProgramStays(Diagnostic):
+    """A change of the program of a session that cannot be made."""
+
+    title = "the program of this session cannot change: {reason}"
+    suggestion = "open a session of the changed program"
+    reason: str
+
+
+class NothingToDrop(Diagnostic):
+    """A name, or a rule, that the text of a program does not have."""
+
+    title = "the program has no {what}"
+    what: str
+    near: str | None = None
+
+    @property
+    def hint(self) -> str:
+        """What was perhaps meant."""
+        return f"did you mean `{self.near}`?" if self.near else ""
+
+
+class StillUsed(Diagnostic):
+    """A declaration that cannot be dropped, since another part of the program uses it."""
+
+    title = "{name} cannot be dropped: {users} {verb} it"
+    label = "used here"
+    suggestion = "drop {users} first"
+    name: str
+    users: str
+
+    @property
+    def verb(self) -> str:
+        """The verb for one user, or for several."""
+        return "use" if " and " in self.users else "uses"
+
+
+class RuleOfSeveral(Diagnostic):
+    """A relation that cannot be dropped with its rules, since one of them has a further head."""
+
+    title = "{name} cannot be dropped: a rule of {name} is also one of {others}"
+    label = "this rule"
+    suggestion = "drop the rule first, by its text: `drop {rule}`"
+    name: str
+    others: str
+    rule: str
+
+
+class TypeWithValues(Diagnostic):
+    """A type that is declared anew while values of the dropped type of its name are still in use."""
+
+    title = "values of the dropped type {name} are still in use"
+    suggestion = "choose another name, or open a session of the changed program"
+    name: str

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.sessions import ProgramStays
 from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes, SkipsNoRows
 from ..errors.state import StateNeedsClassicSpark
 
@@ -33,6 +34,7 @@ class Ability(Enum):
     WRITE = "let Spark's executors write a relation"
     STATE = "keep a state in a folder"
     SKIP_ROWS = "skip wrong rows of facts"
+    OTHER_RULES = "take other rules"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
 
 
@@ -61,6 +63,7 @@ GAPS = (
     Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
+    Gap(Ability.OTHER_RULES, _ON_SPARK, lambda _: ProgramStays("it runs on Spark")),
     Gap(Ability.SKIP_ROWS, _ON_SPARK, lambda _: SkipsNoRows()),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
 )

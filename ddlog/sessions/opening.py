@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors.diagnostics import DDlogError
-from .asking.sparing import Sparing
 from .collector import paused
+from .computed import check_externs, kept_of, live_rows, sparing_of, wanted_names
 from .engines import EngineChoice
 from .hosts.host import Host, here_of
 from .hosts.inprocess import open_host as open_in_process
@@ -28,55 +25,29 @@ if TYPE_CHECKING:
     from ..engine.spark.runtime import SparkOptions
     from .transactions.durable_state import DurableState
 
-_MANY = 1 << 60
-"""Stands for the rows of a relation that has not been brought up to the last epoch."""
-
 
 def open_session(program: Program, options: SessionOptions) -> Session:
     """A session of a program in its initial state, with the program's own facts. Raises DDlogError."""
     options.check()
     check_externs(program)
     choice, place = options.choice, options.place
-    wanted = program.kept_names(options.relations)
-    if place is not None:
-        wanted = (*wanted, *(name for name in program.names("input") if name not in wanted))
+    wanted = wanted_names(program, options.relations, place is not None)
     with paused():
         circuit = program.circuit("incremental", wanted, records="values" if choice.spark else "columns")
         host = open_host(
             choice, program, circuit, options.spark, options.spark_options, options.workers, options.limit,
             options.maintain, options.updates,
         )  # fmt: skip
-    kept = frozenset(name for name, _ in circuit.relations if name in program.relations)
+    kept = kept_of(program, circuit)
     session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
-    if place is None and host.offer.here is not None and _may_be_whole(program, kept):
-        whole = partial(program.circuit, "incremental", wanted, demand=False)
-        session.state.sparing = Sparing(host.offer.here, whole)
+    session.state.wanted = options.relations if isinstance(options.relations, str) else wanted
+    session.state.sparing = sparing_of(program, host, wanted, kept, place is not None)
     if place is not None:
         limited = options.max_iterations is not None
         session.state.durable = open_durable(
             program, kept, host, place, options.durability, options.read_only, options.fill, limited
         )
     return session
-
-
-def check_externs(program: Program) -> None:
-    """Loads the Python files of a program's extern functions. Raises DDlogError."""
-    if program.checked.externs:
-        from ..codegen.programexterns import loading_problems
-
-        problems = loading_problems(program.checked)
-        if problems:
-            raise DDlogError(problems)
-
-
-def _may_be_whole(program: Program, wanted: Iterable[str]) -> bool:
-    """Whether some of the wanted relations are on demand, and no state but that of the inputs tells what
-    they are."""
-    if not any(program.relations[name].demand for name in wanted):
-        return False
-    from ..demand.demanded import there_anyway
-
-    return there_anyway(program.checked) <= {*program.names("input")}
 
 
 def open_host(
@@ -120,11 +91,8 @@ def open_durable(
     from .persistence.windowed import kept_windows
 
     fields = here_of(host)
-
-    def live(relation: str) -> int:
-        return host.runtime.size(relation) if fields.is_settled else _MANY
-
     windows = kept_windows(program, computed, fields.circuit)
+    live = live_rows(host)
     durable = Durable.open(program, computed, place, durability, windows, live, read_only, fill)
     fields.remember(windows.nodes)
     if not limited:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -79,7 +80,8 @@ def compile_source(
         diagnostics = required(diagnostics)
     if checked is None or any(each.is_error for each in diagnostics):
         raise DDlogError(diagnostics)
-    return Program(source, checked, tuple(diagnostics))
+    again = None if tree is not None else partial(compile_source, folders=folders, externs=externs)
+    return Program(source, checked, tuple(diagnostics), again)
 
 
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
@@ -96,7 +98,8 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    return Program(source, replace(checked, typedefs=typedefs))
+    again = partial(compile_source, folders=folders)
+    return Program(source, replace(checked, typedefs=typedefs), again=again)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -126,8 +129,11 @@ class Program:
         source: Source,
         checked: CheckedProgram,
         warnings: tuple[Diagnostic, ...] = (),
+        again: Callable[[Source], Program] | None = None,
     ) -> None:
+        """`again` makes the program of another text in the same way; None: nothing does."""
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
+        self.again = again
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -144,7 +150,8 @@ class Program:
         fact on which rules without a positive term rest."""
         shown = exposed(self.checked, self.source)
         warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
-        return Program(self.source, shown, tuple(warnings))
+        again = self.again and partial(_again_with_internal_outputs, self.again)
+        return Program(self.source, shown, tuple(warnings), again)
 
     def asking(self, *queries: str) -> Program:
         """The program with the answer to each query, a rule body, as an output relation: `query`, or
@@ -318,6 +325,10 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def _again_with_internal_outputs(again: Callable[[Source], Program], source: Source) -> Program:
+    return again(source).with_internal_outputs()
 
 
 def _with_array_keys(checked: CheckedProgram) -> CheckedProgram:

@@ -171,6 +171,44 @@ class Session(Inputs):
             raise
         return changes
 
+    def extend(
+        self, text: str, *, name: str = "<added>", warned: Callable[[Sequence[Diagnostic]], None] = warn
+    ) -> Changes:
+        """Adds declarations, functions, rules and facts to the program, and returns how that changes the
+        output relations. Only what the text adds is derived. Afterwards `session.program` is the program with
+        the text at its end, and a durable state is one of that program. The text is called `name` in errors,
+        after which the program and the session are as they were; `warned` takes warnings about it. Not within
+        a transaction, and not on Spark."""
+        from .amending import extended, placed_in
+        from .extending import check_changeable
+
+        check_changeable(self.state, self.in_transaction)
+        program = extended(self.program, text, name)
+        with placed_in(self.program, text, name):
+            changes = self._go_on_with(program)
+        warned(program.warnings)
+        return changes
+
+    def drop(self, what: str) -> Changes:
+        """Drops a declaration from the program by its name, a relation with its rules, or rules and facts by
+        their text; returns how that changes the output relations. The rows of an input relation go with it.
+        An error if another part of the program uses it. See `extend`."""
+        from .amending import without
+        from .extending import check_changeable
+
+        check_changeable(self.state, self.in_transaction)
+        return self._go_on_with(without(self.program, what))
+
+    def _go_on_with(self, program: Program) -> Changes:
+        from .extending import go_on_with
+
+        changes = go_on_with(self.state, program)
+        self.program, self.typedefs = program, program.checked.typedefs
+        self.transaction.forget()
+        vars(self).pop("_explaining", None)
+        self._subscribers.tell(changes)
+        return changes
+
     def start(self, *, static: bool = False) -> Changes:
         """Puts the program's own facts in the state, and returns what follows from them. Without this call,
         it happens when the session is first used, and nothing is returned."""

@@ -61,6 +61,13 @@ class Memories:
         """Makes these the weights of the source of a *distinct*."""
         self._counts[at] = counts
 
+    def take(self, at: NodeId, others: Memories, other: NodeId) -> None:
+        """Takes over the state of a node from another circuit's, if the node remembers."""
+        if at in self._clocked:
+            self._clocked[at] = others._clocked[other]
+        if at in self._counts:
+            self._counts[at] = others._counts[other]
+
     def of(self, at: NodeId, node: Clocked) -> SignedStore:
         """The state that a node uses: a Feed that of its Feedback."""
         return self._clocked[self._cycles[node.name] if isinstance(node, Feed) else at]

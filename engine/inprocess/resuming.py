@@ -16,6 +16,7 @@ from ..epoch import Beginning
 from ..integrals import shown
 from ..schedule import readers
 from ..schema import Array, Column, Kind, Schema
+from . import remembered
 from .arrangements.store import Store
 from .arrangements.views import Readable
 from .state import State
@@ -174,6 +175,11 @@ def begun(
     """Puts kept units into a state that has had no epoch. Returns what the first epoch does."""
     for at, (kept, source) in found.items():
         restore_unit(state, at, kept, source)
+    return beginning(state, found)
+
+
+def beginning(state: State, found: Collection[NodeId]) -> Beginning[Batch | None]:
+    """What the first epoch of a state does in which these nodes have all that they hold."""
     nodes = state.circuit.nodes
     there = {*found}
     there |= {at for at, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint in found}
@@ -207,6 +213,8 @@ def _contents(state: State, at: NodeId) -> Batch | None:
         batch = state.stores[at].batch()
     elif at in state.groups:
         batch = state.groups[at].contents()
+    elif at in state.clocks:
+        batch = remembered.contents_of(state, at)
     else:
         node = state.circuit.nodes[at]
         assert isinstance(node, Result)

@@ -23,6 +23,7 @@ from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
 from . import remembered
+from .adopting import adopt
 from .arrangements import comparing
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView
@@ -32,7 +33,17 @@ from .kernels.compiling import compile_kernels
 from .latest import Taken, by_relation, mark, taken, undoing
 from .query import Built, answer
 from .recursion.recursion import Recursion
-from .resuming import Codec, FrozenValues, Unit, begun, freeze_values, held, restore_values, units
+from .resuming import (
+    Codec,
+    FrozenValues,
+    Unit,
+    beginning,
+    begun,
+    freeze_values,
+    held,
+    restore_values,
+    units,
+)
 from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
 from .state import State
@@ -363,6 +374,71 @@ class InProcess:
             with self.within(None):
                 self.commit(held)
             raise
+
+    @contextmanager
+    def extending(
+        self, circuit: Circuit, names: Sequence[str | None], named_before: Sequence[str | None]
+    ) -> Iterator[dict[str, Delta]]:
+        """Goes on with another circuit as if the last epoch had been one of it: its nodes keep what those of
+        the same fingerprint hold, and the others are derived. `names` are the fingerprints of its nodes,
+        `named_before` those of the circuit before. Gives how that changes each output but streams. Raises
+        what `commit` raises; then, and if the block inside raises, the circuit is the one before."""
+        with self.still:
+            before = self._state
+            self._read_given_out()
+            kept = dict(vars(self))
+            try:
+                deltas = self._extended(circuit, names, before, named_before)
+                gone = {name: kept["_relations"].get(name) for name in deltas}
+                yield {
+                    name: self._difference(name, delta, before, gone[name])
+                    for name, delta in deltas.items()
+                    if name not in self._own.streams
+                }
+            except BaseException:
+                vars(self).update(kept)
+                raise
+
+    def _extended(
+        self,
+        circuit: Circuit,
+        names: Sequence[str | None],
+        before: State,
+        named_before: Sequence[str | None],
+    ) -> dict[str, Delta]:
+        """Derives what another circuit has beside the state before."""
+        epochs, latest = self._epochs, self._latest
+        self._remembered = {}
+        self._take_up(circuit)
+        found = adopt(self._own, names, before, named_before)
+        self._epochs.beginning = beginning(self._own, found)
+        self._epochs.times = {at: epochs.times.get(old, 0.0) for at, old in found.items()}
+        self.earlier += epochs.committed - 1
+        deltas = self.commit({})
+        self._latest = self._latest_of(latest, before.circuit)
+        return deltas
+
+    def _difference(self, name: str, delta: Delta, before: State, at: NodeId | None) -> Delta:
+        """How an output differs from what a node held before, for its change from nothing."""
+        if at is None or not len(delta):
+            return delta
+        assert isinstance(delta, ArrayDelta)
+        old = before.stores[shown(before.circuit, at)].batch().negated()
+        both = concat([delta.batch, old], len(old.columns))
+        return ArrayDelta(self.values, self._schema(name), consolidate(both), False)
+
+    def _latest_of(self, latest: Taken, circuit: Circuit) -> Taken:
+        """The changes of the last epoch of another circuit, by the inputs of this one."""
+        if not isinstance(latest, Mapping):
+            return latest
+        nodes = enumerate(self.circuit.nodes)
+        places = {node.relation: at for at, node in nodes if isinstance(node, Input)}
+        named = ((circuit.nodes[at], batch) for at, batch in latest.items())
+        return {
+            places[node.relation]: batch
+            for node, batch in named
+            if isinstance(node, Input) and node.relation in places
+        }
 
     def _input_contents(self) -> dict[str, list[tuple[Batch, int]]]:
         """The rows of all inputs, as changes from nothing."""

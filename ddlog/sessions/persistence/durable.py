@@ -7,9 +7,11 @@ in the last epochs, and the relations that rules read with a delay.
 
 from __future__ import annotations
 
+import atexit
 import os
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,23 +31,25 @@ from ...durability.sums import weights_of
 from ...durability.typetexts import form_of_rows
 from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
-from ...errors.state import ValueNotKept
+from ...errors.state import CannotUseState, ValueNotKept
 from ...values import holds_function
-from ..hosts.host import here_of
+from ..hosts.host import Host, here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import DurableState, SeedSpan
 from .checkpoint_policy import BROKEN, CheckpointPolicy
+from .checkpointing import Checkpointing
 from .keptrelations import KeptRelations
-from .settling import count_of, rows_of
-from .windowed import KeptWindows
+from .settling import count_of, rows_of, settle, settle_windows
+from .windowed import KeptWindows, kept_windows
 
 if TYPE_CHECKING:
     from ...core import Relation
+    from ...engine.inprocess.runtime import InProcess
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
     from .beginning import SignedBatches
-    from .checkpointing import Checkpointing, Found
+    from .checkpointing import Found
 
 
 def _position_rows(changes: Sequence[tuple[PositionRow, int]]) -> Rows:
@@ -97,11 +101,7 @@ class Durable(DurableState):
             lambda: 0 if self.upkeep is None else self.upkeep.epoch,
             lambda: self._background.pause(),
         )
-        self._background = Background(
-            store,
-            self._log.flush_quietly if durability == "interval" else None,
-            [self._write_image, self._folder.fold_if_due, self._read_ahead] if durability != "exit" else [],
-        )
+        self._background = self._new_background()
         self.upkeep: CheckpointPolicy | None = None
         """Makes checkpoints; None: there are none."""
         self._changed_rows = 0  # of the epoch that was sealed last
@@ -128,6 +128,51 @@ class Durable(DurableState):
         except BaseException:
             store.close()
             raise
+
+    def _new_background(self) -> Background:
+        return Background(
+            self.store,
+            self._log.flush_quietly if self.durability == "interval" else None,
+            [self._write_image, self._folder.fold_if_due, self._read_ahead]
+            if self.durability != "exit"
+            else [],
+        )
+
+    def with_program(
+        self, program: Program, computed: frozenset[str], host: Host, live: Callable[[str], int]
+    ) -> Durable:
+        """The state of a session that goes on with a program. What inputs that are gone held stays in the
+        file. Raises DDlogError; then the state is as it was."""
+        fields = here_of(host)
+        windows = kept_windows(program, computed, fields.circuit)
+        check_keepable(program, computed, windows.relations.values())
+        self._log.flush()
+        self._background.stop()
+        mark = self.store.mark()
+        try:
+            is_whole = self.read_only or self.durability == "exit"
+            with nullcontext() if is_whole else self.store.at_once():
+                fields.remember(windows.nodes)
+                made = Durable(program, computed, self.store, self.durability, windows, live, {})
+                made._settle(fields)
+        except BaseException as error:
+            self.store.undo(mark)
+            self._background = self._new_background()
+            if isinstance(error, OSError | sqlite3.Error):
+                raise DDlogError([CannotUseState(self.place, str(error))]) from None
+            raise
+        if self.upkeep is not None:
+            made.keep_checkpoints(Checkpointing(program, self.store, fields))
+        atexit.unregister(self.close_at_exit)
+        made._listeners, made.resumed = self._listeners, self.resumed
+        return made
+
+    def _settle(self, fields: InProcess) -> None:
+        """Takes in what the session holds of derived relations and of windows that the state keeps."""
+        contents = self.contents()
+        settle(self.kept, contents, {name: fields.held(name) for name in self.kept.derived})
+        if self.kept.windows.nodes:
+            settle_windows(self.kept, contents, fields, self.epoch)
 
     @property
     def place(self) -> str:

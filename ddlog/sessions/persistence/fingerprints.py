@@ -14,6 +14,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from ...codegen.scalar import Structure
@@ -87,7 +88,10 @@ class Definitions:
 
 
 def opened(value: Any) -> Any:
-    """An expression in place of the key that it is."""
+    """An expression in place of the key that it is, and the name of a function of ddlog in its place."""
+    if isinstance(value, FunctionType) and "<" not in value.__qualname__:
+        own = value.__module__.startswith("ddlog.")
+        return (value.__module__, value.__qualname__) if own else value
     return value.expr if isinstance(value, Structure) else value
 
 

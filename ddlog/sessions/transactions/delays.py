@@ -52,12 +52,29 @@ class Delays:
         }
 
     def _batches(self, name: str, change: Delta | Kept) -> Sequence[tuple[Batch, int]]:
-        return change[name] if isinstance(change, dict) else self._runtime.batches(name, change)
+        return change.get(name, ()) if isinstance(change, dict) else self._runtime.batches(name, change)
 
     def resume(self, past: Mapping[str, Sequence[Kept]]) -> None:
         """Takes in the changes of the last epochs before this session, the latest last."""
         for source, changes in past.items():
             self._past[source].extend(changes)
+
+    def take_over(self, before: Delays, changed: Mapping[str, Delta], held: Mapping[str, Delta]) -> None:
+        """Goes on with the past of another program, whose last epoch made these further changes. For a
+        delayed relation that was not there, all that its relation holds came in that epoch."""
+        for name, (source, _) in self._delayed.items():
+            past = self._past[source]
+            known = before._past.get(source, ()) if name in before._delayed else ()
+            while len(past) < max(1, len(known)):
+                past.appendleft({})
+            for entry, change in zip(reversed(past), reversed(known), strict=False):
+                assert isinstance(entry, dict)
+                entry[name] = before._batches(name, change)
+            last = past[-1]
+            assert isinstance(last, dict)
+            more = changed.get(source) if known else held[source]
+            if more is not None:
+                last[name] = [*last.get(name, ()), *self._runtime.batches(name, more)]
 
     @contextmanager
     def resuming(self, changes: Kept, past: Mapping[str, Sequence[Kept]]) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
@@ -51,21 +51,30 @@ class SessionState:
         updates: bool = True,
     ) -> None:
         """`updates`: whether changes may follow the first."""
-        self.program, self.host, self.kept, self.updates = program, host, kept, updates
-        self.typedefs = program.checked.typedefs
+        self.updates = updates
         self.max_iterations, self.progress = max_iterations, progress
+        self.wanted: str | Iterable[str] = "all"  # as `Program.session` takes them
         self.started = False
         self.static = False
         self.first = False  # whether the last commit was the first, from nothing
         self.closed = False
-        self._questions: Questions | None = None
-        self._texts: dict[str, Callable[[Row], str]] = {}
-        self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self.durable: DurableState | None = None
         self.recorder: Recorder | None = None  # measures the epochs
         self.sparing: Sparing | None = None  # of outputs on demand
         self.epochs = 0  # those of the runtime
         self.applied = UpdateIds(lambda: set() if self.durable is None else self.durable.known_ids())
+        self._questions: Questions | None = None
+        self.take_up(program, host, kept)
+
+    def take_up(self, program: Program, host: Host, kept: frozenset[str]) -> None:
+        """Begins with a program on a host, or goes on with another one."""
+        if self._questions is not None:
+            self._questions.close()
+        self.program, self.host, self.kept = program, host, kept
+        self.typedefs = program.checked.typedefs
+        self._questions = None
+        self._texts: dict[str, Callable[[Row], str]] = {}
+        self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
     @property

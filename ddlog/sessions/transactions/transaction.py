@@ -108,6 +108,10 @@ class Transaction:
         """Forgets the pending changes."""
         self._settle(False)
 
+    def forget(self) -> None:
+        """Forgets what is known of rows of inputs: the program is another one."""
+        self._inputs.clear()
+
     def mark(self) -> Mapping[str, int]:
         """A point of the transaction, for `undo`."""
         return {name: self._inputs[name].mark() for name in self._touched}
