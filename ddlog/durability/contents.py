@@ -1,97 +1,106 @@
-"""The contents of relations as of an epoch, from the spans of a state."""
+"""The rows of spans in a file, read as `history.SpanRows`, and what a file tells of now and of the past."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..io.arrownumbers import numbers_in
-from .forms import EPOCH
-from .records import EpochSpan
+from .chains import following
+from .forms import EPOCH, WEIGHT
+from .history import Contents, Cut, History, Untold
+from .records import EpochSpan, Stored
 from .store import Store
-from .sums import summed
+from .sums import alike, in_one_form, plain, summed, weights_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FileContents: TypeAlias = "Contents[EpochSpan, pa.Table]"
+FileHistory: TypeAlias = "History[EpochSpan, pa.Table]"
 
-class Untold(Exception):
-    """Changes that are only known together with others."""
 
+class FileRows:
+    """The rows of some relations, by their ids, in the spans of a store, each of which is read once."""
 
-class Contents:
-    """The rows of some relations, by their ids, in the current spans of a store, which are read now."""
+    def __init__(self, store: Store, relations: set[int]) -> None:
+        self._store, self._relations = store, relations
+        self._found: dict[int, dict[int, list[pa.Table]]] = {}
 
-    def __init__(self, store: Store, relations: set[int], after: int = 0) -> None:
-        """The spans that end `after` an epoch are read, those before it only checked. Raises DDlogError if
-        the rows are not what was written."""
-        self._store = store
-        self._found: dict[int, list[tuple[EpochSpan, pa.Table]]] = {relation: [] for relation in relations}
-        for span in store.current():
-            if span.last <= after:
-                store.check(span)
-                continue
-            for relation, table in store.tables(span, relations):
-                self._found[relation].append((span, table))
+    def of(self, span: EpochSpan) -> dict[int, list[pa.Table]]:
+        """The tables of a span by relations. Raises DDlogError."""
+        if span.id not in self._found:
+            found: dict[int, list[pa.Table]] = {}
+            for relation, table in self._store.tables(span, self._relations):
+                found.setdefault(relation, []).append(table)
+            self._found[span.id] = found
+        return self._found[span.id]
 
-    def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
-        """The changes of a relation up to an epoch: tables to be applied one after another, each with a row
-        once at most. Changes that cannot be told apart count as those of the last epoch of their span."""
-        for span, tables in self._by_span(relation):
-            if span.last <= epoch:
-                yield from _net(tables, EPOCH in tables[0].column_names)
-            elif span.first <= epoch and EPOCH in tables[0].column_names:
-                yield from _net([_filtered(table, 1, epoch) for table in tables], True)
+    def sum(self, stored: Stored, some: Sequence[Cut[EpochSpan]]) -> Iterator[pa.Table]:
+        found = [table for each in some for table in self._cut(stored, each)]
+        if any(each.sign < 0 for each in some):
+            found = in_one_form(found) if found else found
+            found = [summed(found)] if found and alike(found) else found
+        yield from found
 
-    def between(self, relation: int, after: int, until: int) -> Iterator[pa.Table]:
-        """The changes of a relation in the epochs after one, up to another: tables to be applied one after
-        another. Raises Untold if they cannot be told apart from others."""
-        for span, tables in self._by_span(relation):
-            if span.last <= after or span.first > until:
-                continue
-            several = EPOCH in tables[0].column_names
-            if span.first > after and span.last <= until:
-                yield from _net(tables, several)
-            elif several:
-                yield from _net([_filtered(table, after + 1, until) for table in tables], True)
-            else:
+    def count(self, stored: Stored, some: Sequence[Cut[EpochSpan]]) -> int:
+        return sum(table.num_rows for table in self.sum(stored, some))
+
+    def _cut(self, stored: Stored, cut: Cut[EpochSpan]) -> Iterator[pa.Table]:
+        """The tables of a span with a sign: parts of one sum, in which no row is twice."""
+        assert stored.id in self._relations
+        tables = self.of(cut.span).get(stored.id, [])
+        several = bool(tables) and EPOCH in tables[0].column_names
+        if not (cut.whole or several):
+            if tables and cut.exact:
                 raise Untold
-
-    def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
-        """The changes of a relation in one epoch; of a stream, its elements."""
-        for span, tables in self._by_span(relation):
-            for table in tables:
-                found = of_one(span, table, epoch)
-                if found is not None and found.num_rows:
-                    yield found
-
-    def _by_span(self, relation: int) -> Iterator[tuple[EpochSpan, list[pa.Table]]]:
-        gathered: list[pa.Table] = []
-        last: EpochSpan | None = None
-        for span, table in self._found[relation]:
-            if last is not None and span != last:
-                yield last, gathered
-                gathered = []
-            last = span
-            gathered.append(table)
-        if last is not None:
-            yield last, gathered
+            tables = tables if cut.has_last else []
+        elif not cut.whole:
+            tables = [_filtered(table, cut.first, cut.last) for table in tables]
+        tables = [table for table in tables if table.num_rows]
+        if cut.sign < 0:
+            yield from map(_negated, tables)
+        elif several and tables:
+            yield summed(tables)
+        else:
+            yield from tables
 
 
-def of_one(span: EpochSpan, table: pa.Table, epoch: int) -> pa.Table | None:
-    """The rows of one epoch among those of a span. Rows that cannot be told apart are of the last epoch."""
-    if not span.first <= epoch <= span.last:
-        return None
-    if EPOCH in table.column_names:
-        return _filtered(table, epoch, epoch)
-    return table if epoch == span.last else None
+def contents_of(store: Store, relations: set[int], after: int = 0) -> FileContents:
+    """What the current spans of a store tell of relations, by their ids. The spans that end `after` an epoch
+    are read now, those before it only checked. Raises DDlogError if they are not what was written."""
+    rows, found = FileRows(store, relations), list[EpochSpan]()
+    for span in store.current():
+        if span.last <= after:
+            store.check([span])
+        else:
+            rows.of(span)
+            found.append(span)
+    return Contents(found, rows)
 
 
-def later(table: pa.Table, epoch: int) -> pa.Table:
-    """The rows of later epochs."""
-    return _filtered(table, epoch + 1, 1 << 62)
+def history_of(store: Store, relations: set[int], last: int) -> FileHistory:
+    """What a store, open for reading, tells of the epochs up to one. Raises DDlogError if the state is not
+    what was written."""
+    rows, current, spans = FileRows(store, relations), store.current(), store.spans()
+    for span in current:
+        rows.of(span)
+    return History(current, fine(store, spans), last, rows)
+
+
+def fine(store: Store, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
+    """The spans that tell the last epochs apart, those that follow each other first. What inputs held before
+    their columns were changed has another form."""
+    migrated = max((span.last for span in spans if span.kind == "migrated"), default=0)
+    found: list[EpochSpan] = []
+    for span in reversed(following((span for span in spans if span.kind == "epochs"), store.head.epoch)):
+        if span.first <= migrated or not store.is_apart(span):
+            break
+        found.append(span)
+    start = found[-1].first if found else store.head.epoch + 1
+    return found[::-1] + [span for span in spans if span.kind != "epochs" and span.last >= start]
 
 
 def _filtered(table: pa.Table, first: int, last: int) -> pa.Table:
@@ -102,10 +111,7 @@ def _filtered(table: pa.Table, first: int, last: int) -> pa.Table:
     return table.take(pa.array(np.flatnonzero((epochs >= first) & (epochs <= last)))).drop_columns([EPOCH])
 
 
-def _net(tables: list[pa.Table], several: bool) -> Iterator[pa.Table]:
-    """The tables of one span, with the changes of several epochs summed up."""
-    some = [table for table in tables if table.num_rows]
-    if some and several:
-        yield summed(some)
-    else:
-        yield from some  # parts of one sum: no row is in two of them
+def _negated(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    return plain(table).append_column(WEIGHT, pa.array(-weights_of(table), pa.int64()))

@@ -1,105 +1,172 @@
-"""The past of a state, as far back as it has the changes of epochs by themselves.
+"""What the spans of a state tell of its relations: of now, and of the past, as far back as they tell epochs
+apart.
 
-now:      ██████████████████ (epochs 1 to 1000, folded)  █ █ █
-fine:              █ █ █ █ █ █ █ █ (epochs 600 to 1000)  █ █ █
-at 800:   what holds now, minus the changes of the epochs after 800
+    now:      ██████████████████ (epochs 1 to 1000, folded)  █ █ █
+    fine:              █ █ █ █ █ █ █ █ (epochs 600 to 1000)  █ █ █
+    at 800:   what holds now, minus the changes of the epochs after 800
+
+A store reads rows as `SpanRows`: tables of Arrow, or data frames. What is read and cut is decided here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from .chains import following
-from .contents import Contents, later, of_one
-from .epoch_range import EpochRange
-from .forms import EPOCH, WEIGHT
-from .records import EpochSpan
-from .store import Store
-from .sums import alike, in_one_form, summed, weights_of
+from ..errors.diagnostics import DDlogError
+from ..errors.state import NoHistory
+from .chains import Epochs
+from .records import Stored
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+SHOWN = 10
+"""The last epochs that are described."""
 
 
-class History(EpochRange):
-    """The contents of relations as of earlier epochs. See `Contents`."""
+class Timed(Epochs, Protocol):
+    """What has the changes of some epochs, and when they were written."""
 
-    def __init__(self, store: Store, relations: set[int], last: int) -> None:
-        """`store` is open for reading: its snapshot stays as it is. `last` is the last epoch that is told of.
-        Raises DDlogError if the state is not what was written."""
-        self._store, self._relations, self.last = store, relations, last
-        self._now = Contents(store, relations)
-        self._spans = store.spans()
-        epochs = (span for span in self._spans if span.kind == "epochs")
-        self._fine = following(epochs, store.head.epoch)[::-1]  # the last one first
+    def written(self, epoch: int) -> float:
+        """When an epoch was written."""
+
+
+S = TypeVar("S", bound=Timed)
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(Generic[S]):
+    """What a span has of the epochs from `first` to `last`, to be added, or taken away. Rows that do not say
+    their epochs are of the last one of the span; `exact`: not if that is a guess."""
+
+    span: S
+    first: int
+    last: int
+    sign: int = 1
+    exact: bool = False
 
     @property
-    def first(self) -> int:
-        found, migrated = self._store.head.epoch + 1, migrated_at(self._spans)
-        for span in self._fine:
-            if not self._is_apart(span):
-                break
-            found = span.first
-        return max(found, migrated + 1)
+    def whole(self) -> bool:
+        """Whether that is all of the span."""
+        return self.first <= self.span.first and self.span.last <= self.last
 
-    def _is_apart(self, span: EpochSpan) -> bool:
-        """Whether the epochs of a span can be told apart."""
-        if span.first == span.last:
-            return True
-        return all(EPOCH in table.column_names for _, table in self._store.tables(span))
-
-    def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
-        """The rows of a relation as of an epoch, as tables to be applied one after another."""
-        before = list(self._now.until(relation, self._store.head.epoch))
-        after = [_negated(table) for table in self._after(relation, epoch)]
-        if not after:
-            yield from before
-            return
-        tables = in_one_form([*before, *after])
-        if alike(tables):
-            yield summed(tables)
-        else:
-            yield from tables
-
-    def _after(self, relation: int, epoch: int) -> Iterator[pa.Table]:
-        for span in self._changed_after(epoch):
-            for _, table in self._store.tables(span, {relation}):
-                found = later(table, epoch) if EPOCH in table.column_names else table
-                if found.num_rows:
-                    yield found
-
-    def _changed_after(self, epoch: int) -> Iterator[EpochSpan]:
-        yield from (span for span in self._fine if span.last > epoch)
-        yield from (span for span in self._spans if span.kind != "epochs" and span.last > epoch)
-
-    def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
-        """The changes of a relation in one epoch; of a stream, its elements."""
-        for span in self._spans_of(epoch):
-            for _, table in self._store.tables(span, {relation}):
-                found = of_one(span, table, epoch)
-                if found is not None and found.num_rows:
-                    yield found
-
-    def counts(self, epoch: int) -> dict[int, int]:
-        return {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
-
-    def time(self, epoch: int) -> float:
-        return max(span.time for span in self._spans_of(epoch))
-
-    def _spans_of(self, epoch: int) -> Sequence[EpochSpan]:
-        fine = [span for span in self._fine if span.first <= epoch <= span.last]
-        return [*fine, *(span for span in self._spans if span.kind != "epochs" and span.last == epoch)]
+    @property
+    def has_last(self) -> bool:
+        """Whether the last epoch of the span is among these."""
+        return self.first <= self.span.last <= self.last
 
 
-def migrated_at(spans: Sequence[EpochSpan]) -> int:
-    """The last epoch after which the columns of inputs were changed; 0 if they never were. What these inputs
-    held before has another form."""
-    return max((span.last for span in spans if span.kind == "migrated"), default=0)
+def cuts(spans: Iterable[S], first: int, last: int, sign: int = 1, exact: bool = False) -> list[Cut[S]]:
+    """What spans have of some epochs."""
+    return [
+        Cut(each, first, last, sign, exact) for each in spans if each.first <= last and first <= each.last
+    ]
 
 
-def _negated(table: pa.Table) -> pa.Table:
-    import pyarrow as pa
+class Untold(Exception):
+    """Changes that are only known together with others."""
 
-    plain = table.drop_columns([name for name in (WEIGHT, EPOCH) if name in table.column_names])
-    return plain.append_column(WEIGHT, pa.array(-weights_of(table), pa.int64()))
+
+class SpanRows(Protocol[S, R_co]):
+    """Reads the rows of spans. The methods raise DDlogError, and OSError of a folder."""
+
+    def sum(self, stored: Stored, some: Sequence[Cut[S]]) -> Iterable[R_co]:
+        """The sum of what spans have of a relation, to be applied one after another: each has a row once at
+        most. Raises Untold."""
+
+    def count(self, stored: Stored, some: Sequence[Cut[S]]) -> int:
+        """The number of rows that spans have of a relation."""
+
+
+class Told(Protocol[R_co]):
+    """What a state tells of its relations. The methods raise DDlogError, and OSError of a folder."""
+
+    def held(self, stored: Stored, epoch: int) -> Iterable[R_co]:
+        """What a relation held as of an epoch; of a stream, its elements in it."""
+
+    def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R_co]:
+        """How an epoch changed a relation; of a stream, its elements."""
+
+
+class Contents(Generic[S, R]):
+    """What the current spans tell: all of the last epoch, and as much of earlier ones as they tell apart."""
+
+    def __init__(self, spans: Sequence[S], rows: SpanRows[S, R]) -> None:
+        self.spans, self._rows = spans, rows
+
+    def held(self, stored: Stored, epoch: int) -> Iterable[R]:
+        first = epoch if stored.kind == "stream" else 1
+        return self._rows.sum(stored, cuts(self.spans, first, epoch))
+
+    def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R]:
+        return self._rows.sum(stored, cuts(self.spans, epoch, epoch))
+
+    def between(self, stored: Stored, first: int, last: int) -> Iterable[R]:
+        """How some epochs changed a relation. Raises Untold if that is only known together with others."""
+        return self._rows.sum(stored, cuts(self.spans, first, last, exact=True))
+
+
+class History(Generic[S, R]):
+    """The epochs from `first` to `last`, whose changes a state has apart, and what held after each."""
+
+    def __init__(self, current: Sequence[S], fine: Sequence[S], last: int, rows: SpanRows[S, R]) -> None:
+        """`fine` tell their epochs apart, and follow each other, but for those that add to the epoch of
+        another."""
+        self.current, self.fine, self.last, self._rows = current, fine, last, rows
+        self.first = min((each.first for each in fine), default=_end(current) + 1)
+
+    def held(self, stored: Stored, epoch: int) -> Iterable[R]:
+        """What a relation held as of an epoch; of a stream, its elements in it."""
+        if stored.kind == "stream":
+            return self.of_epoch(stored, epoch)
+        last = _end(span for span in self.current if span.first <= epoch)
+        held = cuts(self.current, 1, last)
+        return self._rows.sum(stored, [*held, *cuts(self.fine, epoch + 1, last, -1)])
+
+    def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R]:
+        """How an epoch changed a relation; of a stream, its elements."""
+        return self._rows.sum(stored, cuts(self.fine, epoch, epoch))
+
+    @property
+    def known(self) -> str:
+        """The epochs whose changes are there by themselves, for messages."""
+        return f"the epochs {self.first:,} to {self.last:,}" if self.first <= self.last else "no history"
+
+    def check(self, epoch: int) -> None:
+        """Raises DDlogError if the state as of an epoch cannot be told."""
+        if not max(self.first - 1, 0) <= epoch <= self.last:
+            raise DDlogError([NoHistory(epoch, self.known)])
+
+    def check_past(self, epoch: int, depth: int) -> None:
+        """Raises DDlogError if no session can begin as of an epoch, with the epochs before it that rules
+        read."""
+        if epoch:
+            self.check(epoch)
+            self.check(max(0, epoch - depth))
+
+    def check_change(self, epoch: int) -> None:
+        """Raises DDlogError if what an epoch changed cannot be told."""
+        if not max(self.first, 1) <= epoch <= self.last:
+            raise DDlogError([NoHistory(epoch, self.known)])
+
+    def described(self, head: str, size: int, relations: Mapping[str, Stored]) -> Iterator[str]:
+        """Lines about a state and its last epochs. Raises DDlogError and OSError."""
+        inputs = sorted(
+            (each for each in relations.items() if each[1].role == "input"), key=lambda e: e[1].id
+        )
+        yield f"{head}, {size:,} bytes"
+        yield f"history of {self.known}" if self.first <= self.last else self.known
+        for epoch in range(max(self.first, self.last - SHOWN + 1), self.last + 1):
+            some = cuts(self.fine, epoch, epoch)
+            written = max(each.span.written(epoch) for each in some)
+            at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(written))
+            counts = [(name, self._rows.count(stored, some)) for name, stored in inputs]
+            rows = ", ".join(f"{name} {count:,}" for name, count in counts if count)
+            yield f"  epoch {epoch:,}  {at}  {rows or 'no changes'}"
+
+
+def _end(spans: Iterable[Epochs]) -> int:
+    """The last epoch of spans; 0: there are none."""
+    return max((each.last for each in spans), default=0)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
 from .addition import added_up
-from .contents import Contents
+from .contents import FileContents, FileHistory, contents_of
 from .forms import RelationForm, Rows
-from .history import History
 from .inputs import same_rows
 from .parts import packed, sliced
 from .positions import POSITIONS
@@ -143,8 +142,8 @@ def _check_keys(
         if each.keyed and each.role == "input" and each.name in converted:
             check(each.name, [pa.Table.from_batches([batch]) for _, batch in converted[each.name]])
         elif each.keyed and each.role == "input" and each.name in found:
-            known = found[each.name].id
-            check(each.name, Contents(store, {known}).until(known, store.head.epoch))
+            known = found[each.name]
+            check(each.name, contents_of(store, {known.id}).held(known, store.head.epoch))
 
 
 def _conversions(
@@ -158,17 +157,17 @@ def _conversions(
     last epochs, and the changes of these, which may be read with a delay."""
     if convert is None or (old.kind == "stream") != (new.kind == "stream"):
         return
-    contents, now = Contents(store, {old.id}), store.head.epoch
+    contents, now = contents_of(store, {old.id}), store.head.epoch
     first = max(0, now - depth - 1)
     if old.kind == "multiset" and new.kind == "relation":
         for epoch in range(first + 1, now + 1):  # a row may have come in two epochs
-            for table in added_up(old, list(contents.until(old.id, epoch))):
+            for table in added_up(old, list(contents.held(old, epoch))):
                 convert(old, new, table)
     if old.kind != "stream":
-        for table in added_up(old, list(contents.until(old.id, first))):
+        for table in added_up(old, list(contents.held(old, first))):
             yield first, convert(old, new, table)
     for epoch in range(first + 1, now + 1):
-        for table in contents.of_epoch(old.id, epoch):
+        for table in contents.of_epoch(old, epoch):
             yield epoch, convert(old, new, table)
 
 
@@ -179,14 +178,14 @@ def texts(name: str, text: str, depth: int) -> dict[str, str]:
 
 
 def add_differences(
-    store: Store, contents: Contents | History, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
+    store: Store, contents: FileContents | FileHistory, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
 ) -> dict[str, Rows]:
     """Writes how the contents of relations differ from what the store has of them, as of its last epoch.
     Relations that have no id yet are added. Returns the differences that are not empty."""
     found: dict[str, Rows] = {}
     batches: dict[str, pa.RecordBatch] = {}
     for name, (stored, form, now) in held.items():
-        before = list(contents.until(stored.id, store.head.epoch)) if stored.id else []
+        before = list(contents.held(stored, store.head.epoch)) if stored.id else []
         difference = _difference(form, now, before)
         if difference.num_rows:
             found[name] = form.rows(difference)

@@ -7,16 +7,19 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .chains import gap
+from .forms import EPOCH
 from .parts import checksum, part_checksum, unpacked
 from .records import PROGRAM_TEXTS, EpochSpan, Head, Stored, applied_row, span_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_AT_ONCE = 16  # parts that are in memory together
 
 
 class Readable:
@@ -72,24 +75,54 @@ class Readable:
 
     def tables(self, span: EpochSpan, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
         """The rows of a span, of all relations or of some. Raises DDlogError."""
-        for relation, _, data in self.parts(span):
+        for relation, _, data in self.parts([span]):
             if relations is None or relation in relations:
-                yield relation, self._unpacked(relation, data, _of(span.first, span.last))
+                yield relation, self._unpacked(relation, data, _of([span]))
 
-    def parts(self, span: EpochSpan) -> list[tuple[int, int, bytes]]:
-        """The parts of a span: the relation's id, the number of rows and the data of each. Raises DDlogError
-        if they are not what was written."""
-        query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
+    def is_apart(self, span: EpochSpan) -> bool:
+        """Whether the epochs of a span can be told apart. Raises DDlogError."""
+        first = None if span.first == span.last else next(self.tables(span), None)
+        return first is None or EPOCH in first[1].column_names
+
+    def rows(self, spans: Sequence[EpochSpan], relation: int) -> Iterator[pa.Table]:
+        """The rows of a relation in spans, in their order. Raises DDlogError."""
+        for _, _, data in self.parts(spans, relation):
+            yield self._unpacked(relation, data, _of(spans))
+
+    def check(self, spans: Sequence[EpochSpan], relation: int | None = None) -> None:
+        """Reads the rows of spans, of all relations or of one. Raises DDlogError if they are not what was
+        written."""
+        for _ in self.parts(spans, relation):
+            pass
+
+    def parts(
+        self, spans: Sequence[EpochSpan], relation: int | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """The parts of spans, of all relations or of one: the relation's id, the number of rows and the data
+        of each. Raises DDlogError if they are not what was written."""
+        query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? {} ORDER BY id"
+        only, given = ("", ()) if relation is None else ("AND relation = ?", (relation,))
+        ids = {each.id for each in self.relations}
+        for first, last in _ranges(spans):
+            left = last - first + 1
+            with self.reading():
+                found = self._base.execute(query.format(only), (first, last, *given))
+            while rows := self._fetched(found):
+                for of, count, known, data in rows:
+                    if part_checksum(data, of, count) != known:
+                        raise self.damaged(
+                            f"rows of {self.name_of(of)} {_of(spans)} are not what was written"
+                        )
+                    if of not in ids:
+                        raise self.damaged(f"rows {_of(spans)} are of no relation")
+                    yield of, count, data
+                left -= len(rows)
+            if left and relation is None:
+                raise self.damaged(f"rows {_of(spans)} are missing")
+
+    def _fetched(self, found: sqlite3.Cursor) -> list[Any]:
         with self.reading():
-            found = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
-        if len(found) != span.parts:
-            raise self.damaged(f"rows {_of(span.first, span.last)} are missing")
-        where, ids = _of(span.first, span.last), {each.id for each in self.relations}
-        for relation, rows, known, data in found:
-            self._check_part(relation, rows, known, data, where)
-            if relation not in ids:
-                raise self.damaged(f"rows {where} are of no relation")
-        return [(relation, rows, data) for relation, rows, _, data in found]
+            return found.fetchmany(_AT_ONCE)
 
     def relations_in(self, spans: Sequence[EpochSpan]) -> set[int]:
         """The ids of the relations that have rows in spans. Raises DDlogError if parts are missing, or are of
@@ -100,50 +133,17 @@ class Readable:
             with self.reading():
                 counts = dict(self._base.execute(query, (first, last)))
             if sum(counts.values()) != last - first + 1:
-                raise self.damaged(f"rows {_of(spans[0].first, spans[-1].last)} are missing")
+                raise self.damaged(f"rows {_of(spans)} are missing")
             found.update(counts)
         if not found <= {each.id for each in self.relations}:
-            raise self.damaged(f"rows {_of(spans[0].first, spans[-1].last)} are of no relation")
+            raise self.damaged(f"rows {_of(spans)} are of no relation")
         return found
-
-    def rows(self, spans: Sequence[EpochSpan], relation: int, wanted: bool = True) -> Iterator[pa.Table]:
-        """The rows of a relation in spans, in their order; not `wanted`: none, they are only checked. Raises
-        DDlogError."""
-        query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
-        where = _of(spans[0].first, spans[-1].last)
-        for first, last in _ranges(spans):
-            with self.reading():
-                found = self._base.execute(query, (first, last, relation))
-            while True:
-                with self.reading():
-                    rows = found.fetchmany(64)
-                if not rows:
-                    break
-                for count, known, data in rows:
-                    self._check_part(relation, count, known, data, where)
-                    if wanted:
-                        yield self._unpacked(relation, data, where)
-
-    def _check_part(self, relation: int, rows: int, known: int, data: bytes, where: str) -> None:
-        """Raises DDlogError if a part is not what was written."""
-        if part_checksum(data, relation, rows) != known:
-            raise self.damaged(f"rows of {self.name_of(relation)} {where} are not what was written")
 
     def _unpacked(self, relation: int, data: bytes, where: str) -> pa.Table:
         try:
             return unpacked(data)
         except ValueError as error:
             raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
-
-    def check(self, span: EpochSpan) -> None:
-        """Reads the rows of a span. Raises DDlogError if they are not what was written."""
-        for id in range(span.part_from, span.part_from + span.parts):
-            with self.reading():
-                query = "SELECT relation, rows, checksum, data FROM part WHERE id = ?"
-                row = self._base.execute(query, (id,)).fetchone()
-            if row is None or part_checksum(row[3], row[0], row[1]) != row[2]:
-                name = self.name_of(row[0]) if row is not None else "a relation"
-                raise self.damaged(f"rows of {name} {_of(span.first, span.last)} are not what was written")
 
     def name_of(self, relation: int) -> str:
         """The name of a relation by its id."""
@@ -212,5 +212,6 @@ def _ranges(spans: Sequence[EpochSpan]) -> Iterator[tuple[int, int]]:
         yield start, end - 1
 
 
-def _of(first: int, last: int) -> str:
+def _of(spans: Sequence[EpochSpan]) -> str:
+    first, last = spans[0].first, spans[-1].last
     return f"of epoch {first}" if first == last else f"of the epochs {first} to {last}"

@@ -41,6 +41,10 @@ class EpochSpan:
     parts: int
     bytes: int
 
+    def written(self, epoch: int) -> float:
+        """When an epoch was written."""
+        return self.time
+
 
 @dataclass(frozen=True, slots=True)
 class Head:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,10 @@ from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from ..io.filenames import file_name
 from .addition import added_up
-from .chains import following
 from .checkpoint import checkpoint, is_intact
-from .contents import Contents
-from .epoch_range import exported_relations, report
+from .contents import FileContents, contents_of, fine
 from .folding import fold
 from .forms import WEIGHT
-from .history import migrated_at
 from .records import EpochSpan, Stored
 from .salvage import salvage
 from .store import Store
@@ -30,9 +27,6 @@ from .typetexts import schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-_MOST_APART = 1000  # epochs of a span that may tell them apart: larger ones are folded
 
 
 def described(path: str) -> Iterator[str]:
@@ -47,13 +41,14 @@ def described(path: str) -> Iterator[str]:
 def _described(store: Store) -> Iterator[str]:
     files = (f"{store.path}{end}" for end in ("", "-wal"))
     size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
-    contents = Contents(store, {each.id for each in store.relations})
+    contents = contents_of(store, {each.id for each in store.relations})
     rows = [
         (each, int(sum(weights_of(table).sum() for table in current_tables(store, contents, each))))
         for each in store.relations
     ]
-    spans, head = len(store.spans()), store.head
-    yield from report(head.epoch, history_from(store), spans, size, store.program(), rows, head.applied)
+    spans, head = store.spans(), store.head
+    first = min((span.first for span in fine(store, spans)), default=head.epoch + 1)
+    yield from report(head.epoch, first, len(spans), size, store.program(), rows, head.applied)
     there = checkpoint(store)
     if there is not None:
         yield f"checkpoint of epoch {there.epoch:,}, {there.bytes:,} bytes{there.problem and ', damaged'}"
@@ -64,21 +59,37 @@ def _described(store: Store) -> Iterator[str]:
             yield f"    {held}, derived in {unit.seconds:.2f} s" if unit.seconds else f"    values of {held}"
 
 
-def history_from(store: Store) -> int:
-    """The first epoch whose changes the state still has by themselves."""
-    found = store.head.epoch + 1
-    for span in reversed(following((s for s in store.spans() if s.kind == "epochs"), store.head.epoch)):
-        if span.last - span.first >= _MOST_APART:
-            break
-        found = span.first
-    return max(found, migrated_at(store.spans()) + 1)
-
-
-def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.Table]:
+def current_tables(store: Store, contents: FileContents, stored: Stored) -> list[pa.Table]:
     """The rows of a relation as of the last epoch, as tables in which each row is once."""
-    if stored.kind == "stream":
-        return list(contents.of_epoch(stored.id, store.head.epoch))
-    return added_up(stored, list(contents.until(stored.id, store.head.epoch)))
+    return added_up(stored, list(contents.held(stored, store.head.epoch)))
+
+
+def report(
+    epoch: int,
+    first: int,
+    spans: int,
+    size: int,
+    program: Mapping[str, str],
+    relations: Sequence[tuple[Stored, int]],
+    ids: int,
+) -> Iterator[str]:
+    """Lines that say what a state holds; `first` is the first epoch of its history, `relations` have each the
+    number of their rows, `ids` is the number of the ids of updates."""
+    told = f"history from epoch {first:,}" if first <= epoch else "no history"
+    yield f"epoch {epoch:,}, {told}, {counted(spans, 'span')}, {size:,} bytes"
+    if program:
+        yield f"program {program['name']}, SHA-256 {program['digest'][:16]}"
+    for stored, rows in relations:
+        columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
+        dropped = ", dropped: --compact removes it" if stored.dropped else ""
+        yield f"{stored.role} {stored.kind} {stored.name}({columns})  {counted(rows, 'row')}{dropped}"
+    if ids:
+        yield f"{counted(ids, 'id')} of applied updates"
+
+
+def exported_relations(relations: Collection[Stored]) -> list[Stored]:
+    """The relations that `--export` writes."""
+    return [each for each in relations if not each.dropped and each.role == "input" and each.kind != "stream"]
 
 
 def checked(path: str) -> Iterator[str]:
@@ -132,7 +143,7 @@ def exported(
     store = Store.open(path, read_only=True)
     try:
         Path(directory).mkdir(parents=True, exist_ok=True)
-        contents = Contents(store, {each.id for each in store.relations})
+        contents = contents_of(store, {each.id for each in store.relations})
         for stored in exported_relations(store.relations):
             yield _written(_rows(store, contents, stored), directory, stored.name)
         for name, table in others(store):
@@ -152,7 +163,7 @@ def _written(table: pa.Table, directory: str, relation: str) -> str:
     return str(target)
 
 
-def _rows(store: Store, contents: Contents, stored: Stored) -> pa.Table:
+def _rows(store: Store, contents: FileContents, stored: Stored) -> pa.Table:
     """The rows of a relation as of the last epoch. Raises DDlogError."""
     tables = current_tables(store, contents, stored)
     if len(tables) > 1:
@@ -206,6 +217,6 @@ def _without_dropped(store: Store, spans: Sequence[EpochSpan]) -> list[EpochSpan
     if dropped.isdisjoint(store.relations_in(spans)):
         return []
     for span in spans:
-        kept = [part for part in store.parts(span) if part[0] not in dropped]
+        kept = [part for part in store.parts([span]) if part[0] not in dropped]
         store.add_span(span.first, span.last, span.kind, store.add_parts(kept), span.time)
     return list(spans)

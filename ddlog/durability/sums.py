@@ -26,8 +26,8 @@ def weights_of(table: pa.Table) -> Ints:
 
 def alike(tables: Sequence[pa.Table]) -> bool:
     """Whether the columns of tables have the same types, weights and epochs aside."""
-    plain = [_plain(table).schema for table in tables]
-    return all(each.equals(plain[0], check_metadata=True) for each in plain[1:])
+    schemas = [plain(table).schema for table in tables]
+    return all(each.equals(schemas[0], check_metadata=True) for each in schemas[1:])
 
 
 def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
@@ -45,7 +45,7 @@ def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
 
 def form_of(table: pa.Table) -> bytes:
     """The schema of a table, weights and epochs aside: equal for tables that are alike."""
-    return bytes(_plain(table).schema.serialize())
+    return bytes(plain(table).schema.serialize())
 
 
 def in_one_form(tables: Sequence[pa.Table]) -> list[pa.Table]:
@@ -54,13 +54,13 @@ def in_one_form(tables: Sequence[pa.Table]) -> list[pa.Table]:
     if alike(tables):
         return list(tables)
     found = list(tables)
-    for position in range(len(_plain(tables[0]).schema)):
+    for position in range(len(plain(tables[0]).schema)):
         fields = [table.schema.field(position) for table in tables]
         for number, (table, field) in enumerate(zip(found, fields, strict=True)):
-            plain = _plainest(field, fields)
-            if not plain.equals(field, check_metadata=True):
-                column = table.column(position).cast(plain.type)
-                found[number] = table.set_column(position, plain, column)
+            wanted = _plainest(field, fields)
+            if not wanted.equals(field, check_metadata=True):
+                column = table.column(position).cast(wanted.type)
+                found[number] = table.set_column(position, wanted, column)
     return found
 
 
@@ -87,7 +87,7 @@ def summed(tables: Sequence[pa.Table], of_set: bool = False) -> pa.Table:
     import pyarrow as pa
 
     weights = np.concatenate([weights_of(table) for table in tables])
-    whole = pa.concat_tables([_plain(table) for table in tables])
+    whole = pa.concat_tables([plain(table) for table in tables])
     if not whole.num_columns:
         total = int(weights.sum())
         return pa.table({WEIGHT: pa.array([total] if total else [], pa.int64())})
@@ -131,7 +131,8 @@ def _sums_by(codes: list[Ints], weights: Ints) -> tuple[Ints, Ints]:
     return first[order], totals[order]
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def plain(table: pa.Table) -> pa.Table:
+    """The table without weights and epochs."""
     return table.drop_columns([name for name in (WEIGHT, EPOCH) if name in table.column_names])
 
 

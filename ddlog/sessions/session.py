@@ -250,25 +250,25 @@ class Session(Inputs):
     def at(self, epoch: int) -> Session:
         """A session as this one was after an epoch, as far back as its durable state has history. It has no
         state of its own, and is derived anew."""
-        from .persistence.past import check_number
+        from .persistence.past import begin_at, check_number
 
         durable = self._durable("the past of a session")
         check_number(epoch, "session.at(17)")
         durable.check_past(epoch)
         past = self.program.open(durable.beside(self.state))
         if epoch:
-            durable.begin_at(past.state, epoch)
+            begin_at(durable, past.state, epoch)
         return past
 
     def changes_of(self, epoch: int) -> Changes:
         """The changes of the output relations in an epoch, as far back as the durable state has history."""
-        from .persistence.past import check_number
+        from .persistence.past import changes_in, check_number
 
         durable = self._durable("the past of a session")
         check_number(epoch, "session.changes_of(17)")
         durable.check_change(epoch)
         past = self.at(epoch - 1).state
-        return past.run(durable.changes_in(past, epoch), False)
+        return past.run(changes_in(durable, past, epoch), False)
 
     def described_state(self) -> list[str]:
         """Lines about the durable state and its history."""

@@ -104,7 +104,7 @@ def test_the_past_is_told_of_one_moment(tmp_path: Path, monkeypatch: pytest.Monk
             durable._folder.fold_if_due()
             assert len(durable.store.spans()) < 7
             for epoch in (3, 7):  # the first is that of the program's facts
-                held = summed(list(history.until(edge.id, epoch)))
+                held = summed(list(history.held(edge, epoch)))
                 assert sorted(held["x"].to_pylist()) == list(range(1, epoch))
         with pytest.raises(ddlog.DDlogError, match="no record of epoch 3"):
             kept.at(3)

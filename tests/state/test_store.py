@@ -13,7 +13,7 @@ import pytest
 
 import ddlog
 from ddlog.durability import background, reports
-from ddlog.durability.contents import Contents
+from ddlog.durability.contents import contents_of
 from ddlog.durability.parts import packed
 from ddlog.durability.records import Head, Stored
 from ddlog.durability.store import Store
@@ -84,7 +84,7 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
             parts = store.add_parts([(1, 1, b"%d" % number * 400) for number in range(8)])
             store.add_span(epoch, epoch, "epochs", parts)
             store.set_head(Head(epoch, store.head.spans, 0))
-    written = [store.parts(span) for span in store.current()]
+    written = [list(store.parts([span])) for span in store.current()]
     store.close()
     whole = (tmp_path / "s").read_bytes()
     found = 0
@@ -95,7 +95,7 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
             (tmp_path / "t").write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
             try:
                 with closing(Store.open(tmp_path / "t", read_only=True)) as store:
-                    there = [store.parts(span) for span in store.current()]
+                    there = [list(store.parts([span])) for span in store.current()]
                     assert there == written, (place, change)
                     assert store.relations_in(store.current()) == {1}
             except ddlog.DDlogError:
@@ -114,7 +114,7 @@ def test_text_that_is_none_is_found_though_its_checksums_are_right(tmp_path: Pat
         store.add_span(1, 1, "epochs", store.add_parts([(relation.id, 2, harmful)]))
         store.set_head(Head(1, 1, 0))
     with pytest.raises(DDlogError, match="rows of R of epoch 1"):
-        list(Contents(store, {relation.id}).until(relation.id, 1))
+        list(contents_of(store, {relation.id}).held(relation, 1))
     store.close()
     with pytest.raises(DDlogError, match="rows of R of epoch 1"):
         list(reports.checked(str(tmp_path / "s")))

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...durability.background import Background
-from ...durability.contents import Contents
+from ...durability.contents import FileContents, FileHistory, contents_of, history_of
 from ...durability.filelog import FileWriter
 from ...durability.folding import Folding
 from ...durability.forms import Rows
-from ...durability.history import History
 from ...durability.inputs import PAST
 from ...durability.log import Durability, Log
 from ...durability.positions import POSITIONS, PositionRow, Positions
@@ -36,6 +35,7 @@ from ...values import holds_function
 from ..hosts.host import Host, here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import DurableState, SeedSpan
+from .beginning import Beginning, Reading
 from .checkpoint_policy import BROKEN, CheckpointPolicy
 from .checkpointing import Checkpointing
 from .keptrelations import KeptRelations
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
-    from .beginning import SignedBatches
     from .checkpointing import Found
 
 
@@ -199,8 +198,8 @@ class Durable(DurableState):
 
     def holds_rows(self) -> bool:
         kept = self.kept.stored.values()
-        inputs = {each.id for each in kept if each.role == "input" and each.kind != "stream"}
-        contents = Contents(self.store, inputs)
+        inputs = [each for each in kept if each.role == "input" and each.kind != "stream"]
+        contents = contents_of(self.store, {each.id for each in inputs})
         return any(count_of(contents, each, self.epoch) for each in inputs)
 
     def known_ids(self) -> set[str]:
@@ -273,7 +272,7 @@ class Durable(DurableState):
         assert form is not None
         self.kept.forms[stored.id] = form
         rows = list[tuple[Any, int]]()
-        for table in Contents(self.store, {stored.id}).until(stored.id, self.epoch):
+        for table in contents_of(self.store, {stored.id}).held(stored, self.epoch):
             columns = [table.column(name).to_pylist() for name, _ in POSITIONS.columns]
             rows += zip(zip(*columns, strict=True), weights_of(table).tolist(), strict=True)
         return Positions(stored, rows)
@@ -307,21 +306,19 @@ class Durable(DurableState):
 
     # ------------------------------------------------------------- what there is
 
-    def contents(self, after: int = 0, relations: set[int] | None = None) -> Contents:
+    def contents(self, after: int = 0, relations: set[int] | None = None) -> FileContents:
         """The changes that the state holds, of all relations or of these, by their ids: at least those after
         an epoch, with as many before it as delays need. Raises DDlogError if they, or those before them, are
         not what was written."""
-        return Contents(
-            self.store, self.kept.ids if relations is None else relations, after - self.kept.depth
-        )
+        return contents_of(self.store, self.kept.ids if relations is None else relations, after - self.depth)
 
-    def history(self, relations: set[int] | None = None) -> History:
+    def history(self, relations: set[int] | None = None) -> FileHistory:
         """The epochs that the state has by themselves, as long as nothing is folded. Raises DDlogError as
         `contents` does."""
-        return History(self.store, self.kept.ids if relations is None else relations, self.epoch)
+        return history_of(self.store, self.kept.ids if relations is None else relations, self.epoch)
 
     @contextmanager
-    def past(self, first: int | None = None) -> Iterator[History]:
+    def past(self, first: int | None = None) -> Iterator[FileHistory]:
         """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
         self.check_process()
         self._log.flush()
@@ -330,7 +327,7 @@ class Durable(DurableState):
             return
         reading = Store.open(self.store.path, read_only=True)
         try:
-            yield History(reading, self.kept.ids, self.epoch)
+            yield history_of(reading, self.kept.ids, self.epoch)
         finally:
             reading.close()
 
@@ -342,12 +339,5 @@ class Durable(DurableState):
     def beside(self, state: SessionState) -> SessionOptions:
         return SessionOptions(relations=tuple(state.kept), engine="in-process")
 
-    def begin_at(self, state: SessionState, epoch: int) -> None:
-        from .past import begin_at
-
-        begin_at(self, state, epoch)
-
-    def changes_in(self, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
-        from .past import changes_in
-
-        return changes_in(self, state, epoch)
+    def stored_changes(self, state: SessionState, told: Reading) -> Beginning:
+        return Beginning(self.kept, told, here_of(state.host))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,18 +23,6 @@ class KeptSchema:
     stored: dict[str, Stored]
     delays: dict[str, tuple[str, int]]
     depth: int
-
-
-class StoredNames:
-    """The relations of a state by their names; `delays` are those of the program that are read with a delay,
-    each with its source and the delay, and `depth` is the longest delay."""
-
-    def __init__(self, stored: dict[str, Stored], delays: Mapping[str, tuple[str, int]], depth: int) -> None:
-        self.stored, self.delays, self.depth = stored, delays, depth
-
-    def source(self, name: str) -> Stored:
-        """The stored changes of a relation that is read with a delay."""
-        return self.stored.get(f"{name}{PAST}") or self.stored[name]
 
 
 def kept_schema(program: Program, computed: frozenset[str], windows: KeptWindows) -> KeptSchema:

@@ -22,7 +22,8 @@ from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
 from ..results.records import RecordColumns
 from ..transactions.durable_state import SignedRows
-from .kept_schema import StoredNames, kept_schema
+from .kept_schema import kept_schema
+from .stored_changes import StoredNames
 from .windowed import KeptWindows
 
 if TYPE_CHECKING:

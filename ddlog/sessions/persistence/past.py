@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...engine.interrupt import deferred
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EpochExpected
-from ..hosts.host import here_of
-from .beginning import Beginning, SignedBatches
 from .windowed import kept_windows
 
 if TYPE_CHECKING:
+    from ..transactions.durable_state import DurableState
     from ..transactions.state import SessionState
-    from .durable import Durable
+    from .stored_changes import SignedBatches, StoredChanges
 
 
-def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
-    """Lets a session begin with what a state in a file held after an epoch. Raises DDlogError."""
-    fields = here_of(state.host)
-    fields.earlier = epoch - 1
-    with deferred(), state.diagnosing():
-        windows = kept_windows(state.program, state.kept, fields.circuit)
-        fields.remember(windows.nodes)
-        with durable.past() as history:
-            history.check_past(epoch, durable.kept.depth)
-            found = Beginning(durable.kept, history, fields).resumption(epoch)
-        fields.give(found.given)
-        state.epoch(found.changes, False, None)
-        state.delays.resume(found.past)
+def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
+    """Lets a session begin with what a state held after an epoch. Raises DDlogError."""
+    with deferred(), state.diagnosing(), durable.past(max(1, epoch - durable.depth)) as history:
+        history.check_past(epoch, durable.depth)
+        changes: StoredChanges[Any] = durable.stored_changes(state, history)
+        runtime = changes.runtime
+        runtime.remember(kept_windows(state.program, state.kept, runtime.circuit).nodes)
+        changes.begin(state, epoch)
         state.started = True
 
 
-def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
+def changes_in(durable: DurableState, state: SessionState, epoch: int) -> Mapping[str, SignedBatches]:
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
-    with durable.past() as history:
+    with state.diagnosing(), durable.past(epoch) as history:
         history.check_change(epoch)
-        return Beginning(durable.kept, history, here_of(state.host)).changes_of(epoch)
+        changes: StoredChanges[Any] = durable.stored_changes(state, history)
+        return changes.changes_of(epoch)
 
 
 def check_number(epoch: object, example: str) -> None:

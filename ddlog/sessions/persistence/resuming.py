@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from ...durability.contents import Contents
 from ...durability.forms import Rows
-from ...durability.history import History
 from ...engine.inprocess.runtime import InProcess
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
@@ -19,11 +17,12 @@ from ...errors.state import KeyOfSeveral
 from ..hosts.host import here_of
 from ..results.views import Changes
 from ..transactions.state import SessionState
-from .beginning import Beginning, Resumption, SignedBatches, signed
+from .beginning import Beginning, Reading, signed
 from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import Found, many_changes
 from .durable import Durable
 from .settling import settle, settle_windows
+from .stored_changes import SignedBatches
 
 _BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, IndexError, AttributeError)
 
@@ -34,18 +33,17 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     runtime = here_of(state.host)
     with deferred(), state.diagnosing():
         runtime.earlier = durable.epoch - 1
-        found = _from_checkpoint(state, durable, static) or _all(durable, runtime)
-        if durable.begun_with is None:
-            runtime.give(found.given)
-            state.epoch(found.changes, static, None)
-        state.delays.resume(found.past)
+        contents = _from_checkpoint(state, durable, static)
+        if contents is None:
+            contents = durable.contents()
+            Beginning(durable.kept, contents, runtime).begin(state, durable.epoch, static)
         kept = durable.kept
         if not static and kept.derived and (kept.changed or durable.begun_with is None):
             held = {name: runtime.held(name) for name in kept.derived}
-            for name, rows in settle(kept, found.contents, held).items():
+            for name, rows in settle(kept, contents, held).items():
                 state.delays.correct(name, partial(_signed, runtime, rows))
         if not static and kept.windows.nodes and (kept.changed or durable.begun_with is None):
-            settle_windows(kept, found.contents, runtime, durable.epoch)
+            settle_windows(kept, contents, runtime, durable.epoch)
         if durable.read_only and durable.begun_with is not None:
             runtime.read_all()
         durable.store.let_go()
@@ -56,18 +54,13 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     return state.told(deltas)
 
 
-def _all(durable: Durable, runtime: InProcess) -> Resumption:
-    """What the state holds after its last epoch."""
-    return Beginning(durable.kept, durable.contents(), runtime).resumption(durable.epoch)
-
-
 def _signed(runtime: InProcess, rows: Rows, name: str) -> list[tuple[Batch, int]]:
     return list(signed(runtime, rows, name))
 
 
-def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Resumption | None:
-    """Begins with the checkpoint of the state; None: there is none that can be used. Then the runtime is
-    empty."""
+def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Reading | None:
+    """Begins with the checkpoint of the state, and returns what the state tells of its epoch; None: there is
+    none that can be used. Then the runtime is empty."""
     upkeep = durable.upkeep
     if upkeep is None:
         return None
@@ -96,7 +89,7 @@ def _said(error: Exception) -> str:
 
 def _begun(
     state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: Found, static: bool
-) -> Resumption | None:
+) -> Reading | None:
     runtime, checkpointing = here_of(state.host), upkeep.checkpointing
     behind = found.epoch < durable.epoch
     there = checkpointing.inputs_of(found)
@@ -122,11 +115,13 @@ def _begun(
             runtime.catch_up(changes, given)
         else:
             runtime.later(partial(_catch_up, state, durable, upkeep, changes, given))
+    past = latest.past(durable.epoch)
     upkeep.begin_with(found)
-    return Resumption({}, latest.past(durable.epoch), contents, {})
+    state.delays.resume(past)
+    return contents
 
 
-def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Contents | History | None:
+def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Reading | None:
     """What a session needs of an epoch beside the relations that are there: of all, if their differences to
     what is derived are to be found. None: an epoch of a stream cannot be told any more."""
     kept = durable.kept
@@ -157,10 +152,7 @@ def _catch_up(
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()
-        found = _all(durable, runtime)
-        runtime.give(found.given)
-        state.epoch(found.changes, False, None)
-        state.delays.resume(found.past)
+        Beginning(durable.kept, durable.contents(), runtime).begin(state, durable.epoch)
 
 
 def _many(changes: Mapping[str, SignedBatches], held: int) -> bool:

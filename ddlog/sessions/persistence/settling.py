@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...durability.contents import Contents
 from ...durability.forms import Rows
-from ...durability.history import History
 from ...durability.program import add_differences
+from ...durability.records import Stored
 from ...durability.sums import weights_of
 from ...engine.runtime import Coded
+from .beginning import Reading
 from .keptrelations import KeptRelations
 
 if TYPE_CHECKING:
     from ...engine.inprocess.runtime import InProcess
 
 
-def settle(kept: KeptRelations, contents: Contents | History, held: Mapping[str, Coded]) -> dict[str, Rows]:
+def settle(kept: KeptRelations, contents: Reading, held: Mapping[str, Coded]) -> dict[str, Rows]:
     """Brings derived relations up to what they hold. Returns the differences, by the relation's name. Raises
     DDlogError."""
     wanted = {}
@@ -28,7 +28,7 @@ def settle(kept: KeptRelations, contents: Contents | History, held: Mapping[str,
     return add_differences(kept.store, contents, wanted)
 
 
-def settle_windows(kept: KeptRelations, contents: Contents | History, runtime: InProcess, epoch: int) -> None:
+def settle_windows(kept: KeptRelations, contents: Reading, runtime: InProcess, epoch: int) -> None:
     """The same for what windows hold after the last epoch, and for inputs that forget what is in no window:
     other rules may let rows go. Takes in the windows that are new. Raises DDlogError."""
     wanted = {}
@@ -39,7 +39,7 @@ def settle_windows(kept: KeptRelations, contents: Contents | History, runtime: I
         held = runtime.input_held if stored.role == "input" else runtime.held
         rows = rows_of(held(name))
         is_clock = name in kept.windows.relations and stored.kind == "relation"
-        if not stored.id or is_clock or _count(rows) != count_of(contents, stored.id, epoch):
+        if not stored.id or is_clock or _count(rows) != count_of(contents, stored, epoch):
             wanted[name] = stored, kept.form(name), rows
     if wanted:
         add_differences(kept.store, contents, wanted)
@@ -56,6 +56,6 @@ def _count(rows: Rows) -> int:
     return rows.length if rows.weights is None else int(rows.weights.sum())
 
 
-def count_of(contents: Contents | History, relation: int, epoch: int) -> int:
+def count_of(contents: Reading, stored: Stored, epoch: int) -> int:
     """The number of rows that the state knows of a relation."""
-    return sum(int(weights_of(table).sum()) for table in contents.until(relation, epoch))
+    return sum(int(weights_of(table).sum()) for table in contents.held(stored, epoch))

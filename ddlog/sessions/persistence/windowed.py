@@ -22,12 +22,10 @@ from ...engine.integrals import shown
 from ...engine.remembering import forgetful_inputs, remembers
 from ...engine.runtime import Coded, Sealed
 from ...types import Type
+from .stored_changes import PASSED
 
 if TYPE_CHECKING:
     from ..program import Program
-
-PASSED = "$passed"
-"""The end of the name under which the rows of an input are held that came and were forgotten at once."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...durability.epoch_range import SHOWN, EpochRange
+from ...durability.history import SHOWN, History
 from ...durability.log import Durability
 from ...durability.positions import PositionRow, Positions
 from ...durability.records import Stored
-from ...engine.runtime import Batch, Sealed
+from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
 from ...errors.state import ReadOnlyState, StateOfParent
 from ...values.rows import Row
@@ -185,7 +185,7 @@ class DurableState(ABC):
     # ------------------------------------------------------------- the past
 
     @abstractmethod
-    def past(self, first: int | None = None) -> AbstractContextManager[EpochRange]:
+    def past(self, first: int | None = None) -> AbstractContextManager[History[Any, Any]]:
         """The epochs that the state tells of, as of this moment. The contents of those from `first` on are
         checked; None: they are not asked for."""
 
@@ -214,9 +214,5 @@ class DurableState(ABC):
         """The options of a session like one, without a state of its own."""
 
     @abstractmethod
-    def begin_at(self, state: SessionState, epoch: int) -> None:
-        """Lets another session begin with what the state held after an epoch."""
-
-    @abstractmethod
-    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
-        """How an epoch changed the inputs, as changes of another session."""
+    def stored_changes(self, state: SessionState, told: Any) -> Any:
+        """What a history of the state tells, as changes for a session: a `StoredChanges`."""

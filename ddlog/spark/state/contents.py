@@ -3,12 +3,12 @@ where the rows are few, on the executors where they are many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...durability.chains import following
-from ...durability.epoch_range import EpochRange
+from ...durability.history import Cut, History
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NoState
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from .files import Files
 
+SpanLike: TypeAlias = FolderSpan | Piece
+FolderTable: TypeAlias = "pa.Table | DataFrame"
+FolderHistory: TypeAlias = "History[SpanLike, FolderTable]"
+
 
 @dataclass(frozen=True, slots=True)
 class Signed:
@@ -35,18 +39,25 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class RowReader:
-    """How the rows of relations, by their ids, are read."""
+    """How the rows of relations, by their ids, are read. See `ddlog.durability.history.SpanRows`."""
 
     rows: Mapping[int, RelationRows]
     files: Files
     spark: SparkSession | None
 
-    def sum(self, some: Iterable[Signed], apart: bool = True) -> pa.Table | DataFrame | None:
-        """The sum of rows of one relation: columns c0, c1, … and `w`; None: there are none. `apart`: no part
-        has a row twice. Raises OSError and ValueError."""
-        taken = [each for each in some if each.part.rows]
-        if not taken:
-            return None
+    def sum(self, stored: Stored, some: Sequence[Cut[SpanLike]]) -> list[FolderTable]:
+        taken = parts_of(some, stored)
+        return [self.sum_of(taken)] if taken else []
+
+    def count(self, stored: Stored, some: Sequence[Cut[SpanLike]]) -> int:
+        found, taken = self.rows.get(stored.id), parts_of(some, stored)
+        whole = sum(each.part.rows for each in taken if each.epochs is None)
+        apart = [each for each in taken if each.epochs is not None]
+        return whole + sum(int(self._part(found, each).num_rows) for each in apart) if found else 0
+
+    def sum_of(self, taken: Sequence[Signed], apart: bool = True) -> FolderTable:
+        """The sum of rows of one relation: columns c0, c1, … and `w`. `apart`: no part has a row twice.
+        Raises OSError and ValueError."""
         rows = self.rows[taken[0].part.relation]
         once = apart and len(taken) == 1 and taken[0].sign > 0
         if sum(each.part.rows for each in taken) <= FEW or self.spark is None:
@@ -55,21 +66,7 @@ class RowReader:
         frame = self._frame(self.spark, rows, taken)
         return frame if once else rows.summed_frame(self.spark, frame)
 
-    def minus(
-        self, rows: RelationRows, one: pa.Table | DataFrame, other: pa.Table | DataFrame
-    ) -> pa.Table | DataFrame:
-        """The difference of two sums of a relation."""
-        import pyarrow as pa
-
-        if isinstance(one, pa.Table) and isinstance(other, pa.Table):
-            return rows.summed(pa.concat_tables([one, _negated(other)]).combine_chunks())
-        assert self.spark is not None
-        more, less = (
-            self.spark.createDataFrame(each) if isinstance(each, pa.Table) else each for each in (one, other)
-        )
-        return rows.summed_frame(self.spark, more.unionAll(less.selectExpr(*rows.columns, "-w AS w")))
-
-    def plus(self, rows: RelationRows, some: Sequence[pa.Table | DataFrame]) -> pa.Table | DataFrame | None:
+    def plus(self, rows: RelationRows, some: Sequence[FolderTable]) -> FolderTable | None:
         """The sum of sums of a relation; None: there are none."""
         import pyarrow as pa
 
@@ -101,7 +98,7 @@ class RowReader:
             found = rows.read(self.files, [taken.part])
         else:
             found = rows.of_epochs(self.files, [taken.part], *taken.epochs)
-        return found if taken.sign > 0 else _negated(found)
+        return found if taken.sign > 0 else negated(found)
 
     def _frame(self, spark: SparkSession, rows: RelationRows, taken: Sequence[Signed]) -> DataFrame:
         alike: dict[tuple[int, tuple[int, int] | None], list[RowFiles]] = {}
@@ -110,119 +107,45 @@ class RowReader:
         found: DataFrame | None = None
         for (sign, epochs), parts in alike.items():
             frame = rows.read_frame(spark, self.files, parts, epochs)
-            if sign < 0:
-                frame = frame.selectExpr(*rows.columns, "-w AS w")
+            frame = negated(frame) if sign < 0 else frame
             found = frame if found is None else found.unionAll(frame)
         assert found is not None
         return found
 
 
-def _negated(rows: pa.Table) -> pa.Table:
+def negated(rows: FolderTable) -> FolderTable:
+    """Rows with the opposite weights."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if not isinstance(rows, pa.Table):
+        return rows.selectExpr(*rows.columns[:-1], "-w AS w")
     at = rows.num_columns - 1
     return rows.set_column(at, rows.field(at), pc.negate(rows.column(at)))
 
 
-class Told(Protocol):
-    """What a state tells of its relations. The methods raise OSError and ValueError."""
-
-    def held(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        """What a relation held as of an epoch; of a stream, its elements in it. None: nothing."""
-
-    def of_epoch(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        """How an epoch changed a relation; of a stream, its elements. None: not at all."""
+def history_of(manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> FolderHistory:
+    """What a folder tells of the epochs up to one; `pieces` are its history."""
+    fine = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
+    return History(manifest.spans, fine, last, reading)
 
 
-class Contents:
-    """What the current spans tell: all of the last epoch, and of as many before it as stand by themselves."""
-
-    def __init__(self, manifest: Manifest, reading: RowReader) -> None:
-        self._manifest, self._reading = manifest, reading
-
-    def held(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        first = epoch if stored.kind == "stream" else 1
-        return self._reading.sum(map(Signed, self.parts(stored, first, epoch)))
-
-    def of_epoch(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        return self._reading.sum(map(Signed, self.parts(stored, epoch, epoch)))
-
-    def parts(self, stored: Stored, first: int, last: int) -> list[RowFiles]:
-        """The rows of a relation in the spans that end in some epochs."""
-        return parts_of(self._manifest.spans, stored, first, last)
+def files_of(history: FolderHistory, first: int) -> dict[str, StoredFile]:
+    """The files with what holds now, and with the changes of an epoch and later ones, by their names."""
+    spans = (*history.current, *(each for each in history.fine if each.last >= first))
+    return {each.name: each for span in spans for each in span.files()}
 
 
-def parts_of(spans: Iterable[FolderSpan], stored: Stored, first: int, last: int) -> list[RowFiles]:
-    """The rows of a relation in the spans that end in some epochs."""
-    return [
-        part
-        for span in spans
-        if first <= span.last <= last
-        for part in span.parts
-        if part.relation == stored.id and part.rows
-    ]
-
-
-class History(EpochRange):
-    """What the state tells of earlier epochs, too.
-
-    now:      ████████████████████ (epochs 1 to 190, folded) █ █ █
-    history:        █ █ ██████ (epochs 100 to 190)
-    at 120:   what the spans hold that begin before it, minus the changes of the epochs 121 to 190
-    """
-
-    def __init__(self, manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> None:
-        """`last` is the last epoch to be told of."""
-        self._manifest, self.last, self._reading = manifest, last, reading
-        self.pieces = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
-
-    @property
-    def first(self) -> int:
-        return self.pieces[0].first if self.pieces else self._manifest.epoch + 1
-
-    def held(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        if stored.kind == "stream":
-            return self.of_epoch(stored, epoch)
-        begun = [span for span in self._manifest.spans if span.first <= epoch]
-        last = max((span.last for span in begun), default=epoch)
-        parts = parts_of(begun, stored, 1, last)
-        return self._reading.sum([*map(Signed, parts), *self._changes(stored, epoch + 1, last, -1)])
-
-    def of_epoch(self, stored: Stored, epoch: int) -> pa.Table | DataFrame | None:
-        return self._reading.sum(self._changes(stored, epoch, epoch, 1))
-
-    def _changes(self, stored: Stored, first: int, last: int, sign: int) -> Iterator[Signed]:
-        """The changes of a relation in some epochs."""
-        for piece in self.pieces:
-            if piece.last < first or piece.first > last:
-                continue
-            between = (max(first, piece.first), min(last, piece.last))
-            for part in piece.parts:
-                if part.relation == stored.id:
-                    yield Signed(part, sign, between if piece.apart else None)
-
-    def counts(self, epoch: int) -> dict[int, int]:
-        found: dict[int, int] = {}
-        rows, files, piece = self._reading.rows, self._reading.files, self._piece(epoch)
-        for part in piece.parts:
-            if part.relation in rows:
-                of = rows[part.relation]
-                count = of.of_epochs(files, [part], epoch, epoch).num_rows if piece.apart else part.rows
-                found[part.relation] = found.get(part.relation, 0) + count
-        return {relation: count for relation, count in found.items() if count}
-
-    def time(self, epoch: int) -> float:
-        piece = self._piece(epoch)
-        return piece.times[epoch - piece.first]
-
-    def _piece(self, epoch: int) -> Piece:
-        (found,) = (piece for piece in self.pieces if piece.first <= epoch <= piece.last)
-        return found
-
-    def files(self, first: int) -> dict[str, StoredFile]:
-        """The files with what holds now, and with the changes of an epoch and later ones, by their names."""
-        pieces = (each for piece in self.pieces if piece.last >= first for each in piece.files())
-        return {each.name: each for each in (*self._manifest.files(), *pieces)}
+def parts_of(some: Iterable[Cut[Any]], stored: Stored) -> list[Signed]:
+    """The rows of a relation in spans, part by part."""
+    found: list[Signed] = []
+    for cut in some:
+        apart = isinstance(cut.span, Piece) and cut.span.apart
+        if cut.whole or apart or cut.has_last:
+            epochs = None if cut.whole or not apart else (cut.first, cut.last)
+            parts = (part for part in cut.span.parts if part.relation == stored.id and part.rows)
+            found += [Signed(part, cut.sign, epochs) for part in parts]
+    return found
 
 
 def latest(folder: StateFolder) -> tuple[Manifest, tuple[Piece, ...]]:

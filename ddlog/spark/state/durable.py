@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from ...durability.history import Contents, Told, cuts
 from ...durability.inputs import PAST
 from ...durability.log import Durability, Log
 from ...durability.migration import check_fill
@@ -17,17 +18,18 @@ from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.program import Differences, compared, texts
 from ...durability.records import Stored
 from ...engine.interrupt import deferred
-from ...engine.runtime import Batch, Delta, Sealed
+from ...engine.runtime import Batch, Sealed
 from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
-from ...sessions.persistence.beginning import SignedBatches, StoredChanges, window_contents
+from ...sessions.persistence.beginning import window_contents
 from ...sessions.persistence.durable import check_keepable
-from ...sessions.persistence.kept_schema import StoredNames, kept_schema
+from ...sessions.persistence.kept_schema import kept_schema
 from ...sessions.persistence.resuming import check_keys
+from ...sessions.persistence.stored_changes import StoredChanges, StoredNames
 from ...sessions.persistence.windowed import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
@@ -35,7 +37,7 @@ from ...sessions.transactions.durable_state import DurableState, SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
-from .contents import Contents, History, RowReader, Told, latest
+from .contents import FolderHistory, FolderTable, RowReader, SpanLike, files_of, history_of, latest, parts_of
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
@@ -48,8 +50,7 @@ from .stored import stored_rows
 from .windows import changes as changes_of_windows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame
+    pass
 
 
 def open_durable(
@@ -164,12 +165,11 @@ class FolderDurable(DurableState):
         """Whether a relation has rows."""
         import pyarrow as pa
 
-        contents = self._contents()
-        parts = contents.parts(stored, 1, self.epoch)
+        parts = [each.part for each in parts_of(cuts(self.folder.manifest.spans, 1, self.epoch), stored)]
         plain = [part.rows for part in parts if part.least > 0]
         if stored.kind == "relation" and 2 * sum(plain) > sum(part.rows for part in parts):
             return True  # more rows came than can have gone
-        held = contents.held(stored, self.epoch)
+        held = self._held(stored)
         if held is None or isinstance(held, pa.Table):
             return held is not None and held.num_rows > 0
         return not held.isEmpty()
@@ -216,7 +216,7 @@ class FolderDurable(DurableState):
             return Positions(None, ())
         self._rows[stored.id] = rows = stored_rows(self.folder.root, stored, {})
         with self._using():
-            held = self._contents().held(stored, self.epoch)
+            held = self._held(stored)
         if held is None:
             return Positions(stored, ())
         table = held if isinstance(held, pa.Table) else held.toArrow()
@@ -269,7 +269,7 @@ class FolderDurable(DurableState):
 
     def begin(self, state: SessionState, static: bool) -> Changes:
         with deferred(), state.diagnosing(), self._using():
-            deltas = self._resume(state, self._host, self._windows, self._contents(), self.epoch, static)
+            deltas = self.stored_changes(state, self._contents()).begin(state, self.epoch, static)
             if self.changed:
                 check_keys(state)
             if (self.changed or self._fresh) and not static:
@@ -277,37 +277,17 @@ class FolderDurable(DurableState):
             state.started, state.static = True, static
         return state.told(deltas)
 
-    def _resume(
-        self,
-        state: SessionState,
-        host: SparkHost,
-        windows: KeptWindows,
-        told: Told,
-        epoch: int,
-        static: bool,
-    ) -> dict[str, Delta]:
-        """Brings a session that is empty to what held after an epoch. Returns the changes. Raises OSError and
-        DDlogError."""
-        read = FolderRows(self._names, host, told)
-        changes, past = read.changes(epoch), read.past(epoch)
-        host.runtime.earlier = epoch - 1
-        if windows.nodes:
-            host.runtime.give(self._given(windows, told, epoch))
-        deltas = state.epoch(changes, static, None)
-        state.delays.resume(past)
-        return deltas
+    def _contents(self) -> Contents[SpanLike, FolderTable]:
+        return Contents(self.folder.manifest.spans, self._reading)
 
-    def _given(self, windows: KeptWindows, told: Told, epoch: int) -> dict[str, pa.Table | DataFrame | None]:
-        """What windows held after an epoch."""
-        found: dict[str, pa.Table | DataFrame | None] = {}
-        for name, stored, epochs in window_contents(windows, self._names, epoch):
-            if name not in self._fresh:
-                parts = [rows for each in epochs if (rows := told.held(stored, each)) is not None]
-                found[name] = self._reading.plus(self._rows[stored.id], parts)
-        return found
+    def _held(self, stored: Stored) -> FolderTable | None:
+        """What a relation holds after the last epoch; None: nothing."""
+        return next(iter(self._contents().held(stored, self.epoch)), None)
 
-    def _contents(self) -> Contents:
-        return Contents(self.folder.manifest, self._reading)
+    def stored_changes(self, state: SessionState, told: Told[FolderTable]) -> FolderRows:
+        nodes = {name: at for name, at in self._windows.nodes.items() if name not in self._fresh}
+        windows = replace(self._windows, nodes=nodes)
+        return FolderRows(self._names, told, windows, self._reading, state.host.runtime)
 
     def _settle(self, state: SessionState) -> None:
         """Brings what the state knows of derived relations and of windows, and of inputs that forget, up to
@@ -317,7 +297,7 @@ class FolderDurable(DurableState):
         for key, stored in self.stored.items():
             if stored.kind != "stream" and (stored.role != "input" or key in windows.forgetful):
                 name = key.removesuffix(PAST)
-                rows, known = self._rows[stored.id], self._contents().held(stored, self.epoch)
+                rows, known = self._rows[stored.id], self._held(stored)
                 held = self._runtime.held if key in windows.relations else self._runtime.frame
                 difference = rows.difference(self._host.spark, held(name), known)
                 if difference.num_rows and stored.role != "past":
@@ -337,24 +317,24 @@ class FolderDurable(DurableState):
 
     # ------------------------------------------------------------- the past
 
-    def _told(self) -> History:
+    def _told(self) -> FolderHistory:
         """What the state tells of earlier epochs; the files are not looked into. Raises DDlogError and
         OSError."""
         manifest, pieces = latest(self.folder)
-        return History(self._writer.shown(manifest), pieces, self.epoch, self._reading)
+        return history_of(self._writer.shown(manifest), pieces, self.epoch, self._reading)
 
-    def _history(self, first: int) -> History:
+    def _history(self, first: int) -> FolderHistory:
         """What the state tells of the epochs from one on. Raises DDlogError and OSError if the files of them
         are not what was written."""
         found = self._told()
         known = {each.name for each in self.folder.manifest.files()} | self._checked
-        unchecked = {name: each for name, each in found.files(first).items() if name not in known}
+        unchecked = {name: each for name, each in files_of(found, first).items() if name not in known}
         check_files(self._host.spark, self.folder.files, list(unchecked.values()))
         self._checked.update(unchecked)
         return found
 
     @contextmanager
-    def past(self, first: int | None = None) -> Iterator[History]:
+    def past(self, first: int | None = None) -> Iterator[FolderHistory]:
         with self._using():
             self._log.flush()
         with self._using(), self.folder.lock:
@@ -367,22 +347,6 @@ class FolderDurable(DurableState):
         return SessionOptions(
             relations=tuple(state.kept), spark=self._host.spark, spark_options=self._host.runtime.options
         )
-
-    def begin_at(self, state: SessionState, epoch: int) -> None:
-        host = state.host
-        assert isinstance(host, SparkHost)
-        with deferred(), state.diagnosing(), self.past(max(1, epoch - self.depth)) as history:
-            windows = kept_windows(state.program, state.kept, host.runtime.circuit)
-            if windows.nodes:
-                host.runtime.remember(windows.nodes)
-            self._resume(state, host, windows, history, epoch, False)
-            state.started = True
-
-    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
-        host = state.host
-        assert isinstance(host, SparkHost)
-        with state.diagnosing(), self.past(epoch) as history:
-            return FolderRows(self._names, host, history).changes_of(epoch)
 
     # ------------------------------------------------------------- migration
 
@@ -437,18 +401,27 @@ class FolderDurable(DurableState):
         )
 
 
-class FolderRows(StoredChanges):
+class FolderRows(StoredChanges[FolderTable]):
     """What a folder keeps, for a runtime on Spark."""
 
-    def __init__(self, names: StoredNames, host: SparkHost, told: Told) -> None:
-        self.names, self._host, self._told = names, host, told
+    def __init__(
+        self,
+        names: StoredNames,
+        told: Told[FolderTable],
+        windows: KeptWindows,
+        reading: RowReader,
+        runtime: Any,
+    ) -> None:
+        super().__init__(names, told, runtime)
+        self._windows, self._reading = windows, reading
 
-    def held(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
-        return self._batches(name, self._told.held(stored, epoch))
+    def batches(self, name: str, stored: Stored, rows: FolderTable) -> Iterable[tuple[Batch, int]]:
+        found: list[tuple[Batch, int]] = self.runtime.batches_of_weights(name, rows)
+        return found
 
-    def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
-        return self._batches(name, self._told.of_epoch(stored, epoch))
-
-    def _batches(self, name: str, rows: pa.Table | DataFrame | None) -> SignedBatches:
-        """Rows with weights as changes of a relation."""
-        return [] if rows is None else [*self._host.runtime.batches_of_weights(name, rows)]
+    def given(self, epoch: int) -> dict[str, FolderTable | None]:
+        found: dict[str, FolderTable | None] = {}
+        for name, stored, epochs in window_contents(self._windows, self.names, epoch):
+            parts = [rows for each in epochs for rows in self.told.held(stored, each)]
+            found[name] = self._reading.plus(self._reading.rows[stored.id], parts)
+        return found

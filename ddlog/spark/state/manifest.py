@@ -59,6 +59,10 @@ class FolderSpan:
     folded: bool = False
     time: int = 0
 
+    def written(self, epoch: int) -> float:
+        """When an epoch was written."""
+        return self.time
+
     @property
     def rows(self) -> int:
         """The rows of all parts."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Column, Relation
 from ...durability.forms import RelationForm, Rows
+from ...durability.history import Contents, cuts
 from ...durability.inputs import definitions
 from ...durability.migration import Migration
 from ...durability.records import Stored
@@ -26,7 +27,7 @@ from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
-from .contents import Contents, RowReader
+from .contents import FolderTable, RowReader, SpanLike, negated, parts_of
 from .contents import Signed as SignedPart
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles
@@ -35,7 +36,7 @@ from .stored import defined, stored_rows, stored_types, unclear
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 PIECE: Final = 1 << 18
 """The rows that are converted at once."""
@@ -183,14 +184,16 @@ class Migrating:
     def _parts(self, of: Conversion) -> list[tuple[int, RowFiles]]:
         """The rows of a relation by the epochs whose changes they are."""
         now, old = self._manifest.epoch, of.old
-        contents = Contents(self._manifest, RowReader({old.id: of.before}, self._files, self._spark))
+        reading = RowReader({old.id: of.before}, self._files, self._spark)
+        contents: Contents[SpanLike, FolderTable] = Contents(self._manifest.spans, reading)
         first = max(0, now - self._depth)
         if old.kind == "multiset" and of.new.kind == "relation":
             self._check_once(of, contents, range(first, now + 1))
         taken: list[tuple[int, RowFiles]] = []
         for epoch in range(first, now + 1):
             before = epoch == first and old.kind != "stream"
-            parts = contents.parts(old, 1 if before else epoch, epoch)
+            some = cuts(self._manifest.spans, 1 if before else epoch, epoch)
+            parts = [each.part for each in parts_of(some, old)]
             if len(parts) == 1:
                 tables = self._pieces(of.before, parts)
             else:
@@ -200,7 +203,9 @@ class Migrating:
                 taken.append((epoch, part))
         return self._joined(of, taken) if of.may_join else taken
 
-    def _check_once(self, of: Conversion, contents: Contents, epochs: Iterable[int]) -> None:
+    def _check_once(
+        self, of: Conversion, contents: Contents[SpanLike, FolderTable], epochs: Iterable[int]
+    ) -> None:
         """Raises DDlogError if a row of a multiset was there more than once after an epoch."""
         import pyarrow.compute as pc
 
@@ -216,11 +221,10 @@ class Migrating:
         is_set, before = of.new.kind == "relation", None
         for number, (epoch, part) in enumerate(parts):
             taken = [each for _, each in parts[: number + 1]] if is_set else [part]
-            held = reading.sum(map(SignedPart, taken), apart=False)
-            assert held is not None
+            held = reading.sum_of(list(map(SignedPart, taken)), apart=False)
             changed = held = _once(held) if is_set else held
             if is_set and before is not None:
-                changed = reading.minus(of.after, held, before)
+                changed = reading.plus(of.after, [held, negated(before)])
             before = held
             written = self._stored(of.after, changed)
             if written.rows:
@@ -233,7 +237,7 @@ class Migrating:
         reading = RowReader({of.after.id: of.after}, self._files, self._spark)
         single = len(parts) == 1
         tables = self._pieces(of.after, parts) if single else self._summed(
-            of.after, reading.sum(map(SignedPart, parts))
+            of.after, [reading.sum_of(list(map(SignedPart, parts)))] if parts else []
         )  # fmt: skip
         for rows in tables:
             known.update(map(key_of, zip(*of.after.decoded(rows), strict=True)))
@@ -253,14 +257,15 @@ class Migrating:
             for batch in file.iter_batches(batch_size=PIECE):
                 yield rows.taken(checked(partial(pa.Table.from_batches, [batch])))
 
-    def _summed(self, rows: RelationRows, held: pa.Table | DataFrame | None) -> Iterator[pa.Table]:
-        """A sum of rows, some at a time."""
+    def _summed(self, rows: RelationRows, sums: Iterable[FolderTable]) -> Iterator[pa.Table]:
+        """Sums of rows, some at a time."""
         import pyarrow as pa
 
-        if isinstance(held, pa.Table):
-            yield from (held.slice(start, PIECE) for start in range(0, held.num_rows, PIECE))
-        elif held is not None:
-            yield from self._pieces(rows, [self._stored(rows, held, self._scratch)])
+        for held in sums:
+            if isinstance(held, pa.Table):
+                yield from (held.slice(start, PIECE) for start in range(0, held.num_rows, PIECE))
+            else:
+                yield from self._pieces(rows, [self._stored(rows, held, self._scratch)])
 
     def _written(self, rows: RelationRows, tables: Iterable[pa.Table]) -> RowFiles:
         """Rows of the driver as a part of several files."""
@@ -269,12 +274,12 @@ class Migrating:
         least = min((part.least for part in parts), default=0)
         return RowFiles(rows.id, sum(part.rows for part in parts), least, files)
 
-    def _stored(self, rows: RelationRows, held: pa.Table | DataFrame | None, folder: str = "") -> RowFiles:
+    def _stored(self, rows: RelationRows, held: FolderTable, folder: str = "") -> RowFiles:
         """A sum of rows as a part."""
         import pyarrow as pa
 
-        if held is None or isinstance(held, pa.Table):
-            return self._written(rows, [held] if held is not None and held.num_rows else [])
+        if isinstance(held, pa.Table):
+            return self._written(rows, [held] if held.num_rows else [])
         place = self._place(folder or self._draft)
         return rows.write_counted(self._files, place, held, self._spark)
 
@@ -298,7 +303,7 @@ def _gathered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting).combine_chunks()
 
 
-def _once(held: pa.Table | DataFrame) -> pa.Table | DataFrame:
+def _once(held: FolderTable) -> FolderTable:
     """The rows, each once."""
     import pyarrow as pa
 

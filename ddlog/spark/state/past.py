@@ -48,6 +48,10 @@ class Piece:
     parts: tuple[RowFiles, ...]
     times: tuple[int, ...]
 
+    def written(self, epoch: int) -> float:
+        """When an epoch was written."""
+        return self.times[epoch - self.first]
+
     @property
     def rows(self) -> int:
         """The rows of all parts."""

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...durability.epoch_range import exported_relations, report
+from ...durability.history import cuts
 from ...durability.records import Stored
+from ...durability.reports import exported_relations, report
 from ...durability.typetexts import types_of
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
@@ -24,7 +25,7 @@ from ..files.write import write_frame
 from ..sessions.connect import open_session
 from ..sessions.failures import spark_failures
 from ..types.codec import SparkCodec
-from .contents import History, RowReader
+from .contents import RowReader, history_of, parts_of
 from .files import Files, local_folder
 from .folder import StateFolder, newest, past_of
 from .folding import Folding, applied
@@ -42,7 +43,7 @@ def described(place: str) -> Iterator[str]:
     """Lines that say what a state holds. Raises DDlogError."""
     with _opened(place) as folder:
         known = folder.manifest
-        history = History(known, folder.past(), known.epoch, RowReader({}, folder.files, spark=None))
+        history = history_of(known, folder.past(), known.epoch, RowReader({}, folder.files, spark=None))
         size = sum(each.bytes for each in folder.all_files().values())
         rows = [(each, _count(folder, _parts(known, each), place)) for each in known.relations]
         ids = len(set(applied(folder, known.spans)))
@@ -119,14 +120,8 @@ def _spark(place: str) -> SparkSession | None:
 
 def _parts(known: Manifest, stored: Stored) -> list[RowFiles]:
     """The rows of a relation as of the last epoch."""
-    first = known.epoch if stored.kind == "stream" else 0
-    return [
-        part
-        for span in known.spans
-        if span.last >= first
-        for part in span.parts
-        if part.relation == stored.id and part.rows
-    ]
+    first = known.epoch if stored.kind == "stream" else 1
+    return [each.part for each in parts_of(cuts(known.spans, first, known.epoch), stored)]
 
 
 def _count(folder: StateFolder, parts: Iterable[RowFiles], place: str) -> int:

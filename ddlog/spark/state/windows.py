@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
-from ...sessions.persistence.windowed import PASSED, KeptWindows
+from ...sessions.persistence.stored_changes import PASSED
+from ...sessions.persistence.windowed import KeptWindows
 
 
 def changes(windows: KeptWindows, sealed: SealedEpoch) -> Mapping[str, Table]:
