@@ -2,14 +2,15 @@
 
     on demand      ├──► budget                             at most what it takes to load the facts, about
     the whole      ├──────────────────► 64 × budget        mostly enough
-    on demand      ├──────────────────► 64 × budget        the whole may have no end, and demand one
-    the whole      ├── …
+    on demand      ├──────► 8 × budget                     the whole may have no end, and demand one
+    the whole      ├──────────────────────────────────► 512 × budget
+    on demand      ├── …
 
 What is asked can need more rows of hidden relations than there are rows to ask for: one for each pair of a
 row and a value that is asked. How many cannot be told before. So an evaluation on demand that takes more work
 than its budget is given up, and the relations are computed whole; if that takes far more, too, both are tried
-again with more. The budget grows with the facts, as the whole reads them all. So a question takes at most
-twice what the whole takes, unless the whole takes more than 64 budgets; then it may be three times as much.
+again with more. The budget grows with the facts, as the whole reads them all. What is given up is at most
+one budget, or a little more than the work of the whole where that is more than 64 budgets.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEAST, EACH, MORE = 1 << 14, 16, 64
-"""Rows of work that a question may always take, those for each fact, and how many times more comes next."""
+LEAST, EACH = 1 << 21, 64
+"""Rows of work that a question may always take, some 20 ms, and those for each fact."""
+
+MORE, LESS = 64, 8
+"""How many times more the whole may take than demand before it, and how many times less demand after it."""
 
 
 def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
@@ -40,11 +44,11 @@ def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
         try:
             return attempt(False, budget)
         except OverBudget:
-            budget *= MORE
+            pass
         try:
-            return attempt(True, budget)
+            return attempt(True, MORE * budget)
         except OverBudget:
-            continue
+            budget *= MORE // LESS
         except Exception:
             return attempt(False, None)
 

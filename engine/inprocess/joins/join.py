@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ... import interrupt, thresholds
-from ...budget import STEP
+from ...budget import MADE, STEP
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
 from ...derived import DerivedKey, Position, derived_keys
 from ...memory import reserve
@@ -88,8 +88,9 @@ class Joiner:
         self.evaluator.budget.spend(STEP + length)
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
-            if length:
-                yield from self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held))
+            for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
+                self.evaluator.budget.spend(MADE * out.length)
+                yield out
             return
         at = 0
         size = most = thresholds.JOIN_CHUNK if len(views) > 1 or self.node.steps else thresholds.JOIN_WHOLE
@@ -105,6 +106,7 @@ class Joiner:
             given = 0
             for out in self._wave(start, parts, proposer):
                 given += out.length
+                self.evaluator.budget.spend(MADE * out.length)
                 yield out
             if self.node.steps or not proposer.merged:  # the more rows, the more of them are equal
                 size = max(
