@@ -9,8 +9,8 @@ from __future__ import annotations
 STEP = 1 << 13
 """Rows that the beginning of a join counts as: 0.1 ms, where a row takes 10 ns."""
 
-MADE = 8
-"""Rows that a row counts as which a join gives: 80 ns, and room."""
+MADE = 16
+"""Rows that a row counts as which a join gives: 160 ns, with what becomes of it, and memory."""
 
 
 class OverBudget(Exception):

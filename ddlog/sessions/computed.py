@@ -30,11 +30,9 @@ def kept_of(program: Program, circuit: Circuit) -> frozenset[str]:
     return frozenset(name for name, _ in circuit.relations if name in program.relations)
 
 
-def sparing_of(
-    program: Program, host: Host, wanted: Sequence[str], kept: frozenset[str], lasting: bool
-) -> Sparing | None:
+def sparing_of(program: Program, host: Host, wanted: Sequence[str], kept: frozenset[str]) -> Sparing | None:
     """The choice between outputs on demand and whole ones; None: there is none."""
-    if lasting or host.offer.here is None or not _may_be_whole(program, kept):
+    if host.offer.here is None or not _may_be_whole(program, kept):
         return None
     return Sparing(host.offer.here, partial(program.circuit, "incremental", wanted, demand=False))
 

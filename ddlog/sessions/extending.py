@@ -63,7 +63,7 @@ def go_on_with(state: SessionState, program: Program) -> Changes:
             delays, state.wanted = state.delays, asked
             state.take_up(program, host, kept)
             state.delays.take_over(delays, deltas, held)
-            state.sparing = sparing_of(program, host, wanted, kept, lasting)
+            state.sparing = sparing_of(program, host, wanted, kept)
             if state.recorder is not None:
                 state.recorder = type(state.recorder)(host)
     return state.told(host.offer.shown(deltas))

@@ -41,7 +41,7 @@ def open_session(program: Program, options: SessionOptions) -> Session:
     kept = kept_of(program, circuit)
     session = Session(program, host, kept, options.max_iterations, options.progress, options.updates)
     session.state.wanted = options.relations if isinstance(options.relations, str) else wanted
-    session.state.sparing = sparing_of(program, host, wanted, kept, place is not None)
+    session.state.sparing = sparing_of(program, host, wanted, kept)
     if place is not None:
         limited = options.max_iterations is not None
         session.state.durable = open_durable(

@@ -308,6 +308,11 @@ class InProcess:
         return self._epochs.committed > 0 and not self._last
 
     @property
+    def is_restored(self) -> bool:
+        """Whether the first epoch is to come, and begins with kept units."""
+        return not self._epochs.committed and self._epochs.beginning is not None
+
+    @property
     def committed(self) -> int:
         """The epochs of this runtime."""
         return self._epochs.committed
@@ -358,6 +363,10 @@ class InProcess:
     def take_up(self, circuit: Circuit) -> None:
         """Goes on with another circuit over the same inputs: it begins with their rows. Raises what `commit`
         raises, and goes on with the circuit from before then."""
+        with self.still:
+            self._go_on_with(circuit)
+
+    def _go_on_with(self, circuit: Circuit) -> None:
         before = self.circuit
         if circuit is before:
             return

@@ -244,7 +244,7 @@ def memory() -> float:
 
 
 def apart(name: str, question: str | None) -> Cost:
-    """`cost` in processes of its own, forked from this one: the least seconds, and the memory of the first."""
+    """`cost` in processes forked from this one: the least seconds, and the memory of the first."""
     costs = []
     for _ in range(RUNS):
         with get_context("fork").Pool(1) as process:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from unittest import mock
 
 import pytest
 
 import ddlog
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.errors.state import ReadOnlyState
 from ddlog.sessions.asking import sparing
+from ddlog.sessions.persistence import checkpointing
+from ddlog.sessions.persistence.durable import Durable
 
 POINTS_TO = """
 input relation New(v: u32, o: u32)
@@ -86,6 +91,16 @@ def test_outputs_on_demand_make_no_more_than_twice_the_rows_of_the_whole() -> No
         assert made(session) > 10 * rows, "what the budget spares"
 
 
+def test_demand_in_many_steps_is_given_up_for_a_whole_in_few() -> None:
+    """A step takes time, however few rows it gives: demand follows a chain node by node."""
+    program = ddlog.compile(REACH.replace("Edge(x, y), Reach(y, z)", "Reach(x, y), Reach(y, z)"))
+    with program.session(relations="inputs", engine="in-process") as session:
+        session.insert("Edge", *((k, k + 1) for k in range(400)))
+        session.commit()
+        assert len(session.query("Reach(1, x)").rows) == 399
+        assert made(session) > 400 * 399 // 2, "all of it is computed, by doubling"
+
+
 def test_an_output_that_is_computed_whole_follows_its_inputs(impatient: None) -> None:
     program = ddlog.compile(REACH).asking("Reach(1, x)")
     with program.session(relations="outputs", engine="in-process") as session:
@@ -106,6 +121,67 @@ def test_a_later_commit_gives_demand_up(impatient: None) -> None:
         session.insert("Edge", (3, 4), (8, 9))
         assert dict(session.commit().rows("query")) == {(4,): 1}
         assert set(session["query"].tuples()) == {(2,), (3,), (4,)}
+
+
+def reached(state: Path) -> ddlog.Session:
+    program = ddlog.compile(REACH).asking("Reach(1, x)")
+    return program.session(relations="outputs", engine="in-process", state=state)
+
+
+def titles(session: ddlog.Session) -> set[str]:
+    """What of a checkpoint a session began with."""
+    assert isinstance(session.state.durable, Durable) and session.state.durable.begun_with is not None
+    return {each.title for each in session.state.durable.begun_with.units.values()}
+
+
+@pytest.mark.parametrize("least", [10, 1 << 60], ids=["whole", "on demand"])
+def test_a_state_goes_on_with_what_was_chosen(tmp_path: Path, least: int) -> None:
+    """The checkpoint has the rows that were derived, of the whole or of a part; no session derives both."""
+    edges = [(k, k + 1) for k in range(300)]
+    with mock.patch.multiple(sparing, LEAST=least, EACH=0):
+        with mock.patch.object(checkpointing, "WORTH", 0.0), reached(tmp_path / "s") as session:
+            session.insert("Edge", *edges)
+            assert dict(session.commit().rows("query")) == {(k,): 1 for k in range(2, 301)}
+            session.delete("Edge", (200, 201))
+            assert dict(session.commit().rows("query")) == {(k,): -1 for k in range(201, 301)}
+            held = made(session)
+        with reached(tmp_path / "s") as session:
+            assert [*session["query"].tuples()] == [(k,) for k in range(2, 201)]
+            assert made(session) == held
+            assert titles(session) >= {"Reach" if least == 10 else "query"}
+            session.insert("Edge", (200, 290))
+            assert dict(session.commit().rows("query")) == {(k,): 1 for k in range(290, 301)}
+
+
+@pytest.mark.parametrize("few", [10, 1 << 60], ids=["derived anew", "caught up"])
+def test_a_state_gives_demand_up_when_it_is_opened(tmp_path: Path, few: int) -> None:
+    """Commits after the checkpoint are caught up with within the budget, or else all is computed."""
+    place = tmp_path / "s"
+    with mock.patch.object(checkpointing, "WORTH", 0.0), reached(place) as session:
+        session.insert("Edge", *((k, k + 1) for k in range(300)))
+        session.commit()
+    with ddlog.compile(REACH).session(relations="inputs", engine="in-process", state=place) as session:
+        session.insert("Edge", (300, 7), (300, 400))
+        session.commit()
+    with mock.patch.multiple(sparing, LEAST=few, EACH=0), reached(place) as session:
+        assert {*session["query"].tuples()} == {(k,) for k in [*range(2, 301), 400]}
+        assert (made(session) > 80_000) == (few == 10)
+
+
+def test_what_a_state_refuses_is_told_once(tmp_path: Path, impatient: None) -> None:
+    """A commit that cannot be written is not tried on demand once more."""
+    with reached(tmp_path / "s") as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        session.commit()
+        assert session.state.durable is not None
+        full = DDlogError([ReadOnlyState("s")])
+        with mock.patch.object(session.state.durable, "_append", side_effect=full) as append:
+            session.insert("Edge", (3, 4))
+            with pytest.raises(ddlog.DDlogError):
+                session.commit()
+            assert append.call_count == 1
+        session.insert("Edge", (3, 5))
+        assert dict(session.commit().rows("query")) == {(5,): 1}
 
 
 def test_demand_ends_where_the_whole_has_no_end(impatient: None) -> None:

@@ -16,10 +16,12 @@ one budget, or a little more than the work of the whole where that is more than 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, TypeVar
 
 from ...engine.budget import OverBudget
 from ...engine.circuit import Input
+from ...errors.diagnostics import DDlogError
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEAST, EACH = 1 << 21, 64
-"""Rows of work that a question may always take, some 20 ms, and those for each fact."""
+LEAST, EACH = 1 << 22, 32
+"""Rows of work that a question may always take, some 40 ms, and those for each fact."""
 
 MORE, LESS = 64, 8
 """How many times more the whole may take than demand before it, and how many times less demand after it."""
@@ -38,7 +40,7 @@ MORE, LESS = 64, 8
 def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
     """What `attempt` gives, which is told whether to compute all, and the rows of work that it may take; it
     raises OverBudget if they do not do. Where computing all fails, that need not be the fault of what is
-    asked. Raises what `attempt` on demand raises without a budget."""
+    asked. Raises what `attempt` on demand raises without a budget, and DDlogError."""
     budget = LEAST + EACH * facts
     while True:
         try:
@@ -49,6 +51,8 @@ def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
             return attempt(True, MORE * budget)
         except OverBudget:
             budget *= MORE // LESS
+        except DDlogError:
+            raise  # the epoch was refused, not its work
         except Exception:
             return attempt(False, None)
 
@@ -64,10 +68,14 @@ class Sparing:
         changes: Mapping[str, Sequence[tuple[Batch, int]]],
         run: Callable[[], dict[str, Delta]],
     ) -> dict[str, Delta]:
-        """What `run` gives, which commits these changes, on demand or not. Raises what it raises."""
+        """What `run` gives, which commits these changes, on demand or not. Raises what it raises, and
+        OverBudget if the epoch begins with a checkpoint: `changes` are only what that does not have."""
         here = self._here
         if here.circuit is not self._asked:
             return run()
+        if here.is_restored:
+            with self.bounded(changes):
+                return run()
 
         def attempt(all_of_it: bool, budget: int | None) -> dict[str, Delta]:
             with here.within(budget):
@@ -75,6 +83,15 @@ class Sparing:
                 return run()
 
         return sparing(self._facts(changes), attempt)
+
+    def bounded(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> AbstractContextManager[None]:
+        """An epoch inside, of these changes on demand, that takes more than its budget raises OverBudget."""
+        rows = LEAST + EACH * self._facts(changes) if self._here.circuit is self._asked else None
+        return self._here.within(rows)
+
+    def choose(self, whole: bool) -> None:
+        """Takes up one of the two circuits before the first epoch."""
+        self._here.take_up(self._all() if whole else self._asked)
 
     def _all(self) -> Circuit:
         if self._whole is self._asked:

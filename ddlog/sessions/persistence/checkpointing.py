@@ -42,13 +42,20 @@ _TOGETHER = 16  # pieces of a transaction where no commit waits
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What of a checkpoint a session begins with: units by node, and values by the column of their domain.
-    `note` says what is derived, and why."""
+    """What of a checkpoint a session begins with: units by node of the circuit, and values by the column of
+    their domain. `note` says what is derived, and why; `others`: whether the checkpoint has more units."""
 
     epoch: int
     units: Mapping[NodeId, SavedUnit]
     values: Sequence[tuple[Column, SavedUnit]]
     note: str = ""
+    circuit: Circuit | None = None
+    others: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """What deriving the units takes, about."""
+        return sum(each.seconds for each in self.units.values())
 
 
 def many_changes(count: int, held: int) -> bool:
@@ -64,7 +71,7 @@ class Checkpointing:
         self._store, self._runtime, self._relations = store, runtime, program.relations
         self._forms = ValueForms(program.checked.typedefs)
         self._definitions = Definitions(program.checked)
-        self._names: list[str | None] | None = None
+        self._names: tuple[Circuit, list[str | None]] | None = None
 
     @property
     def circuit(self) -> Circuit:
@@ -79,9 +86,9 @@ class Checkpointing:
     @property
     def names(self) -> list[str | None]:
         """The fingerprint of each node."""
-        if self._names is None:
-            self._names = self._definitions.of_circuit(self.circuit)
-        return self._names
+        if self._names is None or self._names[0] is not self.circuit:
+            self._names = self.circuit, self._definitions.of_circuit(self.circuit)
+        return self._names[1]
 
     # ------------------------------------------------------------- reading
 
@@ -124,7 +131,9 @@ class Checkpointing:
                 continue
             units[unit.node] = saved
         note = "it is damaged" if damaged else ""
-        return Found(there.epoch, units, [each for each in values.values() if each is not None], note)
+        kept = [each for each in values.values() if each is not None]
+        more = {each.name for each in units.values()} | {saved.name for _, saved in kept} < there.units.keys()
+        return Found(there.epoch, units, kept, note, self.circuit, more)
 
     def _values_of(self, there: Checkpoint, column: Column) -> SavedUnit | None:
         name = self.name_of_values(column)
@@ -144,7 +153,11 @@ class Checkpointing:
 
     def costs(self, before: Found | None) -> dict[NodeId, float]:
         """The seconds that deriving each unit takes, about. `before`: what the session began with."""
-        return self._costs(self._runtime.units(), before)
+        return self._costs(self._runtime.units(), self._of_circuit(before))
+
+    def _of_circuit(self, before: Found | None) -> Found | None:
+        """What the session began with, unless it has taken up another circuit since."""
+        return before if before is not None and before.circuit is self.circuit else None
 
     @staticmethod
     def _costs(units: Sequence[Unit], before: Found | None) -> dict[NodeId, float]:
@@ -155,7 +168,7 @@ class Checkpointing:
         """The image of the runtime after an epoch; None if it is not worth a checkpoint. `before`: the
         checkpoint that the session began with, whose pieces are in the file. `copied`: the image outlives the
         epoch, so it has copies of the arrays that commits change."""
-        units = self._runtime.units()
+        units, before = self._runtime.units(), self._of_circuit(before)
         costs = self._costs(units, before)
         if sum(costs.values()) < WORTH:
             return None
@@ -247,7 +260,8 @@ class Checkpointing:
         """Whether a checkpoint has all that was worth it when it was written."""
         there = file.checkpoint(self._store)
         return (
-            there is not None
+            self._of_circuit(before) is not None
+            and there is not None
             and not there.problem
             and {each.name for each in before.units.values()}
             >= {name for name in self.names if name in there.units}

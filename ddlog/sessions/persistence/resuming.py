@@ -4,9 +4,11 @@ or one epoch, which derives all anew."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from ...durability.forms import Rows
+from ...engine.budget import OverBudget
 from ...engine.inprocess.runtime import InProcess
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
@@ -64,7 +66,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
     upkeep = durable.upkeep
     if upkeep is None:
         return None
-    found = upkeep.checkpointing.found()
+    found = _found(state, upkeep)
     if found is None:
         return None
     if found.note:
@@ -73,10 +75,31 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
         return None
     try:
         return _begun(state, durable, upkeep, found, static)
+    except OverBudget:
+        here_of(state.host).start_over()
+        return None
     except _BROKEN as error:
         here_of(state.host).start_over()
         _left_out(durable, _said(error))
         return None
+
+
+def _found(state: SessionState, upkeep: CheckpointPolicy) -> Found | None:
+    """What the session can begin with; of a session with outputs on demand perhaps the whole, if that is in
+    the checkpoint."""
+    found = upkeep.checkpointing.found()
+    if found is None or not found.others or state.sparing is None:
+        return found
+    state.sparing.choose(whole=True)
+    whole = upkeep.checkpointing.found()
+    if whole is not None and whole.seconds > found.seconds:
+        return whole
+    state.sparing.choose(whole=False)
+    return found
+
+
+def _bounded(state: SessionState, changes: Mapping[str, SignedBatches]) -> AbstractContextManager[None]:
+    return nullcontext() if state.sparing is None else state.sparing.bounded(changes)
 
 
 def _left_out(durable: Durable, why: str) -> None:
@@ -112,7 +135,8 @@ def _begun(
         given = then.given(durable.epoch)
         at_once = static or durable.read_only or durable.changed
         if at_once:
-            runtime.catch_up(changes, given)
+            with _bounded(state, changes):
+                runtime.catch_up(changes, given)
         else:
             runtime.later(partial(_catch_up, state, durable, upkeep, changes, given))
     past = latest.past(durable.epoch)
@@ -146,8 +170,11 @@ def _catch_up(
     with deferred(), state.diagnosing():
         if upkeep.begun_with is not None:
             try:
-                runtime.catch_up(changes, given)
+                with _bounded(state, changes):
+                    runtime.catch_up(changes, given)
                 return
+            except OverBudget:
+                upkeep.begin_anew()
             except _BROKEN as error:
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
