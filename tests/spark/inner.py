@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,20 +21,22 @@ def run_inner(files: Sequence[str], chosen: str, setting: tuple[str, str], least
     """Runs the tests that `-k chosen` selects, with a variable of the environment set; how many passed. Fails
     where one fails, or fewer than `least` pass."""
     command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
-    inner = subprocess.Popen(
-        [*command, *(str(SPARK_TESTS / name) for name in files), "-k", chosen],
-        env=os.environ | dict([setting]),
-        cwd=SPARK_TESTS.parents[1],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,  # so that servers and machines that it has started end with it
-    )
-    try:
-        output, _ = inner.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(inner.pid, signal.SIGKILL)
-        pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
+    with tempfile.TemporaryFile("w+") as printed:  # no pipe: a server that lives on would keep it open
+        inner = subprocess.Popen(
+            [*command, *(str(SPARK_TESTS / name) for name in files), "-k", chosen],
+            env=os.environ | dict([setting]),
+            cwd=SPARK_TESTS.parents[1],
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that servers and machines that it has started end with it
+        )
+        try:
+            inner.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(inner.pid, signal.SIGKILL)
+            inner.wait()
+        printed.seek(0)
+        output = printed.read()
     assert inner.returncode == 0, output
     passed = re.search(r"(\d+) passed", output)
     assert passed is not None and int(passed.group(1)) >= least and "skipped" not in output, output
