@@ -34,7 +34,7 @@ def test_absences_of_random_programs(text: str, stream: list[list[tuple[str, tup
             for relation, row, sign in transaction:
                 (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
             session.commit()
-        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        contents = {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
         derivations = Derivations(SessionHeld(session.state))
         for name, declared in program.relations.items():
             types = [VALUES.get(str(column.type), ()) for column in declared.columns]
@@ -58,7 +58,7 @@ def test_sets_that_end_rows(text: str, stream: list[list[tuple[str, tuple[Any, .
             for relation, row, sign in transaction:
                 (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
             session.commit()
-        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        contents = {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
         facts = [(name, row) for name, each in program.relations.items() if each.role == "input"
                  for row in contents[name]]  # fmt: skip
         inputs = {name: each for name, each in program.relations.items() if name in ("Num", "Tag")}
@@ -86,7 +86,7 @@ def ended(session: Session, name: str, row: Row, steps: Sequence[tuple[tuple[str
             (session.insert_rows if change * sign > 0 else session.delete_rows)(relation, [fact])
         session.commit()
         if sign > 0:
-            gone = row not in set(session[name].tuples())
+            gone = row not in set(session[name].stored)
     return gone
 
 
@@ -129,11 +129,11 @@ def check_sets(session: Session, contents: Contents, name: str, row: Row, sets: 
             for relation, fact in some:
                 session.insert_rows(relation, [fact])
             session.commit()
-            assert (row in set(session[name].tuples())) == (some is each)
+            assert (row in set(session[name].stored)) == (some is each)
             for relation, fact in some:
                 session.delete_rows(relation, [fact])
             session.commit()
-    assert {of: dict.fromkeys(session[of].tuples(), 1) for of in contents} == contents
+    assert {of: dict.fromkeys(session[of].stored, 1) for of in contents} == contents
 
 
 PROGRAM = """

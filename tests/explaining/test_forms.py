@@ -127,7 +127,7 @@ def feed(session: Session, stream: Transactions) -> None:
 def asked(session: Session) -> Iterator[tuple[str, str, Any]]:
     """Questions about some rows of each relation: the way to ask, the relation, and the row."""
     for name, declared in session.program.relations.items():
-        rows = list(dict.fromkeys(session[name].tuples()))
+        rows = list(dict.fromkeys(session[name].stored))
         for row in rows[:2]:
             yield "why", name, row
             yield "change", name, row

@@ -47,7 +47,7 @@ def check(text: str, stream: Transactions, rows: int = 6) -> None:
                 session.commit()
             except ddlog.DDlogError:  # it does not settle
                 return
-        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        contents = {name: dict.fromkeys(session[name].stored, 1) for name in program.relations}
         derivations = Derivations(SessionHeld(session.state))
         checked = Checked(program, contents)
         least = checked.least_heights(grouped(derivations, contents))
