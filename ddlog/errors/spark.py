@@ -164,10 +164,10 @@ class OnlySparkReads(Diagnostic):
 
 
 class OnlyReadHere(Diagnostic):
-    """A place that Spark cannot read as its options say."""
+    """A place that Spark cannot read."""
 
-    title = "{place}: Spark reads neither archives, nor the web, nor files with options of a place"
-    suggestion = "use --engine in-process, or rewrite the files"
+    title = "{place}: Spark reads neither the web, nor tables with options of a place"
+    suggestion = "use --engine in-process, or take the data where Spark reads it"
     place: str
 
 

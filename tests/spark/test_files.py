@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -241,6 +242,40 @@ def test_urls_tables_patterns_and_columnar_files(
         with pytest.raises(DDlogError, match="nowhere: cannot be read"):
             PROGRAM.session(spark=spark).load(f"file:{tmp_path}/nowhere")
     spark.catalog.dropTempView("some_strings")
+
+
+def test_options_of_places(spark: SparkSession, session: ddlog.Session, tmp_path: Path) -> None:
+    put(tmp_path, "a.csv", "no;B;c;more\n1;\u00e4;true;x\n2;NA;false;y\n".encode("latin-1"))
+    put(tmp_path, "a.jsonl", b'{"no": 3, "b": "z", "c": true, "x": 0}\n')
+    put(tmp_path, "a.tsv.gz", b"# a comment\n4\ty\tfalse\n")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("in/1.csv", "5,zip,true\n")
+        archive.writestr("in/2.csv", "")
+    table = spark.createDataFrame([(6, "p", True, 0)], "no INT, B STRING, c BOOLEAN, rest INT")
+    table.write.parquet(f"{tmp_path}/p.parquet")
+    places = [
+        "a.csv?delimiter=;&encoding=latin-1&map=a:no&extra=ignore", "a.jsonl?map=a:no&extra=ignore",
+        "a.tsv.gz?skip=1", "a.zip?member=in/1.csv", "p.parquet?map=a:no&extra=ignore",
+    ]  # fmt: skip
+    session.load([f"A={tmp_path}/{each}" for each in places])
+    rows = [
+        (1, "ä", True),
+        (2, "NA", False),
+        (3, "z", True),
+        (4, "y", False),
+        (5, "zip", True),
+        (6, "p", True),
+    ]
+    assert list(session["OutA"].tuples()) == rows
+    with PROGRAM.session(spark=spark) as other:
+        with pytest.raises(
+            DDlogError, match=r"a.csv:2:1: expected signed<32>, found \"no\"|no. is no column"
+        ):
+            other.load(f"A={tmp_path}/a.csv?delimiter=;&encoding=latin-1")
+        with pytest.raises(DDlogError, match="`skip` is for files that end in csv"):
+            other.load(f"A={tmp_path}/a.jsonl?skip=1")
+        with pytest.raises(DDlogError, match="Spark reads neither the web, nor tables with options"):
+            other.load("A=https://localhost/a.csv")
 
 
 def test_wrong_tables(spark: SparkSession, session: ddlog.Session, tmp_path: Path) -> None:

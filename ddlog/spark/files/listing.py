@@ -7,7 +7,7 @@ import mmap
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from ...errors import facts as errors
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import OnlyReadHere
+from ...io.dialects import PLAIN, Dialect, check_fits
 from ...io.files import NO_NAMES, FactFile, split_name
 from ...io.places import Place, find_local, shown
 from ...io.remote import WEB
@@ -32,6 +33,7 @@ class SparkFile:
     url: str
     form: str
     local: Path | None = None
+    dialect: Dialect = PLAIN
 
     @property
     def shown(self) -> str:
@@ -88,7 +90,7 @@ def find_facts(
     files: dict[str, list[SparkFile]] = {}
     tables: dict[str, list[str]] = {}
     for place in places:
-        if place.dialect.given or place.text.endswith(".zip") or place.text.startswith(WEB):
+        if place.text.startswith(WEB) or (place.dialect.given and place.kind == "table"):
             raise DDlogError([OnlyReadHere(shown(place))])
     here = [place for place in places if not place.spark_only and not _elsewhere(place)]
     found = find_local(here, inputs, others, originals) if here else None
@@ -102,9 +104,9 @@ def find_facts(
             for name, table in _tables(spark, place, [n for n in inputs if n not in own]):
                 tables.setdefault(name, []).append(table)
         elif place.relation is not None:
-            files.setdefault(place.relation, []).extend(_remote(spark, place.text))
+            files.setdefault(place.relation, []).extend(_written(_remote(spark, place.text), place))
         else:
-            for listed in _listed(spark, place.text):
+            for listed in _written(_listed(spark, place.text), place):
                 relation = _relation_of(place.text, listed.url, inputs)
                 if relation is not None and relation not in own:
                     files.setdefault(relation, []).append(listed)
@@ -129,7 +131,16 @@ def _plain(folder: Path) -> bool:
 
 
 def _local(file: FactFile) -> SparkFile:
-    return SparkFile("file:" + _SPECIAL.sub(r"\\\1", str(file.path.absolute())), file.format, file.path)
+    return SparkFile(
+        "file:" + _SPECIAL.sub(r"\\\1", str(file.path.absolute())), file.format, file.path, file.dialect
+    )
+
+
+def _written(files: Sequence[SparkFile], place: Place) -> list[SparkFile]:
+    """Files as the options of their place say. Raises DDlogError."""
+    for file in files if place.relation is not None else ():
+        check_fits(place.dialect, file.form, file.shown)
+    return [replace(file, dialect=place.dialect) for file in files]
 
 
 def _tables(spark: Any, place: Place, inputs: Sequence[str]) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from ...errors.changes import BadTable
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
+from ...io.dialects import PLAIN, Dialect
 from ...io.faults import CellFault
 from ...io.header import SAMPLE
 from ...io.plainform import is_optional_string
@@ -55,9 +56,9 @@ class FactReader:
         """A DataFrame of the rows of files, of the relation's columns. Raises DDlogError."""
         frames = []
         with spark_failures():
-            for form in dict.fromkeys(file.form for file in files):
-                same = [file for file in files if file.form == form]
-                frames += self._frames(relation, form, same)
+            for form, dialect in dict.fromkeys((file.form, file.dialect) for file in files):
+                same = [file for file in files if (file.form, file.dialect) == (form, dialect)]
+                frames += self._frames(relation, form, same, dialect)
             whole = frames[0]
             for frame in frames[1:]:
                 whole = whole.unionAll(frame)
@@ -115,25 +116,29 @@ class FactReader:
 
     # ------------------------------------------------------------ forms
 
-    def _frames(self, relation: Relation, form: str, files: Sequence[SparkFile]) -> list[Any]:
+    def _frames(
+        self, relation: Relation, form: str, files: Sequence[SparkFile], dialect: Dialect
+    ) -> list[Any]:
+        """The rows of files of a form. Spark splits large files of the usual way of their form; any other is
+        read whole."""
         paths = [file.url for file in files]
         if form in _COLUMNAR:
-            return [self._columnar(relation, form, paths)]
+            return [self._columnar(relation, form, paths, dialect)]
+        if form == "json" or (dialect != PLAIN and form in (*_TEXT, *_JSON_LINES)):
+            return [self._documents(relation, form, paths, dialect)]
         if form in _JSON_LINES:
             return [self._json_lines(relation, paths)]
-        if form == "json":
-            return [self._documents(relation, "json", paths)]
         if form in _TEXT:
             return self._delimited(relation, form, files)
         raise DDlogError([NotForSpark(files[0].shown, f".{form} files")])
 
-    def _columnar(self, relation: Relation, form: str, paths: Sequence[str]) -> Any:
+    def _columnar(self, relation: Relation, form: str, paths: Sequence[str], dialect: Dialect) -> Any:
         frame = self.spark.read.format(form).load(list(paths))
         if self.lazily:  # the file of each row would be read with it
             whole = paths[0] if len(paths) == 1 else f"{posixpath.dirname(paths[0])}/*.{form}"
-            return self.table(relation, frame, whole)
+            return self.table(relation, _renamed(frame, relation, dialect), whole)
         with_file = frame.selectExpr("*", "_metadata.file_path AS `$file`")
-        return self.table(relation, with_file, paths[0], "`$file`")
+        return self.table(relation, _renamed(with_file, relation, dialect), paths[0], "`$file`")
 
     def _json_lines(self, relation: Relation, paths: Sequence[str]) -> Any:
         columns = self.columns(relation)
@@ -143,9 +148,11 @@ class FactReader:
         cells = [Cell(f"row.v._{i}", "row.e" if not i else "NULL") for i in range(len(columns))]
         return self._checked(rows, relation, cells, "file", "line", named=False)
 
-    def _documents(self, relation: Relation, form: str, paths: Sequence[str]) -> Any:
+    def _documents(
+        self, relation: Relation, form: str, paths: Sequence[str], dialect: Dialect = PLAIN
+    ) -> Any:
         columns = self.columns(relation)
-        read = document_function(self.spark, self.codec, columns, relation, self.typedefs, form)
+        read = document_function(self.spark, self.codec, columns, relation, self.typedefs, form, dialect)
         files = self.spark.read.format("binaryFile").load(list(paths))
         read_files = files.selectExpr("path AS file", f"{read}(content) AS rows")
         fault = fault_sql("file", "rows.e", "''", "''")
@@ -297,6 +304,20 @@ def _order(relation: Relation, lines: Sequence[str], typedefs: TypeDefs, path: s
         if "quoted cell" in fault.message:
             return None
         raise DDlogError([fault_in(path, fault)]) from None
+
+
+def _renamed(frame: Any, relation: Relation, dialect: Dialect) -> Any:
+    """A DataFrame with the names of the relation's columns where the dialect, or another case, names them.
+    Other columns stay, to be errors, if the dialect does not ignore them. Raises DDlogError."""
+    from ...io.header import column_places
+
+    own = [name for name in frame.columns if name != "$file"]
+    places = column_places(own, dialect.names(relation))
+    if None in places or (dialect.extra == "error" and len(places) < len(own)):
+        return frame
+    named = zip(places, relation.columns, strict=True)
+    chosen = [f"{quoted(own[place or 0])} AS {quoted(column.name)}" for place, column in named]
+    return frame.selectExpr(*chosen, *(["`$file`"] if len(own) < len(frame.columns) else []))
 
 
 def _check_names(found: list[str], relation: Relation, name: str) -> None:

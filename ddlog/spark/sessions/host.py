@@ -262,7 +262,7 @@ class SparkHost:
 def _local_files(found: SparkFacts, name: str) -> list[FactFile]:
     """The files of a relation that are on this machine."""
     return [
-        FactFile(name, file.local, file.form, file.url.endswith(".gz"))
+        FactFile(name, file.local, file.form, file.url.endswith(".gz"), file.dialect)
         for file in found.files.get(name, ())
         if file.local is not None
     ]

@@ -9,7 +9,9 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import pyarrow as pa
 
@@ -19,11 +21,12 @@ from ...engine.schema import Column as Stored
 from ...engine.schema import fault_message
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
-from ...io.delimited import COMMAS
-from ...io.delimitedfiles import read_text
+from ...io.dialects import Dialect
 from ...io.faults import CellFault, FaultyFile
-from ...io.jsonfiles import read_json, row_from_json
+from ...io.formats import text_format
+from ...io.jsonfiles import row_from_json
 from ...io.plainform import from_plain
+from ...io.reading import Reading
 from ...syntax.digits import to_int
 from .workers import register
 
@@ -94,15 +97,25 @@ def json_function(
 
 
 def document_function(
-    spark: Any, codec: Codec, columns: Sequence[Stored], relation: Relation, typedefs: TypeDefs, form: str
+    spark: Any,
+    codec: Codec,
+    columns: Sequence[Stored],
+    relation: Relation,
+    typedefs: TypeDefs,
+    form: str,
+    dialect: Dialect,
 ) -> str:
-    """The name of a function from a whole file (bytes; perhaps compressed) to an array of its rows."""
+    """The name of a function from a whole file (bytes; perhaps compressed, or an archive) to an array of its
+    rows."""
+    reading = Reading(dialect)
 
     def read(data: bytes) -> Columns:
-        whole = gzip.decompress(data) if data.startswith(_GZIP) else data
-        if form == "csv":
-            return read_text(whole, COMMAS, relation, typedefs)
-        return read_json(whole, relation, typedefs, lines=form != "json")
+        if dialect.member is not None:
+            with ZipFile(BytesIO(data)) as archive:
+                whole = archive.read(dialect.member)
+        else:
+            whole = gzip.decompress(data) if data.startswith(_GZIP) else data
+        return text_format(form).read(whole, relation, typedefs, reading)
 
     def build(items: pa.Array) -> pa.Array:
         rows: list[tuple[Any, ...]] = []
@@ -118,7 +131,7 @@ def document_function(
             except (FaultyFile, CellFault) as error:
                 fault = error.faults[0] if isinstance(error, FaultyFile) else error
                 problems.append(f"line {fault.line}, column {fault.column}: {fault.message}")
-            except (ValueError, OSError, EOFError, zlib.error) as error:
+            except (ValueError, OSError, EOFError, zlib.error, BadZipFile, KeyError) as error:
                 problems.append(str(error))
             offsets.append(len(rows))
         arrays = [codec.encode(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
