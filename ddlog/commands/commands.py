@@ -76,9 +76,8 @@ class QueryCommand:
         answer = on.session.query(self.text, warned=on.warned)
         if not answer.columns:
             on.show("true" if answer else "false")
-        for texts in answer.texts() if answer.columns else ():
-            fields = (f".{name} = {text}" for name, text in zip(answer.columns, texts, strict=True))
-            on.show(f"{{{', '.join(fields)}}}")
+        else:
+            on.show_rows(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class QueryIndex:
     key: tuple[Any, ...]
 
     def perform(self, on: Interpreter) -> None:
-        on.show_records(on.session.index(self.index).find(self.key))
+        on.show_rows(on.session.index(self.index).find(self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class DumpIndex:
     index: str
 
     def perform(self, on: Interpreter) -> None:
-        on.show_records(on.session.index(self.index).all())
+        on.show_rows(on.session.index(self.index).all())
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -12,7 +12,7 @@ from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.source import Span
 from ..io.refusals import Refuse, stop
 from ..sessions.profile import SessionProfile
-from ..sessions.results import Changes, RelationView
+from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .update import Update, UpdateRun
 
@@ -43,12 +43,26 @@ class CommitSink(Protocol):
         """Takes the changes of a commit; `dump_changes` tells `commit dump_changes` from `commit`."""
 
 
+RowLines: TypeAlias = Callable[[Sequence[RelationView | Result], bool], Iterable[str]]
+"""The lines of tables; of each under its name, if they are named."""
+
+
+def record_lines(tables: Sequence[RelationView | Result], named: bool) -> Iterator[str]:
+    """The records of tables; if they are `named`, of each its name, its records and an empty line."""
+    for table in tables:
+        if named:
+            yield f"{table.relation.name}:"
+        yield from table.records()
+        if named:
+            yield ""
+
+
 class Interpreter:
     """Carries out commands in order. It holds the open transaction and the open batch of updates.
 
     `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
     go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it;
-    `refuse` takes the error. `warned` takes warnings about queries.
+    `refuse` takes the error. `lines` are those in which rows are printed. `warned` takes warnings about queries.
     """
 
     def __init__(
@@ -61,10 +75,11 @@ class Interpreter:
         store: bool = True,
         color: bool = False,
         refuse: Refuse = stop,
+        lines: RowLines = record_lines,
         warned: Callable[[Sequence[Diagnostic]], None] = warn,
     ) -> None:
         self.session, self.show, self._changed, self.color = session, show, changed, color
-        self._refuse, self.warned = refuse, warned
+        self._refuse, self.warned, self._lines = refuse, warned, lines
         self._outputs, self._store = outputs, store
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
@@ -180,10 +195,9 @@ class Interpreter:
         for line in lines:
             self.show(line)
 
-    def show_records(self, rows: RelationView) -> None:
-        """Prints rows as records."""
-        for record in rows.records():
-            self.show(record)
+    def show_rows(self, rows: RelationView | Result) -> None:
+        """Prints rows."""
+        self.show_all(self._lines([rows], False))
 
     def dump(self, relation: str | None) -> None:
         """Prints a relation, or all output relations; streams are empty."""
@@ -191,22 +205,11 @@ class Interpreter:
         if not self._store:
             return
         if relation is None:
-            tables = [name for name in self._outputs if relations[name].kind != "stream"]
-            for line in dump_lines(self.session, tables, self._filled):
-                self.show(line)
+            tables = [self.session[name] for name in self._outputs if relations[name].kind != "stream"]
+            shown = [each for each in tables if each.relation.name in self._filled or len(each)]
+            self.show_all(self._lines(shown, True))
         elif relations[relation].kind != "stream":
-            self.show_records(self.session[relation])
-
-
-def dump_lines(session: Session, relations: Sequence[str], filled: Collection[str] = ()) -> Iterator[str]:
-    """The lines of `dump`: for each relation with rows, now or before (`filled`), its name, its records and
-    an empty line."""
-    for name in relations:
-        view = session[name]
-        if name in filled or len(view):
-            yield f"{name}:"
-            yield from view.records()
-            yield ""
+            self.show_rows(self.session[relation])
 
 
 def placed(error: DDlogError, span: Span) -> DDlogError:

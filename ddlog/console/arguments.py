@@ -163,6 +163,8 @@ def _repl(commands: _Commands) -> None:
     repl.add_argument("--on-demand", action="store_true",
                       help="compute no relation before a query asks for it, and then only what it "
                            "asks for")  # fmt: skip
+    repl.add_argument("--format", choices=PRINTED,
+                      help="form of answers and dumped rows (default: tables, and records)")  # fmt: skip
     _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
                  "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
 

@@ -3,81 +3,84 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..commands.interpreter import RowLines, record_lines
 from ..core import Relation
 from ..io.delimitedfiles import csv_header
 from ..io.jsonfiles import json_writer
 from ..io.write import row_writer
-from ..sessions.results import Changes
+from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from ..types import Signed, Type
-from ..values.rows import Row
 from .sinks import ChangeSink, LineSink, print_lines
 from .tables import cell_texts, markdown_lines, shown_lines, table_lines
 
 
-def printed_relations(
-    session: Session, chosen: Sequence[Relation], format: str, width: int | None
+def row_lines(format: str | None, width: int | None = None) -> RowLines:
+    """What gives the lines of rows in a form; None: as records."""
+    if format is None:
+        return record_lines
+    return lambda tables, named: printed_tables(tables, named, format, width)
+
+
+def printed_tables(
+    tables: Sequence[RelationView | Result], named: bool, format: str, width: int | None
 ) -> Iterator[str]:
-    """Relations in a form; of several, each under its name. `width` is that of the terminal, if rows and
-    columns may be cut."""
+    """Tables in a form; if they are `named`, each under its name. `width` is that of the terminal, if rows
+    and columns may be cut."""
     if format == "json":
-        yield from _document(session, chosen)
+        yield from _document(tables, named)
         return
-    for relation in chosen:
-        rows = session[relation.name].repeated()
+    for table in tables:
         if format == "jsonl":
-            yield from _json_lines(session, relation, rows, len(chosen) == 1)
+            yield from _json_lines(table, named)
             continue
-        if len(chosen) > 1:
-            yield f"{relation.name}:"
-        yield from _rows(session, relation, format, rows, width)
-        if len(chosen) > 1:
+        if named:
+            yield f"{table.relation.name}:"
+        yield from _rows(table, format, width)
+        if named:
             yield ""
 
 
-def _rows(
-    session: Session, relation: Relation, format: str, rows: Iterable[Row], width: int | None
-) -> Iterator[str]:
-    names, types = _columns(relation)
+def _rows(table: RelationView | Result, format: str, width: int | None) -> Iterator[str]:
+    names, types, rows = table.columns, table.types, table.repeated()
     match format:
         case "table":
-            count = sum(session[relation.name].stored.weights or [session.size(relation.name)])
-            yield from shown_lines(names, types, session.typedefs, rows, count, width)
+            count = sum(table.stored.weights or [len(table)])
+            yield from shown_lines(names, types, table.typedefs, rows, count, width)
         case "markdown":
-            yield from markdown_lines(names, types, cell_texts(types, session.typedefs, rows))
+            yield from markdown_lines(names, types, cell_texts(types, table.typedefs, rows))
         case _:
-            line = row_writer(format, relation, session.typedefs)
+            line = row_writer(format, table.relation, table.typedefs)
             if format == "csv":
-                yield csv_header(relation).removesuffix("\n")
+                yield csv_header(table.relation).removesuffix("\n")
             yield from (line(row).removesuffix("\n") for row in rows)
 
 
-def _json_lines(session: Session, relation: Relation, rows: Iterable[Row], alone: bool) -> Iterator[str]:
-    write, name = json_writer(relation, session.typedefs), json.dumps(relation.name)
-    yield from (write(row) if alone else f"{{{name}: {write(row)}}}" for row in rows)
+def _json_lines(table: RelationView | Result, named: bool) -> Iterator[str]:
+    write, name = json_writer(table.relation, table.typedefs), json.dumps(table.relation.name)
+    yield from (f"{{{name}: {write(row)}}}" if named else write(row) for row in table.repeated())
 
 
-def _document(session: Session, chosen: Sequence[Relation]) -> Iterator[str]:
-    """One array of rows, or of several relations an object of arrays."""
-    if len(chosen) == 1:
-        yield from _array(session, chosen[0], "[", "]")
+def _document(tables: Sequence[RelationView | Result], named: bool) -> Iterator[str]:
+    """An array of rows, or of named tables an object of arrays."""
+    if not named:
+        for table in tables:
+            yield from _array(table, "[", "]")
         return
     yield "{"
-    for place, relation in enumerate(chosen, 1):
-        yield from _array(
-            session, relation, f"{json.dumps(relation.name)}: [", "]" + "," * (place < len(chosen))
-        )
+    for place, table in enumerate(tables, 1):
+        yield from _array(table, f"{json.dumps(table.relation.name)}: [", "]" + "," * (place < len(tables)))
     yield "}"
 
 
-def _array(session: Session, relation: Relation, opening: str, closing: str) -> Iterator[str]:
-    write: Callable[[Any], str] = json_writer(relation, session.typedefs)
+def _array(table: RelationView | Result, opening: str, closing: str) -> Iterator[str]:
+    write: Callable[[Any], str] = json_writer(table.relation, table.typedefs)
     yield opening
     waiting: str | None = None
-    for row in session[relation.name].repeated():
+    for row in table.repeated():
         if waiting is not None:
             yield f"{waiting},"
         waiting = write(row)

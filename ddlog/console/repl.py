@@ -30,6 +30,7 @@ def repl(
     delta: Delta = "all",
     on_demand: bool = False,
     state: StateOptions | None = None,
+    format: str | None = None,
 ) -> None:
     """Answers commands and queries until `exit` or the end of the input; `on_demand` computes a relation only
     as far as queries ask. Raises DDlogError when the session cannot begin."""
@@ -48,7 +49,7 @@ def repl(
                 session.load(inputs, note=note, replace=state is not None and state.replace)
             else:
                 session.start()
-        with closing(Shell(session, progress, delta, quiet)) as shell:
+        with closing(Shell(session, progress, delta, quiet, format)) as shell:
             if sys.stdin.isatty():
                 _converse(shell, quiet)
             else:

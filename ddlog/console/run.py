@@ -29,7 +29,7 @@ from .launch import launch
 from .notes import Note as Tell
 from .notes import noting, warning
 from .options import RunOptions, check_options, is_elsewhere
-from .printing import printing_sink
+from .printing import printing_sink, row_lines
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
 from .sinks import ChangeSink, FileSink, TextSink, print_line
@@ -205,6 +205,7 @@ def _apply_updates(
             outputs,
             store=options.store,
             refuse=refuse,
+            lines=row_lines(options.format),
             warned=warning(options.quiet),
         )
         for place in updates:

@@ -19,6 +19,7 @@ from ..sessions.session import Session
 from .deltas import Delta, shows
 from .ending import heard
 from .notes import Note, warning
+from .printing import row_lines
 from .progress import ProgressLine
 from .tables import SHOWN, cell_texts, table_lines
 
@@ -48,9 +49,14 @@ class Shell:
     """Takes the user's inputs and prints the answers. No error ends it."""
 
     def __init__(
-        self, session: Session, progress: ProgressLine, delta: Delta = "all", quiet: bool = False
+        self,
+        session: Session,
+        progress: ProgressLine,
+        delta: Delta = "all",
+        quiet: bool = False,
+        format: str | None = None,
     ) -> None:
-        self.session, self._progress, self._delta = session, progress, delta
+        self.session, self._progress, self._delta, self._format = session, progress, delta, format
         self._reader = CommandReader(
             session.program.relations, session.typedefs, "<input>", session.program.indexes
         )
@@ -58,7 +64,13 @@ class Shell:
         color = sys.stdout.isatty()
         self._warned = warning(quiet)
         self._interpreter = Interpreter(
-            session, self._show, self._changed, outputs, color=color, warned=self._warned
+            session,
+            self._show,
+            self._changed,
+            outputs,
+            color=color,
+            warned=self._warned,
+            lines=row_lines(format),
         )
         self._lines: list[str] = []
         self._past: tuple[int, Session] | None = None
@@ -182,6 +194,9 @@ class Shell:
         taken = _elapsed(began)
         if not result.columns:
             self._show(f"{'true' if result else 'false'} ({taken})")
+            return
+        if self._format is not None:
+            self._lines.extend(row_lines(self._format)([result], False))
             return
         count = len(result)
         rows = cell_texts(result.types, self.session.typedefs, itertools.islice(result.stored, SHOWN))

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..commands.interpreter import dump_lines
+from ..commands.interpreter import record_lines
 from ..core import Relation
 from ..demand.question import answer_names
 from ..io.write import write_relation
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .options import RunOptions
-from .printing import printed_relations
+from .printing import printed_tables
 from .sinks import print_lines
 
 
@@ -57,7 +57,7 @@ def _lines(
             if relation.name in asked and not (relation.columns and len(session[relation.name])):
                 yield from _plain_answer(session, relation, len(chosen) == 1)
             else:
-                yield from dump_lines(session, [relation.name])
+                yield from record_lines([session[relation.name]] if len(session[relation.name]) else [], True)
 
 
 def _plain_answer(session: Session, answer: Relation, alone: bool) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _formatted(
         yield from _plain_answer(session, answer, len(chosen) == 1)
     cut = not options.whole and options.format == "table" and sys.stdout.isatty()
     width = terminal_width() if cut else None
-    yield from printed_relations(session, rows, options.format, width) if rows else ()
+    yield from printed_tables([session[each.name] for each in rows], len(rows) > 1, options.format, width)
 
 
 def terminal_width() -> int:

@@ -52,7 +52,7 @@ def repl(arguments: argparse.Namespace) -> int:
     with _engines_stopped():
         repl(
             program, input_places(arguments), engine, arguments.max_iterations, arguments.quiet,
-            arguments.delta, arguments.on_demand, _state(arguments),
+            arguments.delta, arguments.on_demand, _state(arguments), arguments.format,
         )  # fmt: skip
     return 0
 

@@ -57,6 +57,7 @@ from .relations import (
     Index,
     Relation,
     Window,
+    answer_relation,
     originals,
     relation_named,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "Var",
     "VarPattern",
     "Window",
+    "answer_relation",
     "loops_around",
     "originals",
     "relation_named",

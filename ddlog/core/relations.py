@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors.source import Span
-from ..types import Constructor, Type
+from ..types import Constructor, Type, User
 from .functions import Function
 
 GATHERED = "$all"
@@ -79,6 +79,14 @@ class Relation:
     def hidden(self) -> bool:
         """Whether the checker made it, for a negated pattern, an index or a delay: nobody declared it."""
         return "$" in self.name or self.role == "delayed"
+
+
+def answer_relation(name: str, columns: Sequence[Column], span: Span) -> Relation:
+    """The relation of the answer to a query: a set on demand, whose elements are structs of the columns."""
+    constructor = Constructor(name, 0, tuple((each.name, each.type) for each in columns))
+    return Relation(
+        name, "output", "relation", User(name), constructor, tuple(columns), None, span, demand=True
+    )
 
 
 def relation_named(name: str, relations: Mapping[str, Relation]) -> Relation | None:

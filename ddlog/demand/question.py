@@ -22,9 +22,10 @@ from ..core import (
     Rule,
     Stratum,
     Var,
+    answer_relation,
 )
 from ..core.clauses import bound_by_terms
-from ..types import Constructor, TypeDef, User
+from ..types import TypeDef, User
 
 ANSWER = "query"
 """The name of the answer to a query; several have numbers."""
@@ -43,8 +44,8 @@ def with_answer(program: CheckedProgram, query: CheckedQuery, name: str) -> Chec
     of the query."""
     program = replace(query, auxiliary=()).within(program)
     rule, span, columns = query.rule, query.rule.span, _columns(query)
-    constructor = Constructor(name, 0, tuple((each.name, each.type) for each in columns))
-    answer = Relation(name, "output", "relation", User(name), constructor, columns, None, span, demand=True)
+    answer = answer_relation(name, columns, span)
+    assert answer.constructor is not None
     renamed = {made.name: f"{name}${made.name}" for made, _ in query.auxiliary}
     made = {renamed[each.name]: replace(each, name=renamed[each.name]) for each, _ in query.auxiliary}
     args = tuple(Var(each, rule.variables[each], span) for each in query.variables)
@@ -53,7 +54,7 @@ def with_answer(program: CheckedProgram, query: CheckedQuery, name: str) -> Chec
     strata = [Stratum((each.heads[0].relation,), False, (each,)) for each in rules]
     return replace(
         program,
-        typedefs={**program.typedefs, name: TypeDef(name, (), (constructor,))},
+        typedefs={**program.typedefs, name: TypeDef(name, (), (answer.constructor,))},
         relations={**program.relations, **made, name: answer},
         rules=(*program.rules, *rules),
         strata=(*program.strata, *strata),

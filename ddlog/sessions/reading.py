@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..core import Atom, Relation
+from ..core import Atom, Column, Relation, answer_relation
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotDelayed, NotKept
 from ..errors.source import Source
@@ -77,8 +77,9 @@ class SessionReader:
                 stored = self._state.host.query(program, query)
             else:
                 stored = self._state.questions.answer(query, self._state.max_iterations)
-        columns = [(each.partition("$")[0], types[each]) for each in query.variables]
-        return Result(columns, stored, program.typedefs, query.warnings)
+        columns = [Column(each.partition("$")[0], types[each]) for each in query.variables]
+        relation = answer_relation("query", columns, query.rule.span)
+        return Result(relation, stored, program.typedefs, query.warnings)
 
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""

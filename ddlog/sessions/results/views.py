@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 class Table:
     """Rows with named and typed columns, which can be given to other libraries as tables."""
 
-    def __init__(
-        self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: Mapping[str, TypeDef]
-    ) -> None:
-        self._columns, self._stored, self._typedefs = tuple(columns), stored, typedefs
+    def __init__(self, relation: Relation, stored: RowSet, typedefs: Mapping[str, TypeDef]) -> None:
+        self.relation, self._stored, self.typedefs = relation, stored, typedefs
+        self._columns = tuple((column.name, column.type) for column in relation.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -52,7 +51,7 @@ class Table:
         from ...io.arrow import to_table
 
         try:
-            return to_table(self._columns, self._stored.columns(), self._typedefs, self._stored.weights)
+            return to_table(self._columns, self._stored.columns(), self.typedefs, self._stored.weights)
         except ValueError as error:
             raise DDlogError([NoTable(str(error))]) from None
 
@@ -84,7 +83,15 @@ class Table:
     def texts(self) -> Iterator[tuple[str, ...]]:
         """Each row as the texts that commands have of its values."""
         for row in self._stored:
-            yield tuple(values.show(v, type, self._typedefs) for v, type in zip(row, self.types, strict=True))
+            yield tuple(values.show(v, type, self.typedefs) for v, type in zip(row, self.types, strict=True))
+
+    def repeated(self) -> Iterator[Row]:
+        """The rows as the runtime has them; those of a multiset as often as they are there, as files have
+        them."""
+        return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
+
+    def _weights(self) -> Sequence[int]:
+        return self._stored.weights or [1] * len(self._stored)
 
     @property
     def stored(self) -> RowSet:
@@ -107,11 +114,11 @@ class RelationView(Table):
         typedefs: Mapping[str, TypeDef],
         frame: Callable[[], DataFrame],
     ) -> None:
-        super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
-        self._relation, self._contains, self._frame = relation, contains, frame
+        super().__init__(relation, stored, typedefs)
+        self._contains, self._frame = contains, frame
 
     def __iter__(self) -> Iterator[Any]:
-        make = record_maker(self._relation, self._typedefs)
+        make = record_maker(self.relation, self.typedefs)
         return map(make, self.tuples())
 
     def __contains__(self, value: object) -> bool:
@@ -128,24 +135,16 @@ class RelationView(Table):
 
     def tuples(self) -> Iterator[Row]:
         """The rows as plain tuples, a value for each column, as Python has it."""
-        return map(row_maker(self.types, self._typedefs), self._stored)
-
-    def repeated(self) -> Iterator[Row]:
-        """The rows as the runtime has them; those of a multiset as often as they are there, as files have
-        them."""
-        return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
+        return map(row_maker(self.types, self.typedefs), self._stored)
 
     def records(self) -> Iterator[str]:
         """The record texts of a dump. A weight other than 1 follows its record."""
-        show = record_text(self._relation, self._typedefs)
+        show = record_text(self.relation, self.typedefs)
         for row, weight in zip(self._stored, self._weights(), strict=True):
             yield show(row) if weight == 1 else f"{show(row)} {weight:+}"
 
-    def _weights(self) -> Sequence[int]:
-        return self._stored.weights or [1] * len(self._stored)
-
     def __repr__(self) -> str:
-        return f"<{self._relation.name}: {len(self)} rows>"
+        return f"<{self.relation.name}: {len(self)} rows>"
 
 
 class Result(Table):
@@ -157,12 +156,12 @@ class Result(Table):
 
     def __init__(
         self,
-        columns: Sequence[tuple[str, Type]],
+        relation: Relation,
         stored: RowSet,
         typedefs: Mapping[str, TypeDef],
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
-        super().__init__(columns, stored, typedefs)
+        super().__init__(relation, stored, typedefs)
         self.warnings = tuple(warnings)
 
     @property
@@ -171,7 +170,13 @@ class Result(Table):
         return list(self)
 
     def __iter__(self) -> Iterator[Row]:
-        return map(row_maker(self.types, self._typedefs), self._stored)
+        return map(row_maker(self.types, self.typedefs), self._stored)
+
+    def records(self) -> Iterator[str]:
+        """The texts that `query` prints: the variables with their values."""
+        for texts in self.texts():
+            fields = (f".{name} = {text}" for name, text in zip(self.columns, texts, strict=True))
+            yield f"{{{', '.join(fields)}}}"
 
     def __bool__(self) -> bool:
         return len(self) > 0
