@@ -32,11 +32,13 @@ output relation Late(id: u32, note: Option<string>)
 Late(i, n) :- Order(i, d, n), d > time::try_from_yo(2026, 365).unwrap_or_default().
 """)
 
+
 @dataclass
 class Order:
     id: int
     day: datetime.date
     note: str | None = None
+
 
 with program.session() as session:
     session.insert("Order", Order(1, datetime.date(2027, 1, 4)), (2, datetime.date(2026, 3, 1), "soon"))

@@ -62,7 +62,7 @@ class Interpreter:
 
     `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
     go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it;
-    `refuse` takes the error. `lines` are those in which rows are printed. `warned` takes warnings about queries.
+    `refuse` takes the error. `lines` gives the lines of rows. `warned` takes warnings about queries.
     """
 
     def __init__(

@@ -29,10 +29,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def block(language: str) -> str:
-    """The text of the one block of a language."""
-    (found,) = (text for each, _, text in BLOCKS if each == language)
-    return found
+def blocks(language: str) -> list[str]:
+    """The texts of the blocks of a language."""
+    return [text for each, _, text in BLOCKS if each == language]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -55,12 +54,16 @@ def test_the_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]
 
 
 def test_commands_print_what_is_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line, _, output = block("console").partition("\n")
+    (shown,) = blocks("console")
+    line, _, output = shown.partition("\n")
     words = shlex.split(line.removeprefix("$ ddlog "))
     assert main(words) == 0
     assert capsys.readouterr().out == output
 
 
-def test_the_python_example_prints_what_is_shown(place: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", block("python")], capture_output=True, text=True, check=True)
-    assert done.stdout == block("output")
+@pytest.mark.parametrize(("code", "output"), zip(blocks("python"), blocks("output"), strict=True))
+def test_python_examples_print_what_is_shown(place: Path, code: str, output: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == output

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.commands import COMMANDS
-from ddlog.commands.interpreter import Interpreter, dump_lines
+from ddlog.commands.interpreter import Interpreter, record_lines
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.stdlib import log
@@ -148,7 +148,7 @@ def carry_out(text: str) -> list[str]:
                 messages.append(render(error.diagnostics))
         interpreter.forget()
         assert not session.in_transaction
-        list(dump_lines(session, PROGRAM.names("output")))
+        list(record_lines([session[name] for name in PROGRAM.names("output")], True))
     return messages
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.changefiles import JsonReader
-from ddlog.commands.interpreter import Command, Interpreter, dump_lines
+from ddlog.commands.interpreter import Command, Interpreter, record_lines
 from ddlog.commands.reader import CommandReader
 from ddlog.commands.update import Update, UpdateRun
 from ddlog.commands.updatefiles import UpdateReader, update_commands
@@ -162,7 +162,11 @@ def carry_out(reader: UpdateReader, text: str, runs: bool) -> list[str]:
             if interpreter.in_transaction:  # what the error left is what came before it
                 interpreter.commit(False)
         interpreter.forget()
-        lines.extend(dump_lines(session, [*PROGRAM.names("input"), *PROGRAM.names("output")]))
+        lines.extend(
+            record_lines(
+                [session[name] for role in ("input", "output") for name in PROGRAM.names(role)], True
+            )
+        )
     return lines
 
 

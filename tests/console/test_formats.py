@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
@@ -146,3 +147,28 @@ def test_progress_without_a_terminal(
         told = capsys.readouterr().err.splitlines()
         assert bool(told) != quiet
         assert all(each.startswith("0 s: reading Edge, 1,000 rows") for each in told)
+
+
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [
+        ("csv", ["One:", "n", "1", "", "n,m", "1,2"]),
+        ("jsonl", ['{"One": {"n": 1}}', '{"n": 1, "m": 2}']),
+        ("markdown", ["One:", "| n |", "| ---: |", "| 1 |", "", "| n | m |", "| ---: | ---: |", "| 1 | 2 |"]),
+    ],
+)
+def test_dumps_and_answers(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    format: str,
+    lines: list[str],
+) -> None:
+    program, updates = tmp_path / "p.dl", tmp_path / "u.dat"
+    program.write_text("output relation One(n: u32)\nOne(1).")
+    updates.write_text("dump; query One(n), var m = n + 1; query One(7);")
+    options = [str(program), "--updates", str(updates), "--no-init-snapshot", "--format", format]
+    assert printed(capsys, *options).splitlines() == [*lines, "false"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("dump;\n? One(n), var m = n + 1\n"))
+    assert main(["repl", str(program), "--quiet", "--format", format]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
