@@ -30,6 +30,9 @@ from .total import Totality
 DEMAND = "$demand"
 """The end of the name of a relation of demanded values."""
 
+MOST_PARTS = 6
+"""The most sets of columns by which a relation is asked: each part may have all of its rows."""
+
 Names: TypeAlias = tuple[str | None, ...]
 
 
@@ -46,6 +49,7 @@ class Rewriting:
     rules: list[Rule] = field(default_factory=list)
     of: dict[str, str] = field(default_factory=dict)  # the relation of the program that a made one is for
     unbound: set[str] = field(default_factory=set)  # relations that are asked without a bound column
+    _parts: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     _pending: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     _demands: dict[str, list[Rule]] = field(default_factory=dict)
     _facts: set[str] = field(default_factory=set)
@@ -80,6 +84,16 @@ class Rewriting:
             self.declare(relation, f"{name}{DEMAND}", [declared.columns[i] for i in bound], "relation")
             self._pending.append((relation, bound))
         return name
+
+    def _columns(self, relation: str, bound: tuple[int, ...]) -> tuple[int, ...]:
+        """The columns by which a term asks a relation: those that are bound, or, if the relation has many
+        parts, some of them by which it is asked anyway."""
+        parts = self._parts.setdefault(relation, [])
+        if bound not in parts and len(parts) >= MOST_PARTS:
+            return max((each for each in parts if {*each} <= {*bound}), key=len, default=())
+        if bound not in parts:
+            parts.append(bound)
+        return bound
 
     def declare(self, relation: str, name: str, columns: Sequence[core.Column], kind: str) -> None:
         """Adds a relation that is made for one of the program."""
@@ -130,9 +144,15 @@ class Rewriting:
         given: list[Clause] = []
         if demand is not None and parts[0]:
             given = [demand(tuple(parts[0].get(i) for i in bound))]
-        now = [self._renamed(clause, passing.asked.get(i)) for i, clause in enumerate(body)]
+        terms = [(i, each, body[i]) for i, each in passing.asked.items()]
+        asks = {
+            i: replace(each, bound=self._columns(term.relation, each.bound))
+            for i, each, term in terms
+            if isinstance(term, Atom)
+        }
+        now = [self._renamed(clause, asks.get(i)) for i, clause in enumerate(body)]
         places = {id(clause): i for i, clause in enumerate(body)}
-        for i, asked in passing.asked.items():
+        for i, asked in asks.items():
             prefix = [now[places[id(each)]] if id(each) in places else each for each in asked.prefix]
             if asked.before:
                 prefix = [*given, *now[: asked.before], *prefix]

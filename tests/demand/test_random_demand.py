@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.demand import rewriting
 from ddlog.engine.reference import evaluate
 from ddlog.sessions.asking import sparing
 
@@ -19,6 +20,7 @@ from ..trying import trying
 thorough = trying(20)
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 budgets = st.sampled_from([1, 20, 1 << 60])
+parts = st.sampled_from([1, 2, rewriting.MOST_PARTS])
 """Rows of work that demand may take at first."""
 
 LIBRARY = """
@@ -127,11 +129,14 @@ def asks(draw: Any) -> Transactions:
 
 
 @thorough
-@given(asked_programs(programs()), asks(), budgets)
+@given(asked_programs(programs()), asks(), budgets, parts)
 def test_answers_are_those_of_the_whole_program(
-    texts: tuple[str, str], stream: Transactions, budget: int
+    texts: tuple[str, str], stream: Transactions, budget: int, parts: int
 ) -> None:
-    with mock.patch.multiple(sparing, LEAST=budget, EACH=0):
+    with (
+        mock.patch.multiple(sparing, LEAST=budget, EACH=0),
+        mock.patch.object(rewriting, "MOST_PARTS", parts),
+    ):
         compare(*texts, stream)
 
 
@@ -166,14 +171,15 @@ def compare(plain: str, marked: str, stream: Transactions) -> None:
 
 
 @thorough
-@given(programs(), st.lists(questions(), min_size=2, max_size=4), transactions(), st.data(), budgets)
+@given(programs(), st.lists(questions(), min_size=2, max_size=4), transactions(), st.data(), budgets, parts)
 def test_queries_of_a_session_on_demand(
-    text: str, bodies: list[str], stream: Transactions, data: st.DataObject, budget: int
+    text: str, bodies: list[str], stream: Transactions, data: st.DataObject, budget: int, parts: int
 ) -> None:
     """Queries of a session that keeps its inputs alone, asked again and again as these change."""
     program = ddlog.compile(text + LIBRARY + "input relation Ask(n: bit<2>, s: string)\n")
     with (
         mock.patch.multiple(sparing, LEAST=budget, EACH=0),
+        mock.patch.object(rewriting, "MOST_PARTS", parts),
         program.session(engine="in-process") as whole,
         program.session(relations="inputs", engine="in-process") as session,
     ):
