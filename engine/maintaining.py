@@ -81,7 +81,7 @@ class GivenUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportSize:
     """The size of an import after its change, and the rows of the change."""
 
     rows: int
@@ -100,7 +100,7 @@ class Situation:
     maintaining looks up is there."""
 
     rows: int
-    imports: Sequence[Import]
+    imports: Sequence[ImportSize]
     ready: bool = True
 
     @property
@@ -156,7 +156,7 @@ class Shares:
     most: float
 
 
-def shares(imports: Iterable[Import], gone: bool) -> Shares:
+def shares(imports: Iterable[ImportSize], gone: bool) -> Shares:
     """The parts that went, of the rows before; or that came, of the rows after."""
     sizes = [(each.before, each.gone) if gone else (each.rows, each.come) for each in imports]
     some = sum(changed for _, changed in sizes)
@@ -165,7 +165,7 @@ def shares(imports: Iterable[Import], gone: bool) -> Shares:
     return Shares(min(1.0, some / total), min(1.0, most))
 
 
-class Profile:
+class IterationRows:
     """The rows of an evaluation by iteration."""
 
     def __init__(self, depths: Depths = ()) -> None:
@@ -182,9 +182,9 @@ class Profile:
         return [self._times, self.rows, self._reached, self._mean, self._buckets]
 
     @staticmethod
-    def restored(kept: Sequence[Any]) -> Profile:
+    def restored(kept: Sequence[Any]) -> IterationRows:
         """The profile of which `kept` gave this. Raises ValueError and TypeError if it cannot be one."""
-        found = Profile()
+        found = IterationRows()
         times, rows, reached, mean, buckets = kept
         found._times, found._reached = [*map(number, times)], [*map(number, reached)]
         found.rows, found._mean = number(rows), number(mean)
@@ -228,7 +228,7 @@ class Costs:
     coming: float = _COMING
     preparing: float = _PREPARING
     starting: float = 0.0
-    profile: Profile = field(default_factory=Profile)
+    profile: IterationRows = field(default_factory=IterationRows)
     _measured: bool = False
     _known: set[bool] = field(default_factory=set)  # True: an epoch that shrank was maintained; False: grew
 
@@ -237,7 +237,7 @@ class Costs:
         """Of which epochs it is known what they take: True, those that shrink; False, those that grow."""
         return frozenset(self._known)
 
-    def resume(self, measured: bool, known: Sequence[bool], profile: Profile) -> None:
+    def resume(self, measured: bool, known: Sequence[bool], profile: IterationRows) -> None:
         """Takes up what another session had found out."""
         self._measured, self._known, self.profile = measured, {*known}, profile
 
@@ -261,7 +261,7 @@ class Costs:
 
     def evaluated(self, rows: int, imported: int, seconds: float, depths: Depths) -> None:
         """An evaluation from empty relations took so long."""
-        self.profile = Profile(depths)
+        self.profile = IterationRows(depths)
         if rows + imported >= _FEW or (rows and not self._measured):
             self.rate = max(seconds, _NOTHING) / max(rows + imported, 1)
             self._measured = True
@@ -399,7 +399,7 @@ class Expectation:
 def expectation(relations: Iterable[str], costs: Costs, situation: Situation, why: str = "") -> Expectation:
     """What would be done, as far as it is known."""
 
-    def most(changing: Callable[[Import, float], Import]) -> int:
+    def most(changing: Callable[[ImportSize, float], ImportSize]) -> int:
         """The most changed rows at which maintaining is cheaper: the imports change by the same part."""
         low, high = 0, max(1, situation.imported)
         while low < high:
@@ -411,8 +411,8 @@ def expectation(relations: Iterable[str], costs: Costs, situation: Situation, wh
             low, high = (middle, high) if found.maintain <= found.recompute else (low, middle - 1)
         return low
 
-    gone = most(lambda each, part: Import(round(each.rows * (1 - part)), gone=round(each.rows * part)))
-    come = most(lambda each, part: Import(round(each.rows * (1 + part)), come=round(each.rows * part)))
+    gone = most(lambda each, part: ImportSize(round(each.rows * (1 - part)), gone=round(each.rows * part)))
+    come = most(lambda each, part: ImportSize(round(each.rows * (1 + part)), come=round(each.rows * part)))
     return Expectation(tuple(relations), situation.imported, gone, come, why)
 
 

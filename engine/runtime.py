@@ -94,7 +94,7 @@ class NotKept(Exception):
     """The state before the last epoch cannot be told. The argument says why."""
 
 
-class StateLost(Exception):
+class StateGone(Exception):
     """Machines that kept rows are gone, and the rows with them. `ended`: nothing can bring them back, and no
     epochs follow; `given`: they were given to the epoch, and the state is whole; `mended`: they have been
     made again since."""

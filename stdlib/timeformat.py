@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .timespecifiers import Dialect, Fields, Form, Moment, Name, Number, Specifier
+from .timespecifiers import Fields, Form, Moment, NameSpecifier, NumberSpecifier, Specifier, TimeDialect
 
 
 class FormatError(Exception):
@@ -43,11 +43,11 @@ _NAMED = {"date": "a date", "time": "a time", "offset": "an offset", "timestamp"
 
 
 @lru_cache(maxsize=256)
-def _items(dialect: Dialect, format: str) -> tuple[str | Item, ...]:
+def _items(dialect: TimeDialect, format: str) -> tuple[str | Item, ...]:
     return tuple(_parts(dialect, format))
 
 
-def _parts(dialect: Dialect, format: str) -> Iterator[str | Item]:
+def _parts(dialect: TimeDialect, format: str) -> Iterator[str | Item]:
     for found in _ITEM.finditer(format):
         code = found["code"]
         if found["text"] is not None:
@@ -65,7 +65,7 @@ def _parts(dialect: Dialect, format: str) -> Iterator[str | Item]:
 # --------------------------------------------------------------------- writing
 
 
-def write(moment: Moment, format: str, dialect: Dialect) -> str:
+def write(moment: Moment, format: str, dialect: TimeDialect) -> str:
     """The moment in the format, or FormatError."""
     items = _items(dialect, format)
     return "".join(item if isinstance(item, str) else _written(item, moment) for item in items)
@@ -79,14 +79,14 @@ def _written(item: Item, moment: Moment) -> str:
     match specifier:
         case Form():
             return specifier.write(part)
-        case Name():
+        case NameSpecifier():
             return specifier.names[specifier.value(part) - specifier.first]
-        case Number():
+        case NumberSpecifier():
             padding = specifier.padding if item.padding is None else item.padding
             return _number_text(specifier, specifier.value(part), padding)
 
 
-def _number_text(specifier: Number, value: int, padding: str) -> str:
+def _number_text(specifier: NumberSpecifier, value: int, padding: str) -> str:
     sign = "-" if value < 0 else "+" if specifier.is_year and value > 9999 else ""
     digits = str(abs(value))
     return sign + (digits.rjust(specifier.digits, padding) if padding else digits)
@@ -95,7 +95,7 @@ def _number_text(specifier: Number, value: int, padding: str) -> str:
 # --------------------------------------------------------------------- reading
 
 
-def read(text: str, format: str, dialect: Dialect) -> Fields:
+def read(text: str, format: str, dialect: TimeDialect) -> Fields:
     """The numbers in a text of the format, or FormatError."""
     fields: Fields = {}
     at = 0
@@ -127,21 +127,21 @@ def _words(item: Item) -> str:
     return _NAMES.get(field, field)
 
 
-def _pattern(item: str | Item, dialect: Dialect) -> str:
+def _pattern(item: str | Item, dialect: TimeDialect) -> str:
     if isinstance(item, str):
         return re.escape(item)
     match item.specifier:
         case Form() as form:
             return form.pattern
-        case Name(names=names):
+        case NameSpecifier(names=names):
             longest_first = sorted(names, key=len, reverse=True)
             return f"(?{'i' if dialect.lenient else ''}:{'|'.join(longest_first)})"
-        case Number() as number:
+        case NumberSpecifier() as number:
             padding = number.padding if item.padding is None else item.padding
             return _number_pattern(number, "" if dialect.lenient else padding, r"\s*" * dialect.lenient)
 
 
-def _number_pattern(number: Number, padding: str, before: str) -> str:
+def _number_pattern(number: NumberSpecifier, padding: str, before: str) -> str:
     width = number.digits
     if number.is_year:
         least = width if padding == "0" else 1
@@ -155,8 +155,8 @@ def _read(specifier: Specifier, text: str) -> Fields:
     match specifier:
         case Form():
             return specifier.read(text)
-        case Name():
+        case NameSpecifier():
             known = [name.lower() for name in specifier.names]
             return {specifier.field: known.index(text.lower()) + specifier.first}
-        case Number():
+        case NumberSpecifier():
             return {specifier.field: int(text)}

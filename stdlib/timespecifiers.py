@@ -29,7 +29,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberSpecifier:
     """A specifier of a number, with its greatest number of digits; years have more, after a sign."""
 
     field: str
@@ -41,7 +41,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameSpecifier:
     """A specifier of one of several names; parsing gives the place of the name, from `first` on."""
 
     field: str
@@ -61,11 +61,11 @@ class Form:
     read: Callable[[str], Fields]
 
 
-Specifier = Number | Name | Form
+Specifier = NumberSpecifier | NameSpecifier | Form
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dialect:
+class TimeDialect:
     """The specifiers that formats may have, and whether parsed numbers may be short and names in any case."""
 
     specifiers: Mapping[str, Specifier]
@@ -142,36 +142,36 @@ _FRACTION = Form(
 
 
 _SPECIFIERS: dict[str, Specifier] = {
-    "a": Name("weekday", "date", _short(DAYS), _weekday),
-    "A": Name("weekday", "date", DAYS, _weekday),
-    "b": Name("month", "date", _short(MONTHS), lambda d: d[1]),
-    "B": Name("month", "date", MONTHS, lambda d: d[1]),
-    "C": Number("century", "date", 2, lambda d: d[0] // 100),
-    "d": Number("day", "date", 2, lambda d: d[2]),
-    "g": Number("iso_year_of_century", "date", 2, lambda d: calendar.iso(d)[0] % 100),
-    "G": Number("iso_year", "date", 4, lambda d: calendar.iso(d)[0], is_year=True),
-    "H": Number("hour", "time", 2, lambda t: t[0]),
-    "I": Number("hour_of_12", "time", 2, _twelve),
-    "j": Number("ordinal", "date", 3, calendar.ordinal),
-    "m": Number("month", "date", 2, lambda d: d[1]),
-    "M": Number("minute", "time", 2, lambda t: t[1]),
+    "a": NameSpecifier("weekday", "date", _short(DAYS), _weekday),
+    "A": NameSpecifier("weekday", "date", DAYS, _weekday),
+    "b": NameSpecifier("month", "date", _short(MONTHS), lambda d: d[1]),
+    "B": NameSpecifier("month", "date", MONTHS, lambda d: d[1]),
+    "C": NumberSpecifier("century", "date", 2, lambda d: d[0] // 100),
+    "d": NumberSpecifier("day", "date", 2, lambda d: d[2]),
+    "g": NumberSpecifier("iso_year_of_century", "date", 2, lambda d: calendar.iso(d)[0] % 100),
+    "G": NumberSpecifier("iso_year", "date", 4, lambda d: calendar.iso(d)[0], is_year=True),
+    "H": NumberSpecifier("hour", "time", 2, lambda t: t[0]),
+    "I": NumberSpecifier("hour_of_12", "time", 2, _twelve),
+    "j": NumberSpecifier("ordinal", "date", 3, calendar.ordinal),
+    "m": NumberSpecifier("month", "date", 2, lambda d: d[1]),
+    "M": NumberSpecifier("minute", "time", 2, lambda t: t[1]),
     "f": _NANOSECONDS,
     ".f": _FRACTION,
     "N": _NANOSECONDS,
-    "p": Name("afternoon", "time", ("am", "pm"), _afternoon, 0),
-    "P": Name("afternoon", "time", ("AM", "PM"), _afternoon, 0),
-    "S": Number("second", "time", 2, lambda t: t[2]),
-    "u": Number("weekday", "date", 1, _weekday),
-    "U": Number("sunday_week", "date", 2, lambda d: calendar.week_from(d, 7)),
-    "V": Number("iso_week", "date", 2, lambda d: calendar.iso(d)[1]),
-    "w": Number("sunday_weekday", "date", 1, lambda d: _weekday(d) % 7),
-    "W": Number("monday_week", "date", 2, lambda d: calendar.week_from(d, 1)),
-    "y": Number("year_of_century", "date", 2, lambda d: d[0] % 100),
-    "Y": Number("year", "date", 4, lambda d: d[0], is_year=True),
+    "p": NameSpecifier("afternoon", "time", ("am", "pm"), _afternoon, 0),
+    "P": NameSpecifier("afternoon", "time", ("AM", "PM"), _afternoon, 0),
+    "S": NumberSpecifier("second", "time", 2, lambda t: t[2]),
+    "u": NumberSpecifier("weekday", "date", 1, _weekday),
+    "U": NumberSpecifier("sunday_week", "date", 2, lambda d: calendar.week_from(d, 7)),
+    "V": NumberSpecifier("iso_week", "date", 2, lambda d: calendar.iso(d)[1]),
+    "w": NumberSpecifier("sunday_weekday", "date", 1, lambda d: _weekday(d) % 7),
+    "W": NumberSpecifier("monday_week", "date", 2, lambda d: calendar.week_from(d, 1)),
+    "y": NumberSpecifier("year_of_century", "date", 2, lambda d: d[0] % 100),
+    "Y": NumberSpecifier("year", "date", 4, lambda d: d[0], is_year=True),
     "z": _offset(""),
 }
 
-PLAIN = Dialect(
+PLAIN = TimeDialect(
     _SPECIFIERS,
     {
         "c": "%a %b %-d %-H:%M:%S %-Y",
@@ -184,15 +184,15 @@ PLAIN = Dialect(
 )
 """The formats of times, dates, and dates with times."""
 
-WITH_OFFSET = Dialect(
+WITH_OFFSET = TimeDialect(
     {
         **_SPECIFIERS,
         "p": _SPECIFIERS["P"],
         "P": _SPECIFIERS["p"],
-        "e": Number("day", "date", 2, lambda d: d[2], " "),
+        "e": NumberSpecifier("day", "date", 2, lambda d: d[2], " "),
         "h": _SPECIFIERS["b"],
-        "k": Number("hour", "time", 2, lambda t: t[0], " "),
-        "l": Number("hour_of_12", "time", 2, _twelve, " "),
+        "k": NumberSpecifier("hour", "time", 2, lambda t: t[0], " "),
+        "l": NumberSpecifier("hour_of_12", "time", 2, _twelve, " "),
         ":z": _offset(":"),
         "s": Form(
             "timestamp",

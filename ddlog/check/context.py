@@ -17,7 +17,7 @@ from ..names.environment import Environment, digest
 from ..names.signatures import Signature, readable
 from ..syntax.foreign import GROUPED, value_hint
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
-from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
+from ..types.unify import LiteralSort, Substitution, is_unknown, substitute, type_variables
 
 DEEPEST = 150  # levels of expressions and patterns within others
 
@@ -201,7 +201,7 @@ class Context:
             self.depth += 1
             return True
         if not self.too_deep:
-            self.report(errors.types.TooDeep(span=span, limit=DEEPEST))
+            self.report(errors.types.ExpressionTooDeep(span=span, limit=DEEPEST))
         self.too_deep = True
         return False
 
@@ -236,11 +236,11 @@ class Context:
 
     # ------------------------------------------------------------------ types
 
-    def fresh(self, literal: Literal | None = None) -> TypeVar:
+    def fresh(self, literal: LiteralSort | None = None) -> TypeVar:
         """A new unknown type."""
         return self.substitution.fresh(literal)
 
-    def literal(self, sort: Literal, value: int | None) -> Type:
+    def literal(self, sort: LiteralSort, value: int | None) -> Type:
         """The type of a literal without context; `value` is that of an integer literal."""
         unknown = self.fresh(sort)
         self._literals.append((unknown, value))
@@ -361,7 +361,7 @@ class Context:
                 self.progress()
 
     def _default(self, unknown: Type) -> Type:
-        if self.substitution.literal(unknown) is Literal.FLOAT:
+        if self.substitution.literal(unknown) is LiteralSort.FLOAT:
             return Float(64)
         values = [value for each, value in self._literals if self.know(each) == unknown and value is not None]
         return default_integer(values)

@@ -8,7 +8,7 @@ from typing import Any
 from .. import core, errors, syntax, values
 from ..errors.source import Span
 from ..types import UNIT, Bit, Bool, Float, Opaque, Signed, String, Type
-from ..types.unify import Literal
+from ..types.unify import LiteralSort
 from .calls import call
 from .context import Context, Local, Typed, fits
 
@@ -26,7 +26,7 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
         if value < 0 and not literal.signed:  # the parser has reported the others that do not fit
             context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(sized)))
         return constant(value, sized, span)
-    type_ = context.literal(Literal.INTEGER, value)
+    type_ = context.literal(LiteralSort.INTEGER, value)
     if not _adapts(context, type_, expected, "integer", str(value), span):
         return context.poison(span)
 
@@ -49,7 +49,7 @@ def floating(context: Context, literal: syntax.FloatLit, expected: Type | None) 
     value, span = literal.value, literal.span
     if literal.width is not None:
         return constant(_floating(value, literal.width), Float(literal.width), span)
-    type_ = context.literal(Literal.FLOAT, None)
+    type_ = context.literal(LiteralSort.FLOAT, None)
     if not _adapts(context, type_, expected, "float", str(value), span):
         return context.poison(span)
 

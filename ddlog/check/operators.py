@@ -14,7 +14,7 @@ from ..types import (
     String,
     Type,
 )
-from ..types.unify import Literal, is_unknown
+from ..types.unify import LiteralSort, is_unknown
 from .calls import to_string
 from .context import Context, Typed
 
@@ -71,10 +71,10 @@ def numbers(context: Context, op: str, values: list[Typed], *, integers: bool) -
             if context.is_open(known) and not final:
                 return False
             if context.is_open(known):
-                context.substitution.restrict(known, Literal.INTEGER)
+                context.substitution.restrict(known, LiteralSort.INTEGER)
                 known = context.final(known)
             sort = context.substitution.literal(known)
-            good = sort is Literal.INTEGER or isinstance(known, Bit | Signed | BigInt)
+            good = sort is LiteralSort.INTEGER or isinstance(known, Bit | Signed | BigInt)
             if not integers:
                 good = good or sort is not None or isinstance(known, Float)
             if not good:

@@ -13,7 +13,7 @@ from ..errors.source import Span
 from ..names.modules import CONSTRUCTORS
 from ..syntax.foreign import value_hint
 from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User, wrapped
-from ..types.unify import Literal, substitute
+from ..types.unify import LiteralSort, substitute
 from .context import Context, Local, Scope, Typed, fits
 
 Build = Callable[[], core.Pattern]
@@ -115,7 +115,7 @@ def literal(context: Context, expr: syntax.BoolLit | syntax.StringLit | syntax.I
 def _integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     if expr.width is not None:
         context.agree(expr.span, Signed(expr.width) if expr.signed else Bit(expr.width), type_)
-    elif not context.substitution.unify(context.literal(Literal.INTEGER, expr.value), type_):
+    elif not context.substitution.unify(context.literal(LiteralSort.INTEGER, expr.value), type_):
         context.report(
             errors.types.LiteralMismatch(
                 span=expr.span, sort="integer", value=str(expr.value), type=context.show(type_)

@@ -94,7 +94,7 @@ def _too_large(typedefs: TypeDefs, declared: Sequence[_Declared]) -> Iterator[Di
         size = sizes[name]
         if size.fits or not all(sizes[each].fits for each in inside[name]):
             continue
-        error = errors.typedefs.FieldsTooDeep if size.levels > DEEPEST else errors.typedefs.TooLarge
+        error = errors.typedefs.FieldsTooDeep if size.levels > DEEPEST else errors.typedefs.TypeTooLarge
         limit = DEEPEST if size.levels > DEEPEST else LARGEST
         yield error(span=declaration.name_span, name=declaration.name, limit=limit)
 

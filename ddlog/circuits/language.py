@@ -41,7 +41,7 @@ TypeText = str | type
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ArgumentText:
     """An expression of an operator: the argument that it is, its text, and the text around it."""
 
     label: str
@@ -51,7 +51,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CheckedBody:
     """Checked expressions: the circuit of the query, the variable of the circuit that each name stands for,
     and the types of all names."""
 
@@ -147,7 +147,9 @@ class Language:
         """The columns as the engine has them."""
         return tuple(stored_column(each.name, each.type) for each in columns)
 
-    def body(self, operator: str, place: Span, columns: Columns, clauses: Sequence[Clause]) -> Body:
+    def body(
+        self, operator: str, place: Span, columns: Columns, clauses: Sequence[ArgumentText]
+    ) -> CheckedBody:
         """The clauses over a row of these columns. Raises DDlogError, at the expressions."""
         text = f"{_ROW}({', '.join(each.name for each in columns)})"
         lines: list[int] = []
@@ -171,7 +173,9 @@ class Language:
         circuit = lower_query(program, query)
         joined = circuit.nodes[-3]
         assert isinstance(joined, Join)
-        return Body(circuit, dict(zip(query.variables, joined.output, strict=True)), query.rule.variables)
+        return CheckedBody(
+            circuit, dict(zip(query.variables, joined.output, strict=True)), query.rule.variables
+        )
 
     def _environment(self) -> Environment:
         return self._declared.declarations()
@@ -194,7 +198,7 @@ def relation_of(name: str, columns: Columns, kind: str = "relation") -> core.Rel
 
 
 def _placed(
-    found: Diagnostic, operator: str, place: Span, clauses: Sequence[Clause], lines: Sequence[int]
+    found: Diagnostic, operator: str, place: Span, clauses: Sequence[ArgumentText], lines: Sequence[int]
 ) -> Diagnostic:
     """An error in the text of a query, at the expression in which it is."""
     note = Note(f"in `{operator}`, made here", place)
@@ -216,7 +220,7 @@ def _placed(
 # --------------------------------------------------------------- row operators
 
 
-def steps_of(body: Body) -> tuple[tuple[str | None, ...], tuple[Step, ...]]:
+def steps_of(body: CheckedBody) -> tuple[tuple[str | None, ...], tuple[Step, ...]]:
     """The columns of the term of a body, and its steps, with their expressions as they were given."""
     join = body.join()
     return join.terms[0].columns, tuple(_given(each) for each in join.steps)
@@ -263,7 +267,7 @@ def aggregate_of(
     if function == "count" and argument in ("", "*"):
         argument = columns[0].name if columns else "()"
     by = ", ".join(keys)
-    clause = Clause(
+    clause = ArgumentText(
         name,
         argument,
         "var out__0 = (",
@@ -290,7 +294,13 @@ def aggregate_of(
 
 
 def _finished(
-    aggregate: Aggregate, last: Join, result: str | None, body: Body, operator: str, text: str, place: Span
+    aggregate: Aggregate,
+    last: Join,
+    result: str | None,
+    body: CheckedBody,
+    operator: str,
+    text: str,
+    place: Span,
 ) -> Aggregate:
     """A function of the whole group."""
     step = last.steps[-1]

@@ -13,7 +13,7 @@ from ..errors.nearest import meant_of
 from ..errors.source import Span
 from . import functions
 from .calls import Expression, listed
-from .language import Clause, Columns, made_by, steps_of
+from .language import ArgumentText, Columns, made_by, steps_of
 from .places import Made, caller, refuse
 from .scopes import Make, Operator, target
 
@@ -117,7 +117,7 @@ class Operand:
         language, texts = self._language, [(name, of) for name, of in columns.items() if isinstance(of, str)]
         for each in columns:
             language.name(name, each)
-        clauses = [Clause(each, of, f"var out__{i} = (") for i, (each, of) in enumerate(texts)]
+        clauses = [ArgumentText(each, of, f"var out__{i} = (") for i, (each, of) in enumerate(texts)]
         terms: Sequence[str | None] = self.names
         bound = dict(zip(self.names, self.names, strict=True))
         found: dict[str, tuple[str, Any]] = {}

@@ -111,7 +111,7 @@ class Runnable:
     ) -> Iterator[dict[str, Zset]]:
         """See `run`; time by time."""
         evaluation = reference.Evaluation(with_faults(self.shown), self.on_changes, limit)
-        contents = Contents(self)
+        contents = InputContents(self)
         for number, given in enumerate(epochs):
             changes = contents.changes(given, number)
             try:
@@ -162,7 +162,7 @@ def _stream(node: c.Node) -> c.Node:
     return node
 
 
-class Contents:
+class InputContents:
     """The changes of the inputs as the circuit may take them. A set is one at all times: a row that it has
     comes no more, and one that it has not cannot go."""
 

@@ -17,7 +17,7 @@ from ..sessions.hosts.host import Host
 from ..sessions.hosts.incoming import table_rows
 from ..sessions.opening import open_host
 from .faults import diagnosed
-from .runnable import Change, Contents, Runnable, bad, by_input, check_limit
+from .runnable import Change, InputContents, Runnable, bad, by_input, check_limit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ class CircuitSession:
 
     def __init__(self, circuit: Runnable, host: Host, max_iterations: int | None) -> None:
         self._circuit, self._host, self._limit = circuit, host, max_iterations
-        self._contents = Contents(circuit)
+        self._contents = InputContents(circuit)
         self._inputs, self._outputs = circuit.ends
         self._open = True
 

@@ -24,7 +24,7 @@ from ..types import BigInt, Bit, Bool, Signed
 from . import functions
 from .calls import Expression, argument, listed, matched, named
 from .functions import Python
-from .language import Clause, Columns, aggregate_of, steps_of
+from .language import ArgumentText, Columns, aggregate_of, steps_of
 from .making import Operand
 from .places import caller, refuse
 from .scopes import Operator, delay
@@ -81,7 +81,9 @@ class Stream(Operand):
         place = caller()
         text = f"filter({argument(condition)})"
         if isinstance(condition, str):
-            body = self._language.body("filter", place, self.columns, [Clause("the condition", condition)])
+            body = self._language.body(
+                "filter", place, self.columns, [ArgumentText("the condition", condition)]
+            )
             columns, steps = steps_of(body)
             output = tuple(body.variables[name] for name in self.names)
         else:
@@ -108,7 +110,7 @@ class Stream(Operand):
             refuse("flat_map", f"there is a column `{name}` already", place=place)
         self._language.name("flat_map", name)
         if isinstance(expression, str):
-            clause = Clause(name, expression, "var out__0 = FlatMap(", ")")
+            clause = ArgumentText(name, expression, "var out__0 = FlatMap(", ")")
             body = self._language.body("flat_map", place, self.columns, [clause])
             terms, steps = steps_of(body)
             output = tuple(body.variables[each] for each in (*self.names, "out__0"))

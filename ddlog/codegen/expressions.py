@@ -23,7 +23,7 @@ from .patterns import ValueNames, bindings, conditions, constant_text
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
 
 
-class Names(ValueNames, Protocol):
+class GeneratedNames(ValueNames, Protocol):
     """The names in a module of generated code, and the parts of the checked program that they stand for."""
 
     def function(self, key: str) -> str:
@@ -48,7 +48,7 @@ class Names(ValueNames, Protocol):
 class ExpressionWriter(ABC):
     """Writes the expressions of one function. `lines` are the statements before the expression at hand."""
 
-    def __init__(self, names: Names, assigned: set[str]) -> None:
+    def __init__(self, names: GeneratedNames, assigned: set[str]) -> None:
         self.names = names
         self.assigned = assigned
         self.lines: list[str] = []

@@ -20,11 +20,11 @@ from . import sqlnumbers
 from .analysis import bound_in, folded
 from .functiontable import Functions
 from .sqllibrary import LIBRARY
-from .sqlnumbers import NoSqlForm, Value
+from .sqlnumbers import NoSqlForm, NumberText
 from .sqltypes import integer_type, is_ordered, is_union, spark_type
 from .sqlvalues import constant, field, field_texts, record, stored_cases, string, to_string
 
-Bindings = Mapping[str, Value]
+Bindings = Mapping[str, NumberText]
 
 MAX_LENGTH = 20_000
 TOO_LONG = "an integer is beyond the 38 digits that Spark can hold"
@@ -71,7 +71,7 @@ class _DeferredSql:
         return _filled(self._checked, texts), TOO_LONG
 
     def _written(self, write: Callable[[SqlWriter, Expr, Bindings], str]) -> str:
-        env = {name: Value(f"\0{place}\0") for place, name in enumerate(self._inputs)}
+        env = {name: NumberText(f"\0{place}\0") for place, name in enumerate(self._inputs)}
         try:
             text = write(SqlWriter(self._functions), self._expr, env)
         except NoSqlForm:
@@ -106,7 +106,7 @@ class SqlWriter:
                 return f"CAST({text} AS {integer_type(BigInt())})"
         raise NoSqlForm
 
-    def value(self, expr: Expr, env: Bindings, tail: Type | None = None) -> Value:
+    def value(self, expr: Expr, env: Bindings, tail: Type | None = None) -> NumberText:
         """An expression's value. `tail` is the type of a function's result where the expression is what the
         function gives, so that `return` may stand there."""
         found = self._value(folded(expr), env, tail)
@@ -114,10 +114,10 @@ class SqlWriter:
             raise NoSqlForm
         return found
 
-    def _value(self, expr: Expr, env: Bindings, tail: Type | None) -> Value:
+    def _value(self, expr: Expr, env: Bindings, tail: Type | None) -> NumberText:
         match expr:
             case core.Const(value, type):
-                return Value(self._constant(value, type), bounds=_exactly(value, type))
+                return NumberText(self._constant(value, type), bounds=_exactly(value, type))
             case core.Var(name):
                 if name not in env:
                     raise NoSqlForm
@@ -133,9 +133,9 @@ class SqlWriter:
             case core.MakeStruct(constructor, args, type):
                 return self._record(type, constructor.index, args, env)
             case core.GetField(arg, name):
-                return Value(field(self.value(arg, env).text, arg.type, name, self.typedefs))
+                return NumberText(field(self.value(arg, env).text, arg.type, name, self.typedefs))
             case core.GetItem(arg, index):
-                return Value(self._fields(self.value(arg, env).text, arg.type)[index])
+                return NumberText(self._fields(self.value(arg, env).text, arg.type)[index])
             case core.If(condition, then, otherwise, type):
                 yes, no = self.value(then, env, tail), self.value(otherwise, env, tail)
                 return self.choice(self.stored(condition, env), yes, no, tail or type)
@@ -151,27 +151,27 @@ class SqlWriter:
 
     # -------------------------------------------------------------- operators
 
-    def operation(self, op: str, args: tuple[Expr, ...], type: Type, env: Bindings) -> Value:
+    def operation(self, op: str, args: tuple[Expr, ...], type: Type, env: Bindings) -> NumberText:
         """An operator."""
         if op in _COMPARISONS:
-            return Value(self.comparison(op, args[0], args[1], env))
+            return NumberText(self.comparison(op, args[0], args[1], env))
         values = [self.value(each, env) for each in args]
         texts = [each.text for each in values]
         match op:
             case "not":
-                return Value(f"(NOT {texts[0]})")
+                return NumberText(f"(NOT {texts[0]})")
             case "and" | "or":
-                return Value(f"({texts[0]} {op.upper()} {texts[1]})")
+                return NumberText(f"({texts[0]} {op.upper()} {texts[1]})")
             case "=>":
-                return Value(f"(NOT {texts[0]} OR {texts[1]})")
+                return NumberText(f"(NOT {texts[0]} OR {texts[1]})")
             case "concat":
-                return Value(f"concat({', '.join(texts)})")
+                return NumberText(f"concat({', '.join(texts)})")
             case "++":
                 return sqlnumbers.joined(values[0], values[1], args[1].type, type)
         known = folded(args[-1])
         constant = known.value if isinstance(known, core.Const) else None
         if isinstance(type, Float):
-            return Value(sqlnumbers.floating(op, texts, type, constant))
+            return NumberText(sqlnumbers.floating(op, texts, type, constant))
         if not isinstance(type, Bit | Signed | BigInt):
             raise NoSqlForm
         if op in ("/", "%"):
@@ -189,7 +189,7 @@ class SqlWriter:
             raise NoSqlForm
         return self.compared(op, self.value(left, env), self.value(right, env), type)
 
-    def compared(self, op: str, left: Value, right: Value, type: Type) -> str:
+    def compared(self, op: str, left: NumberText, right: NumberText, type: Type) -> str:
         """A comparison of values."""
         if (left.machine or right.machine) and type != Bit(64):
             a, b = sqlnumbers.machine(left), sqlnumbers.machine(right)
@@ -197,21 +197,21 @@ class SqlWriter:
             a, b = sqlnumbers.stored(left, type), sqlnumbers.stored(right, type)
         return f"({a} {'=' if op == '==' else '<>' if op == '!=' else op} {b})"
 
-    def choice(self, test: str, yes: Value, no: Value, type: Type) -> Value:
+    def choice(self, test: str, yes: NumberText, no: NumberText, type: Type) -> NumberText:
         """One value or the other by a test."""
         bounds = None
         if isinstance(type, Bit | Signed | BigInt):
             one, other = sqlnumbers.bounds_of(yes, type), sqlnumbers.bounds_of(no, type)
             bounds = min(one[0], other[0]), max(one[1], other[1])
         if yes.machine and no.machine:
-            return Value(f"CASE WHEN {test} THEN {yes.text} ELSE {no.text} END", True, bounds)
+            return NumberText(f"CASE WHEN {test} THEN {yes.text} ELSE {no.text} END", True, bounds)
         a, b = sqlnumbers.stored(yes, type), sqlnumbers.stored(no, type)
-        return Value(f"CASE WHEN {test} THEN {a} ELSE {b} END", False, bounds)
+        return NumberText(f"CASE WHEN {test} THEN {a} ELSE {b} END", False, bounds)
 
     # ----------------------------------------------------- structs and matches
 
-    def _record(self, type: Type, number: int, fields: tuple[Expr, ...], env: Bindings) -> Value:
-        return Value(record(type, number, [self.stored(each, env) for each in fields], self.typedefs))
+    def _record(self, type: Type, number: int, fields: tuple[Expr, ...], env: Bindings) -> NumberText:
+        return NumberText(record(type, number, [self.stored(each, env) for each in fields], self.typedefs))
 
     def _constant(self, value: Any, type: Type) -> str:
         return constant(value, type, self.typedefs)
@@ -221,13 +221,13 @@ class SqlWriter:
 
     def match(
         self,
-        subject: Value,
+        subject: NumberText,
         of: Type,
         arms: list[tuple[Pattern, Expr]],
         type: Type,
         env: Bindings,
         tail: Type | None,
-    ) -> Value:
+    ) -> NumberText:
         """The value of the first arm that matches; the last one always does."""
         (pattern, body), *others = arms
         bound = dict(env)
@@ -238,14 +238,16 @@ class SqlWriter:
         rest = self.match(subject, of, others, type, env, tail)
         return self.choice(" AND ".join(tests), found, rest, type)
 
-    def pattern(self, pattern: Pattern, subject: Value, of: Type, env: dict[str, Value]) -> list[str]:
+    def pattern(
+        self, pattern: Pattern, subject: NumberText, of: Type, env: dict[str, NumberText]
+    ) -> list[str]:
         """The conditions under which a pattern matches; its variables go to `env`."""
         match pattern:
             case core.VarPattern(name, _, inner):
                 env[name] = subject
                 return self.pattern(inner, subject, of, env) if inner is not None else []
             case core.ConstPattern(value, type):
-                return [self.compared("==", subject, Value(self._constant(value, type)), type)]
+                return [self.compared("==", subject, NumberText(self._constant(value, type)), type)]
             case core.TuplePattern(items, type):
                 return self._all(items, self._fields(subject.text, type), env)
             case core.StructPattern(constructor, args, type):
@@ -255,15 +257,15 @@ class SqlWriter:
                 return tests + self._all(args, self._fields(subject.text, type, constructor.index), env)
         return []
 
-    def _all(self, patterns: tuple[Pattern, ...], parts: list[str], env: dict[str, Value]) -> list[str]:
+    def _all(self, patterns: tuple[Pattern, ...], parts: list[str], env: dict[str, NumberText]) -> list[str]:
         tests: list[str] = []
         for each, part in zip(patterns, parts, strict=True):
-            tests += self.pattern(each, Value(part), each.type, env)
+            tests += self.pattern(each, NumberText(part), each.type, env)
         return tests
 
     # ---------------------------------------------------- blocks and functions
 
-    def block(self, items: tuple[Expr, ...], env: Bindings, tail: Type | None) -> Value:
+    def block(self, items: tuple[Expr, ...], env: Bindings, tail: Type | None) -> NumberText:
         """Declarations of variables, and a value; in a function, `if (c) return x` between them."""
         inner, own = dict(env), set[str]()
         for at, each in enumerate(items[:-1]):
@@ -274,7 +276,7 @@ class SqlWriter:
                 case core.Assign(core.Var(name), value) if name in own:
                     inner[name] = self.value(value, inner)
                 case core.Call(function, (core.Var(name), value)) if name in own and self.is_push(function):
-                    inner[name] = Value(f"array_append({inner[name].text}, {self.stored(value, inner)})")
+                    inner[name] = NumberText(f"array_append({inner[name].text}, {self.stored(value, inner)})")
                 case core.If(condition, then, core.MakeTuple(())) if tail is not None and _returns(then):
                     yes = self.value(then, inner, tail)
                     no = self.block(items[at + 1 :], inner, tail)
@@ -282,10 +284,10 @@ class SqlWriter:
                 case _:
                     raise NoSqlForm
         if not items or isinstance(items[-1], core.Declare):
-            return Value("true")
+            return NumberText("true")
         return self.value(items[-1], inner, tail)
 
-    def call(self, key: str, args: tuple[Expr, ...], env: Bindings) -> Value:
+    def call(self, key: str, args: tuple[Expr, ...], env: Bindings) -> NumberText:
         """A library function that Spark has, or the body of a function in place of its call."""
         function = self.functions.functions[key]
         if key in self.calls or any(each.mutable for each in function.parameters):
@@ -305,17 +307,17 @@ class SqlWriter:
         function = self.functions.functions[key]
         return (function.module, function.name) == ("ddlog_std", "vec_push")
 
-    def library(self, function: core.Function, texts: list[str]) -> Value:
+    def library(self, function: core.Function, texts: list[str]) -> NumberText:
         """A call of a function written in Python that Spark can compute too."""
         types = [each.type for each in function.parameters]
         if function.name == "__builtin_2string":
-            return Value(to_string(texts[0], types[0]))
+            return NumberText(to_string(texts[0], types[0]))
         form = LIBRARY.get((function.module, function.name))
         if form is None or (form.sorts and not all(is_ordered(each, self.typedefs) for each in types)):
             raise NoSqlForm
         result = spark_type(function.result, self.typedefs)
         text = form.text.format(*texts, result=result)
-        return Value(f"CAST({text} AS BIGINT)", machine=True) if form.counts else Value(text)
+        return NumberText(f"CAST({text} AS BIGINT)", machine=True) if form.counts else NumberText(text)
 
 
 def _exactly(value: Any, type: Type) -> tuple[int, int] | None:

@@ -22,7 +22,7 @@ class NoSqlForm(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class NumberText:
     """SQL text: of the stored form of a value, or, `machine`, of the BIGINT that an integer is computed as.
     `bounds` are the least and greatest integer that it may be, where they are narrower than the type's."""
 
@@ -36,7 +36,7 @@ def is_machine(type: Type) -> bool:
     return isinstance(type, Bit | Signed) and type.width <= 64
 
 
-def stored(value: Value, type: Type) -> str:
+def stored(value: NumberText, type: Type) -> str:
     """The stored form of a value."""
     if not value.machine:
         return value.text
@@ -46,12 +46,12 @@ def stored(value: Value, type: Type) -> str:
     return f"CAST({value.text} AS {integer_type(type)})"
 
 
-def machine(value: Value) -> str:
+def machine(value: NumberText) -> str:
     """The BIGINT of an integer of up to 64 bits."""
     return value.text if value.machine else f"CAST({value.text} AS BIGINT)"
 
 
-def bounds_of(value: Value, type: Type) -> tuple[int, int]:
+def bounds_of(value: NumberText, type: Type) -> tuple[int, int]:
     """The least and greatest integer that a value may be."""
     if value.bounds is not None:
         return value.bounds
@@ -74,38 +74,38 @@ def integer(value: int, type: Bit | Signed | BigInt) -> str:
     return f"CAST('{value}' AS {kind})"
 
 
-def brought_in(text: str, type: Bit | Signed) -> Value:
+def brought_in(text: str, type: Bit | Signed) -> NumberText:
     """A BIGINT brought into the range of a type."""
     match type:
         case Bit(width) if width < 64:
-            return Value(f"({text} & {(1 << width) - 1}L)", machine=True)
+            return NumberText(f"({text} & {(1 << width) - 1}L)", machine=True)
         case Signed(width) if width < 64:
             unused = 64 - width
             if width in (8, 16, 32):
-                return Value(f"CAST({text} AS {integer_type(type)})")
-            return Value(f"shiftright(shiftleft({text}, {unused}), {unused})", machine=True)
-    return Value(text, machine=True)
+                return NumberText(f"CAST({text} AS {integer_type(type)})")
+            return NumberText(f"shiftright(shiftleft({text}, {unused}), {unused})", machine=True)
+    return NumberText(text, machine=True)
 
 
-def _computed(text: str, least: int, greatest: int, type: Type) -> Value:
+def _computed(text: str, least: int, greatest: int, type: Type) -> NumberText:
     """A decimal computed without overflow, brought into the range of a wide type."""
     if not (least >= -LIMIT and greatest <= LIMIT):
         raise NoSqlForm
     if isinstance(type, BigInt):
-        return Value(f"CAST({text} AS DECIMAL(38,0))", bounds=(least, greatest))
+        return NumberText(f"CAST({text} AS DECIMAL(38,0))", bounds=(least, greatest))
     assert isinstance(type, Bit | Signed)
     low, high = integer_range(type)
     if low <= least and greatest <= high:
-        return Value(f"CAST({text} AS {integer_type(type)})", bounds=(least, greatest))
+        return NumberText(f"CAST({text} AS {integer_type(type)})", bounds=(least, greatest))
     half = high + 1
     if integer_type(type) == "BINARY" or 2 * half > LIMIT or greatest + half > LIMIT:
         raise NoSqlForm
     found = wrapped(type, text)
     assert found is not None
-    return Value(found)
+    return NumberText(found)
 
 
-def arithmetic(op: str, args: list[Value], type: Bit | Signed | BigInt) -> Value:
+def arithmetic(op: str, args: list[NumberText], type: Bit | Signed | BigInt) -> NumberText:
     """`+ - * neg` and the bitwise operators."""
     if is_machine(type):
         assert isinstance(type, Bit | Signed)
@@ -128,45 +128,49 @@ def arithmetic(op: str, args: list[Value], type: Bit | Signed | BigInt) -> Value
     raise NoSqlForm
 
 
-def _machine_arithmetic(op: str, texts: list[str], type: Bit | Signed) -> Value:
+def _machine_arithmetic(op: str, texts: list[str], type: Bit | Signed) -> NumberText:
     match op:
         case "neg":
             return brought_in(f"(-{texts[0]})", type)
         case "~":
             return brought_in(f"(~{texts[0]})", type)
         case "&" | "|" | "^":
-            return Value(f"({texts[0]} {op} {texts[1]})", machine=True)
+            return NumberText(f"({texts[0]} {op} {texts[1]})", machine=True)
     return brought_in(f"({texts[0]} {op} {texts[1]})", type)
 
 
-def division(op: str, left: Value, by: int, type: Bit | Signed | BigInt) -> Value:
+def division(op: str, left: NumberText, by: int, type: Bit | Signed | BigInt) -> NumberText:
     """The truncating quotient or remainder by a constant other than zero."""
     if type == Bit(64) or not is_machine(type):
         return _decimal_division(op, left, by, type)
     assert isinstance(type, Bit | Signed)
     divisor = f"{by}L" if by > 0 else f"({by}L)"
     if op == "%":
-        return Value(f"({machine(left)} % {divisor})", machine=True)
+        return NumberText(f"({machine(left)} % {divisor})", machine=True)
     return brought_in(f"({machine(left)} div {divisor})", type)
 
 
-def _decimal_division(op: str, left: Value, by: int, type: Bit | Signed | BigInt) -> Value:
+def _decimal_division(op: str, left: NumberText, by: int, type: Bit | Signed | BigInt) -> NumberText:
     least, greatest = bounds_of(left, type)
     if integer_type(type) == "BINARY":
         raise NoSqlForm
     text, divisor = stored(left, type), integer(by, BigInt())
     if op == "%":
         result = f"CAST(({text} % {divisor}) AS {integer_type(type)})"
-        return Value(result, bounds=(max(least, 1 - abs(by)) if least < 0 else 0, min(greatest, abs(by) - 1)))
+        return NumberText(
+            result, bounds=(max(least, 1 - abs(by)) if least < 0 else 0, min(greatest, abs(by) - 1))
+        )
     if abs(by) == 1 or max(-least, greatest) // abs(by) >= 1 << 63:
         raise NoSqlForm
     top = max(-least, greatest) // abs(by)
-    return Value(
+    return NumberText(
         f"CAST(({text} div {divisor}) AS {integer_type(type)})", bounds=(0 if least >= 0 < by else -top, top)
     )
 
 
-def shift(op: str, left: Value, amount: Value, known: int | None, type: Bit | Signed | BigInt) -> Value:
+def shift(
+    op: str, left: NumberText, amount: NumberText, known: int | None, type: Bit | Signed | BigInt
+) -> NumberText:
     """A shift of machine integers, by an amount modulo their native width; `known` if it is constant."""
     if not is_machine(type):
         raise NoSqlForm
@@ -175,27 +179,27 @@ def shift(op: str, left: Value, amount: Value, known: int | None, type: Bit | Si
     by = f"CAST(({machine(amount)} & {native - 1}L) AS INT)" if known is None else str(known % native)
     if op == ">>":
         name = "shiftrightunsigned" if type == Bit(64) else "shiftright"
-        return Value(f"{name}({machine(left)}, {by})", machine=True)
+        return NumberText(f"{name}({machine(left)}, {by})", machine=True)
     return brought_in(f"shiftleft({machine(left)}, {by})", type)
 
 
-def slice_of(value: Value, source: Type, high: int, low: int) -> Value:
+def slice_of(value: NumberText, source: Type, high: int, low: int) -> NumberText:
     """Bits `high` to `low` of an integer."""
     width = high - low + 1
     if not isinstance(source, Bit | Signed | BigInt) or integer_type(source) == "BINARY" or high > 63:
         raise NoSqlForm
     text = f"shiftright({machine(value)}, {low})" if low else machine(value)
-    return Value(text if width == 64 else f"({text} & {(1 << width) - 1}L)", machine=True)
+    return NumberText(text if width == 64 else f"({text} & {(1 << width) - 1}L)", machine=True)
 
 
-def joined(left: Value, right: Value, right_type: Type, type: Type) -> Value:
+def joined(left: NumberText, right: NumberText, right_type: Type, type: Type) -> NumberText:
     """The concatenation of two bit vectors."""
     if not isinstance(right_type, Bit) or not is_machine(type):
         raise NoSqlForm
-    return Value(f"(shiftleft({machine(left)}, {right_type.width}) | {machine(right)})", machine=True)
+    return NumberText(f"(shiftleft({machine(left)}, {right_type.width}) | {machine(right)})", machine=True)
 
 
-def cast(value: Value, source: Type, target: Type) -> Value:
+def cast(value: NumberText, source: Type, target: Type) -> NumberText:
     """`value as target` between number types."""
     if source == target:
         return value
@@ -210,19 +214,21 @@ def cast(value: Value, source: Type, target: Type) -> Value:
         assert isinstance(target, Bit | Signed)
         low, high = integer_range(target)
         text = machine(value)  # a decimal becomes a BIGINT modulo 2^64
-        return Value(text, machine=True) if low <= least and greatest <= high else brought_in(text, target)
+        return (
+            NumberText(text, machine=True) if low <= least and greatest <= high else brought_in(text, target)
+        )
     if integer_type(target) == "BINARY":
         raise NoSqlForm
     return _computed(f"CAST({stored(value, source)} AS DECIMAL(38,0))", least, greatest, target)
 
 
-def _to_float(value: Value, source: Type, target: Float) -> Value:
+def _to_float(value: NumberText, source: Type, target: Float) -> NumberText:
     kind, zero = _float_type(target)
     if isinstance(source, Float):
-        return Value(f"(CAST({value.text} AS {kind}) + {zero})")
+        return NumberText(f"(CAST({value.text} AS {kind}) + {zero})")
     if not isinstance(source, Bit | Signed | BigInt) or integer_type(source) == "BINARY":
         raise NoSqlForm
-    return Value(f"CAST({stored(value, source)} AS {kind})")
+    return NumberText(f"CAST({stored(value, source)} AS {kind})")
 
 
 def _float_type(type: Float) -> tuple[str, str]:

@@ -20,7 +20,7 @@ _MACHINE = ((8, "TINYINT"), (16, "SMALLINT"), (32, "INT"), (64, "BIGINT"))
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class UnionCase:
     """A constructor of a union as the column has it: the value of `tag`, the name of the struct of its
     fields (empty when it has none), and the fields' names and types."""
 
@@ -110,7 +110,7 @@ def _record_type(type: Tuple | User, typedefs: TypeDefs) -> str:
     return fields_type(cases[0], typedefs) if cases[0].fields else "BOOLEAN"
 
 
-def fields_type(case: Case, typedefs: TypeDefs) -> str:
+def fields_type(case: UnionCase, typedefs: TypeDefs) -> str:
     """The struct of a constructor's fields."""
     return f"STRUCT<{', '.join(f'`{name}`: {spark_type(of, typedefs)}' for name, of in case.fields)}>"
 
@@ -162,17 +162,17 @@ def group_of(type: Type) -> tuple[Type, Type] | None:
     return None
 
 
-def cases_of(type: Tuple | User, typedefs: TypeDefs) -> tuple[Case, ...]:
+def cases_of(type: Tuple | User, typedefs: TypeDefs) -> tuple[UnionCase, ...]:
     """The constructors of a struct or union; a tuple is a struct of the fields _0, _1 and so on.
 
     Spark does not tell names by case: where two of a struct differ in nothing else, a number is added.
     """
     if isinstance(type, Tuple):
-        return (Case("", "", tuple((f"_{i}", item) for i, item in enumerate(type.items))),)
+        return (UnionCase("", "", tuple((f"_{i}", item) for i, item in enumerate(type.items))),)
     constructors = shape_of(type, typedefs).constructors
     members = distinct_names(["tag", *(local_name(each.name) for each in constructors)])[1:]
     return tuple(
-        Case(local_name(each.name), member, _fields(each.fields))
+        UnionCase(local_name(each.name), member, _fields(each.fields))
         for each, member in zip(constructors, members, strict=True)
     )
 

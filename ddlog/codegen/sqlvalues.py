@@ -11,7 +11,7 @@ from ..values import TypeDefs
 from ..values.shapes import collection_of, shape_of
 from .sqlnumbers import NoSqlForm, integer
 from .sqltypes import (
-    Case,
+    UnionCase,
     cases_of,
     fields_type,
     integer_type,
@@ -104,12 +104,12 @@ def record(type: Type, number: int, fields: list[str], typedefs: TypeDefs) -> st
     return f"named_struct({', '.join(members)})"
 
 
-def _named_struct(case: Case, fields: list[str]) -> str:
+def _named_struct(case: UnionCase, fields: list[str]) -> str:
     items = (f"{string(name)}, {text}" for (name, _), text in zip(case.fields, fields, strict=True))
     return f"named_struct({', '.join(items)})"
 
 
-def stored_cases(type: Type, typedefs: TypeDefs) -> tuple[Case, ...]:
+def stored_cases(type: Type, typedefs: TypeDefs) -> tuple[UnionCase, ...]:
     """The constructors of a type that is stored as a struct. Raises NoSqlForm for other types."""
     if not isinstance(type, Tuple | User) or is_binary(type, typedefs):
         raise NoSqlForm

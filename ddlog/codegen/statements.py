@@ -14,7 +14,7 @@ from ..core.walk import children
 from ..types import Opaque, Tuple, User
 from ..values import local_name
 from .analysis import assigned
-from .expressions import ExpressionWriter, Names, changed_arguments
+from .expressions import ExpressionWriter, GeneratedNames, changed_arguments
 from .filling import filled
 from .patterns import bindings, conditions
 
@@ -28,7 +28,7 @@ class FunctionWriter(ExpressionWriter):
 
     def __init__(
         self,
-        names: Names,
+        names: GeneratedNames,
         parameters: Sequence[str],
         mutable: Iterable[str],
         body: Expr,

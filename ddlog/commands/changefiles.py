@@ -35,7 +35,7 @@ from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..errors.unknown import NoSuchRelation
 from ..io.columns import TypeDefs
-from ..io.delimited import Record, Shape, records
+from ..io.delimited import Record, RowShape, records
 from ..io.delimitedfiles import cell_readers, read_cells, shaped
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import CellFault
@@ -178,7 +178,7 @@ def _id(given: Any) -> str:
 
 def separated_changes(
     text: str,
-    shape: Shape,
+    shape: RowShape,
     relation: str,
     relations: Mapping[str, Relation],
     typedefs: TypeDefs,
@@ -226,7 +226,7 @@ def _error(name: str, fault: CellFault) -> DDlogError:
 
 def _records(
     text: str,
-    shape: Shape,
+    shape: RowShape,
     declared: Relation,
     readers: Sequence[Callable[[str], Any]],
     dialect: Dialect,

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from ..core import Relation, relation_named
 from ..types import TypeDef
-from ..values.plainforms import BLANKS, PlainForm, json_fields
+from ..values.plainforms import BLANKS, PatternForm, json_fields
 from ..values.rows import Row
 from ..values.shapes import forms_of
 
 _HEAD = re.compile(rf'\{{{BLANKS}"(insert|delete|insert_or_update)"{BLANKS}:{BLANKS}\{{{BLANKS}"([^"\\]+)"')
-_Line = tuple[PlainForm, re.Pattern[str]]
+_Line = tuple[PatternForm, re.Pattern[str]]
 
 
 class JsonRuns:
@@ -66,7 +66,7 @@ class JsonRuns:
         return lines
 
 
-def _rows(form: PlainForm, line: re.Pattern[str], lines: Sequence[str], at: int) -> list[Row]:
+def _rows(form: PatternForm, line: re.Pattern[str], lines: Sequence[str], at: int) -> list[Row]:
     """The rows of the lines from one on, as far as they match; none if a value cannot be converted."""
     texts: list[tuple[str, ...]] = []
     match, add = line.fullmatch, texts.append

@@ -14,7 +14,7 @@ from ..core import Relation, relation_named
 from ..errors.source import Span
 from ..syntax.cursor import TextFault
 from ..types import TypeDef
-from ..values.plainforms import PlainForm, text_fields
+from ..values.plainforms import PatternForm, text_fields
 from .commands import Commit, Rollback, Start
 from .interpreter import Action, Command
 from .scanner import Scanner
@@ -32,7 +32,7 @@ _ACTIONS: dict[str, Action] = {"start": Start(), "commit": Commit(), "rollback":
 class _Patterns:
     """The patterns of an update that ends with `,` and of one that ends with `;`."""
 
-    form: PlainForm
+    form: PatternForm
     comma: re.Pattern[str]
     semicolon: re.Pattern[str]
 

@@ -13,7 +13,7 @@ from ..engine.text import to_dot, to_text
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, OptionNeeded
 from ..io.write import replacing
-from ..profiling.profile import Operator, Profile, seconds_text
+from ..profiling.profile import OperatorCost, Profile, seconds_text
 from .profiles import read_profile_file
 
 _FORMS = {".txt": to_text, ".dot": to_dot, ".svg": to_svg}
@@ -68,8 +68,8 @@ def _key(node: Node, inside: bool) -> tuple[str, str]:
     return ("rule" if inside and operator == "join" else operator), cost_key(node)
 
 
-def _by_key(profile: Profile) -> dict[tuple[str, str], list[Operator]]:
-    found: dict[tuple[str, str], list[Operator]] = {}
+def _by_key(profile: Profile) -> dict[tuple[str, str], list[OperatorCost]]:
+    found: dict[tuple[str, str], list[OperatorCost]] = {}
     for each in profile.operators:
         found.setdefault((each.operator, each.text), []).append(each)
     return found
@@ -103,6 +103,6 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-def _out(found: Iterable[Operator]) -> str:
+def _out(found: Iterable[OperatorCost]) -> str:
     rows = [each.rows_out for each in found if each.rows_out is not None]
     return f", {sum(rows):,} out" if rows else ""

@@ -33,7 +33,7 @@ from .printing import printing_sink
 from .progress import ProgressLine
 from .sinks import TextSink
 from .statefile import check_input
-from .watching import Watch, seconds_of
+from .watching import FolderWatch, seconds_of
 
 if TYPE_CHECKING:
     from ..spark.streaming.epochs import Receiver
@@ -126,7 +126,7 @@ def _watch(run: _Following) -> None:
     session, once, interval = run.session, run.options.once, seconds_of(run.options.every, _POLL)
     if session.state.durable is not None:
         session.state.durable.keep_positions()
-    watch = Watch(session, run.home)
+    watch = FolderWatch(session, run.home)
     receive = run.begin(lambda: watch.batches)
     folder, pauses, applied = FolderChanges(session, run.home, run.note, run.refuse), Pauses(session), 0
     with _interrupts() as pressed:

@@ -20,7 +20,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.following import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
-from ..io.delimited import Record, Shape, records, usual_shape
+from ..io.delimited import Record, RowShape, records, usual_shape
 from ..io.faults import CellFault
 from ..io.files import FactFile, split_name
 from ..io.formats import TABLE_FORMATS
@@ -173,7 +173,7 @@ def _is_json_change(text: str) -> bool:
     return isinstance(first, dict) and len(first) == 1 and next(iter(first)) in _WORDS
 
 
-def _is_separated_change(text: str, shape: Shape, relation: Relation) -> bool:
+def _is_separated_change(text: str, shape: RowShape, relation: Relation) -> bool:
     """Whether one of the first two rows has a further cell with +1 or -1; the other one may be a header."""
     try:
         first: list[Record] = list(itertools.islice(records(text, shape), 2))

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from ..engine.circuit import DeltaJoin, Fixpoint, Join
-from ..engine.maintaining import RATE, Costs, Expectation, Import, Situation, expectation
+from ..engine.maintaining import RATE, Costs, Expectation, ImportSize, Situation, expectation
 from ..engine.operators.steps import has_effect
 from ..engine.plans import ASSUMED, JoinPlan
 from ..engine.plans import plans as planned
@@ -67,7 +67,7 @@ def _recursions(program: Program, found_rows: int) -> Iterator[Expectation]:
             costs.evaluated(
                 found_rows, found_rows, RATE * 2 * found_rows, [(k, 1) for k in range(_ITERATIONS)]
             )
-            imports = [Import(found_rows) for _ in node.reads()]
+            imports = [ImportSize(found_rows) for _ in node.reads()]
             effects = any(
                 has_effect(s) for n in node.body.nodes if isinstance(n, Join | DeltaJoin) for s in n.steps
             )

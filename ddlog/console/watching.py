@@ -60,7 +60,7 @@ def seconds_of(every: str | None, default: float) -> float:
     return float(found[1]) * _UNITS[found[2] if found[2] in _UNITS else found[2].removesuffix("s")]
 
 
-class Watch:
+class FolderWatch:
     """The files of a folder that were not read yet."""
 
     def __init__(self, session: Session, home: Path) -> None:

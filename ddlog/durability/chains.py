@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 
-class Epochs(Protocol):
+class EpochStretch(Protocol):
     """What has the changes of some epochs."""
 
     @property
@@ -18,7 +18,7 @@ class Epochs(Protocol):
         """The last one."""
 
 
-S = TypeVar("S", bound=Epochs)
+S = TypeVar("S", bound=EpochStretch)
 
 
 def following(spans: Iterable[S], last: int) -> list[S]:
@@ -36,7 +36,7 @@ def following(spans: Iterable[S], last: int) -> list[S]:
     return found[::-1]
 
 
-def gap(spans: Iterable[Epochs], last: int) -> str:
+def gap(spans: Iterable[EpochStretch], last: int) -> str:
     """Which epochs up to one are missing in spans that are in order; empty: none."""
     reached = 0
     for span in spans:

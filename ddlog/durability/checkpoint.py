@@ -130,16 +130,16 @@ class PieceSink:
     """Takes the bytes of a unit, and gives them on in pieces. See `engine.inprocess.storage.keeping.Sink`."""
 
     def __init__(self, write: Callable[[bytes], None], most: int) -> None:
-        """Raises TooLarge when there are more than `most` bytes."""
+        """Raises UnitTooLarge when there are more than `most` bytes."""
         self._write, self._most = write, most
         self._waiting = bytearray()
         self.size = 0
 
     def put(self, data: bytes) -> None:
-        """Takes bytes. Raises TooLarge."""
+        """Takes bytes. Raises UnitTooLarge."""
         self.size += len(data)
         if self.size > self._most:
-            raise TooLarge
+            raise UnitTooLarge
         self._waiting += data
         while len(self._waiting) >= PIECE:
             self._write(bytes(self._waiting[:PIECE]))
@@ -152,7 +152,7 @@ class PieceSink:
             self._waiting.clear()
 
 
-class TooLarge(Exception):
+class UnitTooLarge(Exception):
     """A unit has more bytes than it may have."""
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 16  # parts that are in memory together
 
 
-class Readable:
+class ReadableState:
     """An open state, for reading. `lock` orders threads."""
 
     def __init__(self, path: Path, base: sqlite3.Connection) -> None:

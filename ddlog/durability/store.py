@@ -26,7 +26,7 @@ from .lock import StateLock
 from .mark import is_marked, lacks_log, mark, unmark
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
-from .reading import Readable
+from .reading import ReadableState
 from .records import EpochSpan, Head, Stored, applied_row, own_sums, relation_row, span_row, stored_of
 from .walog import PAGE
 
@@ -80,7 +80,7 @@ class Writing:
             self._store.lock.release()
 
 
-class Store(Readable):
+class Store(ReadableState):
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
     def __init__(self, path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .diagnostics import Diagnostic, counted
 
 
-class NotKept(Diagnostic):
+class RelationNotKept(Diagnostic):
     """A relation that this session does not compute."""
 
     title = "{name} is not kept by this session"

@@ -46,7 +46,7 @@ class UnusedTypeVariables(Diagnostic):
     variables: str
 
 
-class TooDeep(Diagnostic):
+class TypeTooDeep(Diagnostic):
     """A type that is nested too deeply."""
 
     title = "this type is nested in more than {limit} others"
@@ -62,7 +62,7 @@ class FieldsTooDeep(Diagnostic):
     limit: int
 
 
-class TooLarge(Diagnostic):
+class TypeTooLarge(Diagnostic):
     """A type of too many fields, with the fields of its fields."""
 
     title = "`{name}` has more than {limit} parts when all of its types are written out"

@@ -150,7 +150,7 @@ class OutsideLoop(Diagnostic):
     word: str
 
 
-class TooDeep(Diagnostic):
+class ExpressionTooDeep(Diagnostic):
     """An expression that is nested too deeply."""
 
     title = "this expression is nested in more than {limit} others"

@@ -33,7 +33,7 @@ from ..core.matching import matched
 from ..errors.source import Span
 from ..types import BigInt, Type
 from ..values.rows import Row
-from .derivations import Case
+from .derivations import HeadCase
 from .heights import Heights
 from .held import ANY
 from .inverting import bindings, rest
@@ -92,7 +92,7 @@ class Absences:
             self._places[place] = Absences(place, self.until, _places=self._places)
         return self._places[place]
 
-    def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Node | None:
+    def _attempt(self, case: HeadCase, pattern: Pattern, depth: int) -> Node | None:
         known = bindings(case.head, pattern, self.place.derivations.held.program.typedefs)
         if known is None:
             return None

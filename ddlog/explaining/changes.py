@@ -21,10 +21,10 @@ from typing import TypeVar
 
 from ..demand.demanded import needed
 from ..values.rows import Row
-from .changeside import SHOWN, GroupMembers, Side, Spot
+from .changeside import SHOWN, Side, SideMembers, Spot
 from .derivations import Member, by_relation
 from .heights import UNKNOWN
-from .held import Fact, Held
+from .held import Fact, HeldRelations
 from .node import Node, more, remark
 from .tree import SHOWN_MEMBERS
 from .words import is_passed
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class ChangeProofs:
     """Explains rows that the last commit changed."""
 
-    def __init__(self, held: Held, depth: int) -> None:
+    def __init__(self, held: HeldRelations, depth: int) -> None:
         self._held = held
         self._now, self._before = Side(held, depth, False), Side(held, depth, held.first)
         self._written: set[tuple[str, Row, bool, tuple[int, ...]]] = set()
@@ -198,7 +198,7 @@ class ChangeProofs:
         come = [each for key, each in now.items() if key not in then]
         gone = [each for key, each in then.items() if key not in now]
         shown = [show(each) for each in come[:SHOWN_MEMBERS]]
-        side.groups[group] = GroupMembers(group, shown, _count(now), len(come), len(gone))
+        side.groups[group] = SideMembers(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
         other.asked += [item for each in shown for item in each.children]
@@ -254,7 +254,7 @@ class ChangeProofs:
     def _group(self, group: Node, side: Side) -> Node:
         other, came = self._other(side), side is self._now
         count = _count(_apart(_members(group), group))
-        of_other = other.groups.get(group, GroupMembers(group, [], 0, 0, count))
+        of_other = other.groups.get(group, SideMembers(group, [], 0, 0, count))
         own = side.own.get(group, [each for each in group.children if each.kind == "member"])
         members = [self._member(each, group, came, side) for each in own]
         members += [self._member(each, group, not came, other) for each in of_other.shown]

@@ -10,7 +10,7 @@ from ..core import Atom, Rule
 from ..values.rows import Row
 from .byrounds import with_loops
 from .derivations import Derivations, Member
-from .held import ANY, Held, Replay
+from .held import ANY, HeldRelations, Replay
 from .node import Node
 from .stages import BodyStage
 from .tree import Trees
@@ -25,14 +25,14 @@ Spot: TypeAlias = tuple[str, Row, tuple[int, ...]]
 class Side:
     """One of the two states: the proofs looked for in it, and what the other's proofs ask of it."""
 
-    def __init__(self, held: Held, depth: int, empty: bool) -> None:
+    def __init__(self, held: HeldRelations, depth: int, empty: bool) -> None:
         self.derivations, self.depth, self.empty = Derivations(held), depth, empty
         self.heights = with_loops(self.derivations)
         self.trees = Trees(held, self.heights)
         self.proofs: dict[Spot, Node] = {}
         self.holds: dict[Spot, bool] = {}
         self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
-        self.groups: dict[Node, GroupMembers] = {}  # of the other side's proofs
+        self.groups: dict[Node, SideMembers] = {}  # of the other side's proofs
         self.own: dict[Node, Sequence[Node]] = {}  # members of its groups that the other side lacks
         self.strange: list[tuple[Node, list[Member]]] = []  # the same, still to be looked at
         self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
@@ -102,7 +102,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMembers:
+class SideMembers:
     """A group in the state before or after, beside the other one. `shown`: some of the members that the other
     state lacks. `count`: all members; `come`: members that the other state lacks; `gone`: members that it
     alone has."""

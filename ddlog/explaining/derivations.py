@@ -15,10 +15,10 @@ from ..errors.diagnostics import DDlogError
 from ..errors.explaining import LoopWithEffects
 from ..values import local_name
 from ..values.rows import Row
-from .held import Fact, Held, is_given
+from .held import Fact, HeldRelations, is_given
 from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
-from .stages import MEMBER, BodyStage, Test, picked, plain
+from .stages import MEMBER, BodyStage, ValueTest, picked, plain
 
 _DECIDERS = {"min": min, "max": max, "first": min}
 _SECONDS = {"min_second": min, "max_second": max}
@@ -67,12 +67,12 @@ class GroupMembers:
 class Derivation:
     """A valuation of a rule's body that gives a row as one of the heads."""
 
-    case: Case
+    case: HeadCase
     valuation: Valuation
 
 
 @dataclass(frozen=True)
-class Case:
+class HeadCase:
     """A rule, and a head of it that can be the row asked for. `written` is the rule in the program."""
 
     written: Rule
@@ -82,7 +82,7 @@ class Case:
     @cached_property
     def stage(self) -> BodyStage:
         """The whole body, given a row of the head."""
-        tests = tuple(Test(f"$head{at}", self.head.args[at]) for at in rest(self.head))
+        tests = tuple(ValueTest(f"$head{at}", self.head.args[at]) for at in rest(self.head))
         return BodyStage(self.rule, len(self.rule.body), tuple(invertible(self.head)), tests)
 
     @cached_property
@@ -110,18 +110,18 @@ class Case:
 class Derivations:
     """The derivations of rows, over the relations of a session."""
 
-    def __init__(self, held: Held) -> None:
+    def __init__(self, held: HeldRelations) -> None:
         self.held, self._program = held, held.program
-        self._cases: dict[str, list[Case]] = {}
+        self._cases: dict[str, list[HeadCase]] = {}
         self._inner: dict[tuple[int, int], BodyStage] = {}
 
-    def cases(self, relation: str) -> list[Case]:
+    def cases(self, relation: str) -> list[HeadCase]:
         """The rules that can give rows of a relation."""
         if not self._cases:
             for rule in self._program.rules:
                 made = plain(rule, self._program)
                 for head in rule.heads:
-                    case = Case(rule, made, resolved(head, made.body))
+                    case = HeadCase(rule, made, resolved(head, made.body))
                     self._cases.setdefault(head.relation, []).append(case)
         return self._cases.get(relation, [])
 
@@ -186,11 +186,11 @@ class Derivations:
                             found[fact] += ways
         return found
 
-    def _is_base(self, case: Case) -> bool:
+    def _is_base(self, case: HeadCase) -> bool:
         terms = positive(case.rule.body)
         return all(self.given(each.relation) for each in terms)
 
-    def by(self, case: Case, facts: Iterable[Fact]) -> dict[Fact, list[Derivation]]:
+    def by(self, case: HeadCase, facts: Iterable[Fact]) -> dict[Fact, list[Derivation]]:
         """The derivations by one rule, of those rows of its head that it gives."""
         seeds = {seed: fact for fact in facts if (seed := case.seed(fact[1], self._program)) is not None}
         found: dict[Fact, list[Derivation]] = {}

@@ -14,7 +14,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NotARow
 from ..errors.source import Source
 from ..values.rows import Row
-from .held import ANY, Held
+from .held import ANY, HeldRelations
 
 _RECORD = re.compile(r"(\s*)([\w:]+)(\s*)\{(.*)\}(\s*)", re.DOTALL)
 
@@ -35,7 +35,7 @@ class Goal:
         return self.pattern if self.exact and not any(each is ANY for each in self.pattern) else None
 
 
-def goal(held: Held, text: str) -> Goal:
+def goal(held: HeldRelations, text: str) -> Goal:
     """The goal of a question: one term, whose arguments are values, variables, patterns or `_`, or a record
     as it is printed. Raises DDlogError."""
     source = Source("<question>", _as_term(text, held))
@@ -67,7 +67,7 @@ def goal(held: Held, text: str) -> Goal:
     return Goal(term.relation, pattern, query, exact)
 
 
-def _as_term(text: str, held: Held) -> str:
+def _as_term(text: str, held: HeldRelations) -> str:
     """`R(.x = 1)` for the record `R{.x = 1}` of a relation R, with all else in its place."""
     record = _RECORD.fullmatch(text)
     if record is None or relation_named(record[2], held.program.relations) is None:
@@ -75,7 +75,7 @@ def _as_term(text: str, held: Held) -> str:
     return f"{record[1]}{record[2]}{record[3]}({record[4]}){record[5]}"
 
 
-def matching(held: Held, goal: Goal) -> Sequence[Row]:
+def matching(held: HeldRelations, goal: Goal) -> Sequence[Row]:
     """The rows that hold and match a goal, in order."""
     columns = held.program.relations[goal.relation].columns
     types, names, body = dict(goal.query.rule.variables), list[str](), list[Clause]()

@@ -28,7 +28,7 @@ ANY = _Any()
 """Stands in a pattern for a column that may have any value."""
 
 
-class Held(Protocol):
+class HeldRelations(Protocol):
     """The relations of a session. All methods raise DDlogError."""
 
     @property
@@ -87,7 +87,7 @@ class Replay(Protocol):
     def last(self) -> int:
         """The number of the last round."""
 
-    def at(self, round: int) -> Held:
+    def at(self, round: int) -> HeldRelations:
         """The relations of a round."""
 
     def since(self, relation: str, row: Row, round: int) -> int | None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ..core import Atom, Rule
 from ..values.rows import Row
-from .held import Held
+from .held import HeldRelations
 from .stages import BodyStage
 
 
-def membership(held: Held, relation: str, rows: Sequence[Row]) -> set[Row]:
+def membership(held: HeldRelations, relation: str, rows: Sequence[Row]) -> set[Row]:
     """The rows among some that a relation has."""
     declared = held.program.relations[relation]
     names = tuple(f"c{at}" for at in range(len(declared.columns)))

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from ..codegen.analysis import free_variables
 from ..core import Atom, Clause, GroupBy
 from ..core.clauses import binds, bound_by_terms, expressions, named, positive
-from .derivations import Case
-from .held import Fact, Held
+from .derivations import HeadCase
+from .held import Fact, HeldRelations
 from .inverting import bindings
 from .places import ProofPlace
 from .stages import BodyStage
@@ -47,7 +47,7 @@ class Repairs:
     _places: dict[ProofPlace, Repairs] = field(default_factory=dict)  # the same elsewhere
 
     @property
-    def _held(self) -> Held:
+    def _held(self) -> HeldRelations:
         return self.place.derivations.held
 
     def insertions(self, fact: Fact) -> tuple[tuple[Fact, ...], ...]:
@@ -145,7 +145,7 @@ class Repairs:
         name, rounds, place = self.place.seen(relation)
         return place is not None and not rounds and place.derivations.is_leaf(name)
 
-    def _of_case(self, case: Case, fact: Fact, size: int, depth: int) -> Iterator[Facts]:
+    def _of_case(self, case: HeadCase, fact: Fact, size: int, depth: int) -> Iterator[Facts]:
         """The candidates by one rule."""
         known = bindings(case.head, fact[1], self._held.program.typedefs)
         body = case.rule.body

@@ -37,13 +37,13 @@ from ..core import (
 from ..core.clauses import binds, positive
 from ..types import Opaque, Type, User
 from ..values.rows import Row
-from .held import Held
+from .held import HeldRelations
 
 GIVEN, KEYS, MEMBER = "$given", "$keys", "$member"
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class ValueTest:
     """An expression over the variables of a body whose value is known."""
 
     name: str
@@ -59,7 +59,7 @@ class BodyStage:
     rule: Rule
     end: int
     known: tuple[str, ...]
-    tests: tuple[Test, ...] = ()
+    tests: tuple[ValueTest, ...] = ()
     member: Expr | None = None
     _prepared: tuple[CheckedProgram, CheckedProgram, CheckedQuery] | None = field(default=None, init=False)
 
@@ -110,7 +110,7 @@ class BodyStage:
         return found
 
     def valuations(
-        self, held: Held, rows: Sequence[Row], most: int | None = None
+        self, held: HeldRelations, rows: Sequence[Row], most: int | None = None
     ) -> list[tuple[Row, dict[str, Any]]]:
         """The valuations for each of some rows of values: of `known`, then of `tests`. At most
         so many."""

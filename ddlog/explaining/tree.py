@@ -12,7 +12,7 @@ from ..errors.source import Span
 from ..types import Bool, Type
 from .derivations import Derivation, GroupMembers, Member, Valuation
 from .heights import UNKNOWN, Heights
-from .held import ANY, Fact, Held
+from .held import ANY, Fact, HeldRelations
 from .node import Node, more
 from .words import is_passed
 
@@ -26,7 +26,7 @@ DEPTH = 10
 class Trees:
     """Builds the trees of rows over the relations of a session."""
 
-    def __init__(self, held: Held, heights: Heights) -> None:
+    def __init__(self, held: HeldRelations, heights: Heights) -> None:
         self._held, self._heights = held, heights
         self._made: dict[tuple[Fact, int], Node] = {}
 

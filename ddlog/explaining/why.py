@@ -21,7 +21,7 @@ from .byrounds import with_rounds
 from .derivations import Derivations
 from .explanation import Absence, ChangeExplanation, EndingSets, Explanation
 from .heights import UNKNOWN
-from .held import Fact, Held
+from .held import Fact, HeldRelations
 from .tree import DEPTH, Trees
 from .words import Words
 
@@ -99,7 +99,7 @@ def why_ends(derivations: Derivations, relation: str, row: Row, within: float = 
 
 
 def why_change(
-    held: Held, relation: str, row: Row, depth: int = DEPTH, matches: Sequence[Row] = ()
+    held: HeldRelations, relation: str, row: Row, depth: int = DEPTH, matches: Sequence[Row] = ()
 ) -> ChangeExplanation:
     """Why the last commit changed a row. An error also if it did not."""
     from .changes import ChangeProofs
@@ -114,7 +114,7 @@ def why_change(
     return ChangeExplanation(changes.explained(relation, row, changed[row]), held.program, matches)
 
 
-def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
+def row_asked(held: HeldRelations, goal: Goal) -> tuple[Row, Sequence[Row]]:
     """The row that a goal is about, and all rows that match if it leaves values open."""
     if goal.row is not None:
         return goal.row, ()
@@ -129,7 +129,7 @@ def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     return found[0], found
 
 
-def row_changed(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
+def row_changed(held: HeldRelations, goal: Goal) -> tuple[Row, Sequence[Row]]:
     """The row that a goal is about, and all rows that changed and match if it leaves values open."""
     if goal.row is not None:
         return goal.row, ()
@@ -142,13 +142,13 @@ def row_changed(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     return found[0], found
 
 
-def whole_row(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
+def whole_row(held: HeldRelations, goal: Goal) -> tuple[Row, Sequence[Row]]:
     """The row that a goal is about. An error if it leaves values open."""
     if goal.row is None:
         raise DDlogError([RowNotWhole(span=goal.query.rule.span)])
     return goal.row, ()
 
 
-def _check_holds(held: Held, fact: Fact) -> None:
+def _check_holds(held: HeldRelations, fact: Fact) -> None:
     if not held.holds(fact[0], [fact[1]])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(*fact))])

@@ -24,7 +24,7 @@ _NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextLayout:
     """The form of a delimited text: its separator, of one character, whether cells may be quoted, whether an
     empty line is a cell, how many columns it has, and the place of each column of the relation in it."""
 
@@ -36,7 +36,7 @@ class Layout:
 
 
 def read_delimited(
-    data: bytes, start: int, layout: Layout, relation: Relation, typedefs: TypeDefs
+    data: bytes, start: int, layout: TextLayout, relation: Relation, typedefs: TypeDefs
 ) -> Columns | None:
     """The columns of a text from byte `start` on, or None when something in it is not plain: the
     line-by-line reader then finds what and where."""

@@ -34,7 +34,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RowShape:
     """How rows are separated: the sign between cells, the sign around them, or nothing, and the number of
     lines before the first row. Empty lines are rows only if they are kept."""
 
@@ -44,15 +44,15 @@ class Shape:
     keep_empty: bool = False
 
 
-COMMAS, TABS = Shape(",", '"'), Shape("\t")
+COMMAS, TABS = RowShape(",", '"'), RowShape("\t")
 
 
-def usual_shape(format: str) -> Shape:
+def usual_shape(format: str) -> RowShape:
     """The usual shape of the rows in files of a format."""
     return COMMAS if format == "csv" else TABS
 
 
-def records(text: str, shape: Shape) -> Iterator[Record]:
+def records(text: str, shape: RowShape) -> Iterator[Record]:
     """The rows of a text. Raises CellFault at a quote that does not end."""
     for _ in range(shape.skip):
         text = text.partition("\n")[2]

@@ -21,7 +21,7 @@ from ..types import BigInt, Bit, Float, Signed, String, Type
 from ..values.shapes import is_option, some_maker
 from . import delimited
 from .columns import Columns, TypeDefs, cell_writer, integer_bounds, transpose, whole_cell_writer
-from .delimited import Record, Shape, records
+from .delimited import Record, RowShape, records
 from .dialectcells import dialect_reader
 from .dialects import PLAIN, Dialect
 from .faults import CellFault, Faults, FaultyFile, gathered_faults
@@ -39,7 +39,7 @@ _HEADED = frozenset({"header", "map"})
 
 
 def read_text(
-    data: bytes, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading = PLAINLY
+    data: bytes, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading = PLAINLY
 ) -> Columns:
     """The rows of a delimited text, usually of this shape. Raises FaultyFile."""
     dialect = reading.dialect
@@ -54,10 +54,10 @@ def read_text(
     return _read_lines(decode(data[start:]), shape, relation, typedefs, reading)
 
 
-def shaped(shape: Shape, dialect: Dialect, relation: Relation) -> Shape:
+def shaped(shape: RowShape, dialect: Dialect, relation: Relation) -> RowShape:
     """The shape of the rows of a relation, where they are usually of a shape."""
     only_string = len(relation.columns) == 1 and isinstance(relation.columns[0].type, String)
-    return Shape(
+    return RowShape(
         dialect.delimiter or shape.separator,
         shape.quote if dialect.quote is None else dialect.quote,
         dialect.skip,
@@ -66,7 +66,7 @@ def shaped(shape: Shape, dialect: Dialect, relation: Relation) -> Shape:
 
 
 def _read_large(
-    data: bytes, start: int, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading
+    data: bytes, start: int, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading
 ) -> Columns | None:
     if shape.quote and data.count(b'"', start) % 2:
         return None  # a quote that does not end, which Arrow takes for one that ends with the file
@@ -90,13 +90,13 @@ def _read_large(
         columns = read_integers(data, start, shape.separator, known)
         if columns is not None:
             return Columns(tuple(columns[place] for place in places), len(columns[0]))
-    from .arrowcsv import Layout, read_delimited
+    from .arrowcsv import TextLayout, read_delimited
 
     if shape.quote and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
         return None
     places = order or list(range(len(relation.columns)))
     width = width if reading.dialect.extra == "ignore" and order is not None else len(relation.columns)
-    layout = Layout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
+    layout = TextLayout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
     return read_delimited(data, start, layout, relation, typedefs)
 
 
@@ -106,7 +106,7 @@ def _line(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _header_of(
-    data: bytes, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading
+    data: bytes, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading
 ) -> list[int] | None:
     """The place of each column by the header at the beginning of a large text. Raises CellFault, FaultyFile
     where a reader of lines has to look."""
@@ -117,7 +117,9 @@ def _header_of(
     return order
 
 
-def _read_lines(text: str, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
+def _read_lines(
+    text: str, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading
+) -> Columns:
     width = len(relation.columns)
     with gathered_faults(reading.refuse) as faults:
         if not width:
@@ -127,7 +129,7 @@ def _read_lines(text: str, shape: Shape, relation: Relation, typedefs: TypeDefs,
 
 
 def rows_of(
-    text: str, shape: Shape, relation: Relation, typedefs: TypeDefs, reading: Reading, faults: Faults
+    text: str, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading, faults: Faults
 ) -> Iterator[tuple[tuple[Any, ...], Record]]:
     """The rows of a text, each with its record; the faults take wrong ones. Raises CellFault."""
     readers = cell_readers(relation, typedefs, reading.dialect)
@@ -196,7 +198,7 @@ def after_header(
     found: Iterator[Record],
     relation: Relation,
     readers: Sequence[Callable[[str], object]],
-    shape: Shape,
+    shape: RowShape,
     reading: Reading,
 ) -> tuple[Iterator[Record], list[int] | None]:
     """The records after the header, and the place of each column in it; None if there is no header. Raises
@@ -222,7 +224,7 @@ def _wrong_count(record: Record, relation: Relation) -> CellFault:
     return CellFault(message, record.line, at, record.text)
 
 
-def _count_empty(text: str, shape: Shape, relation: Relation, dialect: Dialect) -> int:
+def _count_empty(text: str, shape: RowShape, relation: Relation, dialect: Dialect) -> int:
     """The number of rows of a relation without columns: empty lines, after the header's if it has one.
     Raises CellFault."""
     lines = list(records(text, replace(shape, keep_empty=True)))

@@ -18,7 +18,7 @@ from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, counted
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
-from .delimited import Shape, records, usual_shape
+from .delimited import RowShape, records, usual_shape
 from .dialects import DELIMITED, TABLES, check_fits, split_options
 from .faults import CellFault, FaultyFile
 from .files import FactFile, no_format, split_name
@@ -115,7 +115,7 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
     ], options
 
 
-def _shape(text: str, file: FactFile) -> tuple[Shape, list[str]]:
+def _shape(text: str, file: FactFile) -> tuple[RowShape, list[str]]:
     """The shape of the rows; a file without commas in its first line may have other signs."""
     dialect, usual = file.dialect, usual_shape(file.format)
     first = text.split("\n", 1)[0]
@@ -124,7 +124,7 @@ def _shape(text: str, file: FactFile) -> tuple[Shape, list[str]]:
     guessed = dialect.delimiter is None and sign != usual.separator
     quote = usual.quote if dialect.quote is None else dialect.quote
     options = [f"delimiter={'tab' if sign == chr(9) else sign}"] if guessed else []
-    return Shape(sign, quote, dialect.skip), options
+    return RowShape(sign, quote, dialect.skip), options
 
 
 def _is_header(cells: Sequence[str]) -> bool:

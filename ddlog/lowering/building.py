@@ -22,7 +22,7 @@ class NodeRef:
 
 
 @dataclass
-class Builder:
+class CircuitBuilder:
     """The nodes so far, and the node of each relation that is lowered already."""
 
     program: core.CheckedProgram

@@ -37,7 +37,7 @@ from ..engine.wellformed import check_circuit
 from ..errors.source import Span
 from ..types import BigInt
 from ..values.structs import bound_nesting
-from .building import Builder, NodeRef
+from .building import CircuitBuilder, NodeRef
 from .rounds import ROUND_DOMAIN, round_number
 from .rulebody import BodyCircuit
 from .windows import Windows
@@ -92,7 +92,7 @@ def lower_query(program: core.CheckedProgram, query: core.CheckedQuery) -> Circu
     return _circuit(lowering)
 
 
-def _circuit(builder: Builder) -> Circuit:
+def _circuit(builder: CircuitBuilder) -> Circuit:
     relations = tuple((name, place.node) for name, place in builder.known.items())
     circuit = Circuit(tuple(builder.nodes), relations)
     check_circuit(circuit)
@@ -121,7 +121,7 @@ def needed_by(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]
 
 
 @dataclass
-class _Strata(Builder):
+class _Strata(CircuitBuilder):
     """The relations of the strata, one after another."""
 
     bodies: dict[int, _Shared] = field(default_factory=dict)

@@ -28,7 +28,7 @@ from ..engine.operators.steps import binds, rename_step, variables
 from ..engine.schema import Column, Kind, RowExpr, Schema
 from ..types import Bool, Type, User
 from .aggregates import is_group, plan_grouping
-from .building import Builder, NodeRef, column
+from .building import CircuitBuilder, NodeRef, column
 from .equations import Equation, between_terms, equation
 from .rounds import ROUND_DOMAIN, SINCE, UNTIL, Bound, round_number
 
@@ -37,7 +37,9 @@ class BodyCircuit:
     """A rule body in the making: the terms and steps of its last Join, the one after the last group_by so
     far."""
 
-    def __init__(self, builder: Builder, rule: core.Rule, types: dict[str, Type] | None = None) -> None:
+    def __init__(
+        self, builder: CircuitBuilder, rule: core.Rule, types: dict[str, Type] | None = None
+    ) -> None:
         self.builder = builder
         self.text = rule.text
         self.types: dict[str, Type] = dict(rule.variables if types is None else types)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import core
 from ..engine.circuit import Clock, Integrate, Late, Negate, Sum, Window
-from .building import Builder, NodeRef
+from .building import CircuitBuilder, NodeRef
 from .rulebody import BodyCircuit
 
 
@@ -15,7 +15,7 @@ from .rulebody import BodyCircuit
 class Windows:
     """The windows of a circuit in the making. A stream comes in as all its elements so far."""
 
-    builder: Builder
+    builder: CircuitBuilder
     timed: dict[str, tuple[NodeRef, NodeRef, core.Rule]] = field(default_factory=dict)
     """Of each window: its rows with their times, its clock and its rule."""
 

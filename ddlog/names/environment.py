@@ -270,7 +270,7 @@ class Environment(Names):
     def convert(self, type_: syntax.Type, module: str, variables: frozenset[str] | None = None) -> Type:
         """The type that is written; `variables` are the type variables in scope, None for any."""
         if self._depth >= DEEPEST:
-            return self._refuse(errors.typedefs.TooDeep(span=type_.span, limit=DEEPEST))
+            return self._refuse(errors.typedefs.TypeTooDeep(span=type_.span, limit=DEEPEST))
         self._depth += 1
         try:
             return self._convert(type_, module, variables)
@@ -366,9 +366,9 @@ class Environment(Names):
         body = self.expand(place, alias.type, owner.name, frozenset(alias.parameters))
         made = substitute(body, dict(zip(alias.parameters, args, strict=True)))
         if depth(made) > DEEPEST:
-            return self._refuse(errors.typedefs.TooDeep(span=span, limit=DEEPEST))
+            return self._refuse(errors.typedefs.TypeTooDeep(span=span, limit=DEEPEST))
         if parts(made) > LARGEST:
-            return self._refuse(errors.typedefs.TooLarge(span=span, name=alias.name, limit=LARGEST))
+            return self._refuse(errors.typedefs.TypeTooLarge(span=span, name=alias.name, limit=LARGEST))
         return made
 
     def expand(

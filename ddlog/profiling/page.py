@@ -9,7 +9,7 @@ from html import escape
 from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
-from .profile import LookUp, Operator, Plan, Profile, Round, Stratum, seconds_text
+from .profile import LookUpRows, OperatorCost, Plan, Profile, Round, StratumCost, seconds_text
 
 _ROUNDS = 200
 _PLANS = 40
@@ -62,7 +62,7 @@ def _section(title: str, contents: Sequence[str]) -> Iterator[str]:
         yield "</section>"
 
 
-def _frames(strata: Iterable[Stratum], plans: Iterable[Plan] = ()) -> list[Frame]:
+def _frames(strata: Iterable[StratumCost], plans: Iterable[Plan] = ()) -> list[Frame]:
     """Strata, in them rules, in them operators, and in these the steps of plans."""
     steps: dict[str, dict[str, float]] = {}
     for plan in plans:
@@ -76,8 +76,8 @@ def _frames(strata: Iterable[Stratum], plans: Iterable[Plan] = ()) -> list[Frame
     return [Frame(each.name, each.seconds, _rules(each.operators, steps)) for each in strata]
 
 
-def _rules(operators: Iterable[Operator], steps: Mapping[str, Mapping[str, float]]) -> list[Frame]:
-    by_text: dict[str, list[Operator]] = {}
+def _rules(operators: Iterable[OperatorCost], steps: Mapping[str, Mapping[str, float]]) -> list[Frame]:
+    by_text: dict[str, list[OperatorCost]] = {}
     for each in operators:
         by_text.setdefault(each.text, []).append(each)
     return [
@@ -90,7 +90,7 @@ def _rules(operators: Iterable[Operator], steps: Mapping[str, Mapping[str, float
     ]
 
 
-def _steps(operator: Operator, steps: Mapping[str, float]) -> list[Frame]:
+def _steps(operator: OperatorCost, steps: Mapping[str, float]) -> list[Frame]:
     """The steps of a join. Those of few rows are timed by samples, so their sum may seem too long."""
     if operator.operator not in ("rule", "join"):
         return []
@@ -127,12 +127,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None
     return "".join([*lines, "</tbody></table></div>"])
 
 
-def _operators(operators: Sequence[Operator]) -> str:
+def _operators(operators: Sequence[OperatorCost]) -> str:
     sided = any(each.side for each in operators)
     heads = (
         "Rule",
         "Place",
-        "Operator",
+        "OperatorCost",
         "Time",
         "Calls",
         "Rows in",
@@ -161,12 +161,12 @@ def _operators(operators: Sequence[Operator]) -> str:
     )
 
 
-def _work(found: Sequence[Operator | Stratum]) -> tuple[str, ...]:
+def _work(found: Sequence[OperatorCost | StratumCost]) -> tuple[str, ...]:
     """The heads for what a cluster did, if there is one."""
     return ("Jobs", "Shuffled") if any(each.jobs is not None for each in found) else ()
 
 
-def _strata(strata: Sequence[Stratum]) -> list[str]:
+def _strata(strata: Sequence[StratumCost]) -> list[str]:
     heads = ("Relations", "Recursive", "Time", "Rounds", "New rows", "Duplicates", *_work(strata))
     parts = [
         _table(
@@ -259,7 +259,7 @@ def _plans(plans: Sequence[Plan]) -> list[str]:
     return parts
 
 
-def _step(each: LookUp) -> str:
+def _step(each: LookUpRows) -> str:
     return _tested(f"{each.term} by {', '.join(each.keys)}" if each.keys else each.term, each.tests)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor, log10
 
-from .profile import Epoch, seconds_text
+from .profile import CommitCost, seconds_text
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 640, 220, 62, 26
 _POINTS = 600
 _LEAST = 1e-6  # seconds
 
 
-def latency(epochs: Sequence[Epoch]) -> str:
+def latency(epochs: Sequence[CommitCost]) -> str:
     """A point for each commit; of many commits, one for the slowest of each stretch."""
     shown = _slowest_of_stretches(epochs)
     logs = [log10(max(each.seconds, _LEAST)) for each in shown]
@@ -42,7 +42,7 @@ def latency(epochs: Sequence[Epoch]) -> str:
     return "".join(lines)
 
 
-def _slowest_of_stretches(epochs: Sequence[Epoch]) -> list[Epoch]:
+def _slowest_of_stretches(epochs: Sequence[CommitCost]) -> list[CommitCost]:
     step = ceil(len(epochs) / _POINTS)
     stretches = (epochs[at : at + step] for at in range(0, len(epochs), step))
     return [max(stretch, key=lambda each: each.seconds) for stretch in stretches]

@@ -13,7 +13,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Operator:
+class OperatorCost:
     """An operator of a rule: `join`, `group`, `distinct` and so on; `rule` is a whole rule of a recursion.
     `rows_in` are the rows of the changes that it was given, `rows_out` those that it gave, and None where
     they are not counted. `duplicates` are the rows that a `distinct`, or the relation of a rule, had already
@@ -47,13 +47,13 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Stratum:
+class StratumCost:
     """A relation that is not recursive, or relations that are recursive together."""
 
     name: str
     recursive: bool
     seconds: float
-    operators: tuple[Operator, ...]
+    operators: tuple[OperatorCost, ...]
     rounds: tuple[Round, ...] = ()
     rows_out: int | None = None
     duplicates: int | None = None
@@ -62,7 +62,7 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class Epoch:
+class CommitCost:
     """A commit: its number from 0, its seconds, and the rows by which inputs and outputs changed. Commit 0
     begins the session, with the program's own facts and those that it loads first. The rows of short commits
     are not always known."""
@@ -86,8 +86,8 @@ class Epoch:
 class SlowEpoch:
     """One of the slowest commits, with all that it did."""
 
-    epoch: Epoch
-    strata: tuple[Stratum, ...]
+    epoch: CommitCost
+    strata: tuple[StratumCost, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class RelationSize:
 
 
 @dataclass(frozen=True)
-class Held:
+class MemorySize:
     """A part of the memory: `kind` is relation, groups, recursion or values, `parts` are the bytes of its
     stores and indexes."""
 
@@ -115,7 +115,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class LookUp:
+class LookUpRows:
     """A look-up of a plan: the rows that it extended, and the rows expected and given, in all commits; the
     `tests` that follow at once; and the seconds of both in the commits that were measured."""
 
@@ -138,7 +138,7 @@ class Plan:
     rule: str
     place: str
     start: str | None
-    look_ups: tuple[LookUp, ...]
+    look_ups: tuple[LookUpRows, ...]
     tests: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -149,7 +149,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecisionTaken:
     """What an epoch did with a recursion, and why: `way` is maintained, recomputed or given up."""
 
     epoch: int
@@ -171,17 +171,17 @@ class Profile:
     engine: str
     commits: int
     seconds: float
-    strata: tuple[Stratum, ...]
+    strata: tuple[StratumCost, ...]
     relations: tuple[RelationSize, ...]
     plans: tuple[Plan, ...] | None
-    decisions: tuple[Decision, ...]
-    memory: tuple[Held, ...] | None
-    epochs: tuple[Epoch, ...]
+    decisions: tuple[DecisionTaken, ...]
+    memory: tuple[MemorySize, ...] | None
+    epochs: tuple[CommitCost, ...]
     slowest: tuple[SlowEpoch, ...]
     version: int = VERSION
 
     @property
-    def operators(self) -> tuple[Operator, ...]:
+    def operators(self) -> tuple[OperatorCost, ...]:
         """The operators of all strata, the dearest first."""
         found = (each for stratum in self.strata for each in stratum.operators)
         return tuple(sorted(found, key=lambda each: -each.seconds))
@@ -229,7 +229,7 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:,.2f} s" if seconds >= 1 else f"{seconds * 1000:,.2f} ms"
 
 
-def by_rule(operators: Sequence[Operator]) -> dict[tuple[str, str], tuple[float, int]]:
+def by_rule(operators: Sequence[OperatorCost]) -> dict[tuple[str, str], tuple[float, int]]:
     """The seconds and the rows given, by the relation and the text of rules."""
     found: dict[tuple[str, str], tuple[float, int]] = {}
     for each in operators:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .profile import Operator, Profile, Stratum, seconds_text
+from .profile import OperatorCost, Profile, StratumCost, seconds_text
 
 _RULES = 15
 _ROUNDS = 8
@@ -40,7 +40,7 @@ def _time(seconds: float, profile: Profile) -> str:
     return f"{seconds_text(seconds):>14}  {seconds / profile.seconds if profile.seconds else 0:>6.1%}"
 
 
-def _of(stratum: Stratum) -> str:
+def _of(stratum: StratumCost) -> str:
     if not stratum.rounds:
         return "" if not stratum.duplicates else f" ({stratum.duplicates:,} duplicates)"
     shown = [
@@ -51,7 +51,7 @@ def _of(stratum: Stratum) -> str:
     return f" ({len(stratum.rounds)} rounds: {' '.join([*shown, *more])})"
 
 
-def _figures(each: Operator) -> str:
+def _figures(each: OperatorCost) -> str:
     rows = "" if each.rows_out is None else f", {each.rows_out:,} out"
     twice = f", {each.duplicates:,} duplicates" if each.duplicates else ""
     place = f"  // {each.place}" if each.place else ""
@@ -59,5 +59,5 @@ def _figures(each: Operator) -> str:
     return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{side}{_work(each)}{place}"
 
 
-def _work(each: Operator | Stratum) -> str:
+def _work(each: OperatorCost | StratumCost) -> str:
     return f", {each.jobs:,} jobs, {each.shuffled or 0:,} bytes shuffled" if each.jobs else ""

@@ -16,7 +16,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NoStateBefore
 from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
-from ..explaining.held import Fact, Held, Replay, is_given
+from ..explaining.held import Fact, HeldRelations, Replay, is_given
 from ..explaining.oneround import one_round
 from ..explaining.stages import GIVEN, KEYS
 from ..values.rows import Row, row_of
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class SessionHeld:
-    """The relations of a session. See `Held`."""
+    """The relations of a session. See `HeldRelations`."""
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
@@ -244,7 +244,7 @@ class Explaining:
         return why_change(self._held, name, row, depth, matches)
 
     def _asked(
-        self, relation: str, value: Any, choose: Callable[[Held, Goal], tuple[Row, Sequence[Row]]]
+        self, relation: str, value: Any, choose: Callable[[HeldRelations, Goal], tuple[Row, Sequence[Row]]]
     ) -> tuple[str, Row, Sequence[Row]]:
         """The relation and the row of a question, and the rows that match it."""
         state = self._state

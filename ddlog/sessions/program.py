@@ -19,7 +19,7 @@ from ..errors.options import BadOptionValue
 from ..errors.reading import TakenByAnswer
 from ..errors.source import Source, program_text
 from ..errors.sql import SqlTooDeep
-from ..errors.types import TooDeep
+from ..errors.types import ExpressionTooDeep
 from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
 from ..values.rows import Row
@@ -92,7 +92,7 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
         checked, diagnostics = check_cached(source, folders)
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
-        if isinstance(wrong[0], TooDeep):
+        if isinstance(wrong[0], ExpressionTooDeep):
             raise DDlogError([SqlTooDeep(wrong[0].limit, span=wrong[0].span)])
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
     typedefs = dict(checked.typedefs)

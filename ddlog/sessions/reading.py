@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import Atom, Column, Relation, answer_relation
 from ..errors.diagnostics import DDlogError
-from ..errors.reading import NotDelayed, NotKept
+from ..errors.reading import NotDelayed, RelationNotKept
 from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
@@ -51,7 +51,7 @@ class SessionReader:
             raise DDlogError([unknown_index(name, program.indexes, program.relations)])
         self._state.check_open()
         if index.source not in self._state.kept:
-            raise DDlogError([NotKept(f"the index {name}")])
+            raise DDlogError([RelationNotKept(f"the index {name}")])
         self._state.start()
         relation = program.relations[index.relation]
         host = self._state.host
@@ -98,7 +98,7 @@ class SessionReader:
         self._state.check_open()
         declared = self._state.declared(name)
         if declared.name not in self._state.kept:
-            raise DDlogError([NotKept(name)])
+            raise DDlogError([RelationNotKept(name)])
         self._state.start()
         return declared
 

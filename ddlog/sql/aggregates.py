@@ -20,16 +20,16 @@ from .collecting import aggregates_of
 from .extents import written
 from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
-from .rules import Body, Clause, Let
+from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
 from .scalars import described
-from .scopes import Entry
-from .types import BOOLEAN, INTEGER, NULL, VARCHAR, Value, null
+from .scopes import VisibleColumn
+from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 
 _FUNCTIONS = (
     sql.Count, sql.CountIf, sql.Sum, sql.Avg, sql.Min, sql.Max, sql.LogicalAnd, sql.LogicalOr, sql.GroupConcat,  # noqa: E501
@@ -37,7 +37,7 @@ _FUNCTIONS = (
 )  # fmt: skip
 
 
-def grouped(block: Block, aggregates: Sequence[Expression]) -> bool:
+def grouped(block: SelectBlock, aggregates: Sequence[Expression]) -> bool:
     """Makes the groups the rows of a SELECT; returns whether there is always one. Raises SqlError."""
     keys, sets, names = keys_of(block)
     places = {node: i for i, node in enumerate(keys)}
@@ -57,10 +57,10 @@ def grouped(block: Block, aggregates: Sequence[Expression]) -> bool:
     rows = block.body
     many = len(sets) > 1
     shown = [replace(v, nullable=v.nullable or many) for v in values]
-    rules: list[tuple[Body, list[Value]]] = []
+    rules: list[tuple[SqlBody, list[SqlValue]]] = []
     for chosen in sets:
         bodies = _one_set(block, rows, [values[i] for i in chosen], plain, distinct, arguments)
-        cells: list[Value] = []
+        cells: list[SqlValue] = []
         for i, v in enumerate(values):
             cell = v if i in chosen else null(v.type)
             cells.append(cell.optional() if shown[i].nullable else cell)
@@ -75,7 +75,9 @@ def grouped(block: Block, aggregates: Sequence[Expression]) -> bool:
     return not keys and sets == [()]
 
 
-def _union(block: Block, rules: Sequence[tuple[Body, list[Value]]], rows: Body) -> list[Value]:
+def _union(
+    block: SelectBlock, rules: Sequence[tuple[SqlBody, list[SqlValue]]], rows: SqlBody
+) -> list[SqlValue]:
     """Makes the union of some bodies the body; returns the values of its columns."""
     if len(rules) == 1:
         block.body = rules[0][0]
@@ -90,16 +92,16 @@ def _union(block: Block, rules: Sequence[tuple[Body, list[Value]]], rows: Body) 
     for i, column in enumerate(columns):
         for v in column:
             block.output.like(fresh[i], v)
-    block.body = Body([block.output.term(out, [*rows.domain, *fresh])], rows.domain)
+    block.body = SqlBody([block.output.term(out, [*rows.domain, *fresh])], rows.domain)
     return fresh
 
 
 def _show(
-    block: Block,
+    block: SelectBlock,
     keys: Sequence[Expression],
     names: Sequence[str],
     aggregates: Sequence[Expression],
-    values: Sequence[Value],
+    values: Sequence[SqlValue],
 ) -> None:
     """Makes keys and aggregates what the expressions of the SELECT see."""
     scope, before = block.scope, block.scope.entries
@@ -113,13 +115,13 @@ def _show(
             tables = {e.table for e in before if e.name == column and inner.table.lower() in ("", e.table)}
             for table in sorted(tables) or [""]:
                 scope.entries.append(
-                    Entry(table, column, value, len(scope.entries) > 0 and table != min(tables))
+                    VisibleColumn(table, column, value, len(scope.entries) > 0 and table != min(tables))
                 )
         elif name:
-            scope.entries.append(Entry("", name, value))
+            scope.entries.append(VisibleColumn("", name, value))
 
 
-def _typed(value: Value) -> Value:
+def _typed(value: SqlValue) -> SqlValue:
     return null(INTEGER) if value.type == NULL else value
 
 
@@ -128,7 +130,7 @@ def _is_distinct(node: Expression) -> bool:
     return isinstance(inner.this, sql.Distinct) and not isinstance(inner, sql.Min | sql.Max)
 
 
-def _check(block: Block, node: Expression) -> None:
+def _check(block: SelectBlock, node: Expression) -> None:
     inner = node.this if isinstance(node, sql.Filter | sql.IgnoreNulls) else node
     if isinstance(inner, sql.IgnoreNulls):
         inner = inner.this
@@ -145,19 +147,19 @@ class _Arguments:
 
     said = ""
 
-    def __init__(self, block: Block, aggregates: Sequence[Expression]) -> None:
-        self.of: dict[Expression, Value | None] = {}
-        self.order: dict[Expression, Value] = {}
+    def __init__(self, block: SelectBlock, aggregates: Sequence[Expression]) -> None:
+        self.of: dict[Expression, SqlValue | None] = {}
+        self.order: dict[Expression, SqlValue] = {}
         for node in aggregates:
             if not isinstance(node, sql.Grouping):
                 self.of[node] = self._argument(block, node)
 
     @property
-    def values(self) -> list[Value]:
+    def values(self) -> list[SqlValue]:
         """All of the variables."""
         return [v for v in (*self.of.values(), *self.order.values()) if v is not None]
 
-    def _argument(self, block: Block, node: Expression) -> Value | None:
+    def _argument(self, block: SelectBlock, node: Expression) -> SqlValue | None:
         condition = node.expression.this if isinstance(node, sql.Filter) else None
         inner = function_of(node)
         argument = inner.this
@@ -189,21 +191,21 @@ class _Arguments:
         if condition is not None:
             test = scalars.true(condition)
             left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)
-            value = Value(left, value.type, True)
+            value = SqlValue(left, value.type, True)
         return block.variable(value, argument)
 
 
-_Given = dict["Expression", Value]
+_Given = dict["Expression", SqlValue]
 
 
 def _one_set(
-    block: Block,
-    rows: Body,
-    keys: Sequence[Value],
+    block: SelectBlock,
+    rows: SqlBody,
+    keys: Sequence[SqlValue],
     plain: Sequence[Expression],
     distinct: Sequence[Expression],
     arguments: _Arguments,
-) -> list[tuple[Body, _Given]]:
+) -> list[tuple[SqlBody, _Given]]:
     """The groups by some keys: bodies, each with the values of the aggregates. Without keys there is one
     group also where there are no rows."""
     output = block.output
@@ -221,7 +223,7 @@ def _one_set(
     variables = [block.output.like(block.output.variable(v.type, v.nullable), v) for v in values]
     relation = output.relation("Total", [*own, *values], is_set=False)
     output.rule(relation, (*own, *values), body)
-    there = Body([output.term(relation, [*own, *variables])], rows.domain)
+    there = SqlBody([output.term(relation, [*own, *variables])], rows.domain)
     nothing = block.translator.start(block.capture)
     unused = [block.output.variable(v.type, v.nullable) for v in values]
     nothing.add(output.term(relation, [*own, *unused], negated=True, said="there are no rows"))
@@ -231,12 +233,16 @@ def _one_set(
     empty = [of_nothing(function_of(node), value) for node, value in found.items()]
     output.rule(whole, (*own, *empty), nothing)
     fresh = {node: output.like(output.variable(v.type, v.nullable), given[node]) for node, v in found.items()}
-    final = Body([output.term(whole, [*own, *fresh.values()])], rows.domain)
+    final = SqlBody([output.term(whole, [*own, *fresh.values()])], rows.domain)
     return [(final, fresh)]
 
 
 def _plain_group(
-    block: Block, body: Body, keys: Sequence[Value], plain: Sequence[Expression], arguments: _Arguments
+    block: SelectBlock,
+    body: SqlBody,
+    keys: Sequence[SqlValue],
+    plain: Sequence[Expression],
+    arguments: _Arguments,
 ) -> _Given:
     """Ends the body in a group; returns the values of the aggregates. All but counts are Options where there
     are no keys."""
@@ -251,32 +257,32 @@ def _plain_group(
     said = f"{block.output.said(shown) or 'rows'} {_grouped_by(block, [*body.domain, *keys])}"
     body.add(grouped_by(group, items(*made.items), (*body.domain, *keys), said, shown))
     for variable, call, more in made.results:
-        body.add(Let(variable, tree(call, group.tree, *more)))
+        body.add(SqlLet(variable, tree(call, group.tree, *more)))
     found = {}
     for node, value in formulas.items():
         said = arguments.said or written(node)
         result = block.output.say(block.output.variable(value.type, value.nullable), said)
-        body.add(Let(result.name, value.tree, said))
+        body.add(SqlLet(result.name, value.tree, said))
         found[node] = result
     if not made.results:
         count = block.output.variable(INTEGER, False)
-        body.add(Clause(let(count.name, tree("$.count()", group.tree))))
+        body.add(SqlClause(let(count.name, tree("$.count()", group.tree))))
     return found
 
 
-def _grouped_by(block: Block, keys: Sequence[Value]) -> str:
+def _grouped_by(block: SelectBlock, keys: Sequence[SqlValue]) -> str:
     return f"grouped by {block.output.said(keys)}" if keys else "of all rows"
 
 
 def _with_distinct(
-    block: Block,
-    rows: Body,
-    body: Body,
-    keys: Sequence[Value],
+    block: SelectBlock,
+    rows: SqlBody,
+    body: SqlBody,
+    keys: Sequence[SqlValue],
     node: Expression,
     arguments: _Arguments,
     found: _Given,
-) -> tuple[Body, _Given]:
+) -> tuple[SqlBody, _Given]:
     """The groups with one more aggregate, of distinct values."""
     output, value = block.output, arguments.of[node]
     assert value is not None
@@ -286,9 +292,9 @@ def _with_distinct(
     if value.nullable:
         plain = output.variable(value.type, False)
         some = tree("Some{$} = $", VarDecl(plain.name, NOWHERE), value.tree)
-        inner.add(Clause(some))
+        inner.add(SqlClause(some))
     single = output.made("Values", [*own, plain], inner, is_set=True)
-    each = Body([output.term(single, [*own, plain])], rows.domain)
+    each = SqlBody([output.term(single, [*own, plain])], rows.domain)
     bare = function_of(node).copy()
     bare.set("this", sql.column("x"))
     block.output.say(plain, f"DISTINCT {block.output.said([value])}")
@@ -297,7 +303,7 @@ def _with_distinct(
     relation = output.made("Distinct", [*own, result], each, is_set=False)
     held = list(dict.fromkeys(found.values()))
     whole = output.made("Keyed", [*own, *held], body, is_set=False)
-    base = Body([output.term(whole, [*own, *held])], rows.domain)
+    base = SqlBody([output.term(whole, [*own, *held])], rows.domain)
     empty = of_nothing(bare, result)
     shown = result if isinstance(bare, sql.Count) else result.optional()
     empty = empty if isinstance(bare, sql.Count) else null(result.type)
@@ -310,21 +316,21 @@ def _with_distinct(
     missing.add(output.term(relation, [*own, unused], negated=True, said="all values are NULL"))
     output.rule(made, [*own, *held, empty], missing)
     last = output.say(output.variable(shown.type, shown.nullable), written(node))
-    return Body([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
+    return SqlBody([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
 
 
 class _Only(_Arguments):
     """The argument of one aggregate, whatever the aggregate is."""
 
-    def __init__(self, value: Value, said: str) -> None:
+    def __init__(self, value: SqlValue, said: str) -> None:
         self.of, self.said = _Always(value), said
         self.order = {}
 
 
-class _Always(dict["Expression", "Value | None"]):
-    def __init__(self, value: Value) -> None:
+class _Always(dict["Expression", "SqlValue | None"]):
+    def __init__(self, value: SqlValue) -> None:
         super().__init__()
         self.value = value
 
-    def __missing__(self, node: Expression) -> Value:
+    def __missing__(self, node: Expression) -> SqlValue:
         return self.value

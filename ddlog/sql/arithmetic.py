@@ -19,7 +19,7 @@ from .types import (
     MOST_PLACES,
     NULL,
     TIMESTAMP,
-    Value,
+    SqlValue,
     common,
     decimal,
     null,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 
-def sum_of(s: Scalars, node: Expression) -> Value:
+def sum_of(s: Scalars, node: Expression) -> SqlValue:
     """`+` and `-`, of numbers, of dates and days, of moments and intervals."""
     op = "+" if isinstance(node, sql.Add) else "-"
     sign = 1 if op == "+" else -1
@@ -56,7 +56,7 @@ def sum_of(s: Scalars, node: Expression) -> Value:
     return c.strict([x, y], f"$ {op} $", type)
 
 
-def product(s: Scalars, node: Expression) -> Value:
+def product(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.number(node.this), s.number(node.expression)
     if NULL in (a.type, b.type):
         return null(common([a.type, b.type]) or NULL)
@@ -66,24 +66,24 @@ def product(s: Scalars, node: Expression) -> Value:
     return _on_doubles([a, b], "$ * $")
 
 
-def _on_doubles(values: list[Value], build: str | Callable[..., Expr]) -> Value:
+def _on_doubles(values: list[SqlValue], build: str | Callable[..., Expr]) -> SqlValue:
     """A double that is a function of doubles, of numbers of any kind."""
     brought = [v if v.type == NULL else c.convert(v, DOUBLE) for v in values]
     return c.strict([v for v in brought if v is not None], build, DOUBLE)
 
 
-def quotient(s: Scalars, node: Expression) -> Value:
+def quotient(s: Scalars, node: Expression) -> SqlValue:
     return _on_doubles([s.number(node.this), s.number(node.expression)], "$ / $")
 
 
-def whole_quotient(s: Scalars, node: Expression) -> Value:
+def whole_quotient(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.number(node.this), s.number(node.expression)
     if {a.type, b.type} <= {INTEGER, NULL}:
         return c.strict([a, b], "$ / $", INTEGER)
     s.places.refuse("// of other numbers than integers", node)
 
 
-def remainder(s: Scalars, node: Expression) -> Value:
+def remainder(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.number(node.this), s.number(node.expression)
     type = common([a.type, b.type]) or NULL
     if type == NULL:
@@ -95,7 +95,7 @@ def remainder(s: Scalars, node: Expression) -> Value:
     return c.strict([x, y], "$ % $", type)
 
 
-def negative(s: Scalars, node: Expression) -> Value:
+def negative(s: Scalars, node: Expression) -> SqlValue:
     value = s.number(node.this)
     if isinstance(value.constant, int) and value.type.is_exact:
         return c.integer(-value.constant, value.type)
@@ -104,13 +104,13 @@ def negative(s: Scalars, node: Expression) -> Value:
     return c.strict([value], "-$", value.type)
 
 
-def absolute(s: Scalars, node: Expression) -> Value:
+def absolute(s: Scalars, node: Expression) -> SqlValue:
     value = s.number(node.this)
     zero = "0.0" if value.type == DOUBLE else "0"
     return c.strict([value], f"{{var y = $; if (y < {zero}) (-y) else y}}", value.type)
 
 
-def sign_of(s: Scalars, node: Expression) -> Value:
+def sign_of(s: Scalars, node: Expression) -> SqlValue:
     value = s.number(node.this)
     zero = "0.0" if value.type == DOUBLE else "0"
     signs = f"if (y < {zero}) (-(1: bigint)) else if (y > {zero}) (1: bigint) else (0: bigint)"
@@ -126,7 +126,7 @@ def _digits(s: Scalars, node: Expression | None, where: Expression) -> int:
     return value.constant
 
 
-def rounded(s: Scalars, node: Expression) -> Value:
+def rounded(s: Scalars, node: Expression) -> SqlValue:
     value = s.number(node.this)
     digits = _digits(s, node.args.get("decimals"), node)
     if value.type == DOUBLE:
@@ -142,7 +142,7 @@ def rounded(s: Scalars, node: Expression) -> Value:
 def towards(name: str) -> Translate:
     """FLOOR, CEIL and TRUNC: of integers they are doubles, as DuckDB has it."""
 
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         value = s.number(node.this)
         if value.type == DOUBLE:
             return c.strict([value], f"sql::double_{name}($)", DOUBLE)
@@ -155,7 +155,7 @@ def towards(name: str) -> Translate:
 
 
 def real(name: str, arguments: int = 1) -> Translate:
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
         return _on_doubles(values, f"sql::double_{name}({', '.join('$' * arguments)})")
 

@@ -11,9 +11,9 @@ from sqlglot import expressions as sql
 from .. import syntax
 from ..errors.source import Source as Text
 from ..syntax.parser import parse_program
-from .places import Places
+from .places import SqlPlaces
 from .queries import NamedRows
-from .rules import Column, SqlRelation
+from .rules import SqlColumn, SqlRelation
 from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Attached:
     tables: dict[str, NamedRows]
 
 
-def attached(node: Expression, places: Places) -> Attached:
+def attached(node: Expression, places: SqlPlaces) -> Attached:
     """The tables of the module that a statement names. A column of a type that SQL does not have is left out.
     Raises SqlError."""
     what = node.this
@@ -60,7 +60,7 @@ def attached(node: Expression, places: Places) -> Attached:
     return Attached(module, tables)
 
 
-def _column(name: str, type: syntax.Type) -> Column | None:
+def _column(name: str, type: syntax.Type) -> SqlColumn | None:
     nullable = False
     if isinstance(type, syntax.NamedType) and type.name.removeprefix("ddlog_std::") == "Option":
         nullable, type = True, type.args[0]
@@ -71,7 +71,7 @@ def _column(name: str, type: syntax.Type) -> Column | None:
         (isinstance(type, syntax.NamedType) and type.name[0] in "us" and type.name[1:].isdigit())
         or (isinstance(type, syntax.NamedType) and type.name == "usize")
     )
-    return Column(name.lower(), name, of, nullable, True, machine)
+    return SqlColumn(name.lower(), name, of, nullable, True, machine)
 
 
 def _type(type: syntax.Type) -> SqlType | None:

@@ -20,7 +20,7 @@ from .types import (
     TIMESTAMP,
     VARCHAR,
     SqlType,
-    Value,
+    SqlValue,
     decimal,
     null,
 )
@@ -35,8 +35,8 @@ class BadLiteral(Exception):
 
 
 def strict(
-    args: Sequence[Value], build: str | Callable[..., Expr], type: SqlType, *, optional: bool = False
-) -> Value:
+    args: Sequence[SqlValue], build: str | Callable[..., Expr], type: SqlType, *, optional: bool = False
+) -> SqlValue:
     """What `build`, a template or a function, makes of the plain arguments; NULL where one of them is.
     `optional`: it makes an Option itself."""
     if any(each.type.kind == "null" for each in args):
@@ -48,36 +48,36 @@ def strict(
         plain.append(name(opened[-1][1]) if each.nullable else each.tree)
     made = tree(build, *plain) if isinstance(build, str) else build(*plain)
     if not opened:
-        return Value(made, type, optional)
+        return SqlValue(made, type, optional)
     made = made if optional else tree("Some{$}", made)
     for source, found in reversed(opened):
         made = tree("match ($) {Some{$} -> $, None -> None}", source, VarDecl(found, NOWHERE), made)
-    return Value(tree(f"($: Option<{type.plain}>)", made), type, True)
+    return SqlValue(tree(f"($: Option<{type.plain}>)", made), type, True)
 
 
-def integer(number: int, type: SqlType = INTEGER) -> Value:
+def integer(number: int, type: SqlType = INTEGER) -> SqlValue:
     """A whole number as a literal."""
     made = tree("($: bigint)", number) if number >= 0 else tree("-($: bigint)", -number)
-    return Value(made, type, False, number)
+    return SqlValue(made, type, False, number)
 
 
-def string(text: str) -> Value:
+def string(text: str) -> SqlValue:
     """A string literal."""
-    return Value(StringLit(text, NOWHERE), VARCHAR, False, text)
+    return SqlValue(StringLit(text, NOWHERE), VARCHAR, False, text)
 
 
-def boolean(value: bool) -> Value:
+def boolean(value: bool) -> SqlValue:
     """TRUE or FALSE."""
-    return Value(tree("true" if value else "false"), BOOLEAN, False, value)
+    return SqlValue(tree("true" if value else "false"), BOOLEAN, False, value)
 
 
-def double(number: float) -> Value:
+def double(number: float) -> SqlValue:
     """A literal with an exponent."""
     made = tree("($: double)" if number >= 0 else "-($: double)", FloatLit(abs(number), None, NOWHERE))
-    return Value(made, DOUBLE, False, number)
+    return SqlValue(made, DOUBLE, False, number)
 
 
-def read_number(text: str) -> Value:
+def read_number(text: str) -> SqlValue:
     """A number as SQL writes it."""
     if text.isdigit():
         return integer(int(text))
@@ -86,10 +86,10 @@ def read_number(text: str) -> Value:
     exact = Decimal(text)
     scale = -int(exact.as_tuple().exponent)
     units = integer(int(exact.scaleb(scale)), decimal(scale))
-    return Value(units.tree, units.type, False, exact)
+    return SqlValue(units.tree, units.type, False, exact)
 
 
-def read_literal(text: str, type: SqlType) -> Value:
+def read_literal(text: str, type: SqlType) -> SqlValue:
     """A string literal as a value of another type. Raises BadLiteral."""
     try:
         match type.kind:
@@ -138,7 +138,7 @@ def _clock(text: str) -> int:
     return whole * 1_000_000 + int((found[4] or "").ljust(6, "0"))
 
 
-def convert(value: Value, type: SqlType) -> Value | None:
+def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
     """The value as one of another type, without loss where SQL converts by itself; None where it cannot."""
     source = value.type
     if source == type:
@@ -165,7 +165,7 @@ def as_double(units: Expr, scale: int) -> Expr:
     return tree("$ as double", units) if scale == 0 else tree("sql::as_double($, $)", units, 10**scale)
 
 
-def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
+def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     """CAST, or TRY_CAST if it `may_fail`: NULL in place of a fault. None where there is no such cast."""
     try:
         found = convert(value, type)
@@ -200,7 +200,7 @@ def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
     return None
 
 
-def span(value: Value) -> Value:
+def span(value: SqlValue) -> SqlValue:
     """The length of an interval, by which it is compared; any other value as it is."""
     return strict([value], "sql::span($)", INTEGER) if value.type == INTERVAL else value
 

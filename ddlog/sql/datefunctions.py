@@ -12,7 +12,7 @@ from .types import (
     DATE,
     INTEGER,
     TIMESTAMP,
-    Value,
+    SqlValue,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _PARTS = {
 }  # fmt: skip
 
 
-def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> Value:
+def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> SqlValue:
     value, name = s.value(of), name.upper()
     if value.type.kind not in ("date", "timestamp", "time", "null"):
         s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
@@ -38,7 +38,7 @@ def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> Value:
     return c.strict([value], f'sql::timestamp_part("{name}", $)', INTEGER)
 
 
-def extract(s: Scalars, node: Expression) -> Value:
+def extract(s: Scalars, node: Expression) -> SqlValue:
     return part_of(s, node.this.name, node.expression, node)
 
 
@@ -46,7 +46,7 @@ def part(name: str) -> Translate:
     return lambda s, node: part_of(s, name, node.this, node)
 
 
-def truncated(s: Scalars, node: Expression) -> Value:
+def truncated(s: Scalars, node: Expression) -> SqlValue:
     value, unit = s.value(node.this), node.args["unit"].name.upper()
     if value.type not in (DATE, TIMESTAMP):
         s.places.mistyped("DATE_TRUNC", str(value.type), node)
@@ -57,7 +57,7 @@ def truncated(s: Scalars, node: Expression) -> Value:
     return c.strict([moment], f'sql::truncated("{unit}", $)', TIMESTAMP)
 
 
-def difference(s: Scalars, node: Expression) -> Value:
+def difference(s: Scalars, node: Expression) -> SqlValue:
     later, earlier = s.value(node.this), s.value(node.expression)
     unit = node.args["unit"].name.upper() if node.args.get("unit") is not None else "DAY"
     if unit not in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
@@ -70,7 +70,7 @@ def difference(s: Scalars, node: Expression) -> Value:
 
 
 def shifted(sign: int) -> Translate:
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         if not isinstance(node.expression, sql.Interval):
             s.places.refuse("a shift of a date by other than an interval", node)
         return s.moved(s.value(node.this), s.interval(node.expression, sign).constant, node)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..errors.source import Span
-from .places import Places
+from .places import SqlPlaces
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -25,7 +25,7 @@ def written(node: Expression) -> str:
     return node.sql(dialect="duckdb")
 
 
-def extent(node: Expression, places: Places) -> Span | None:
+def extent(node: Expression, places: SqlPlaces) -> Span | None:
     """The stretch of a SELECT, or of a set operation; None if it cannot be told."""
     left = node
     while isinstance(left, sql.SetOperation):
@@ -50,7 +50,7 @@ def extent(node: Expression, places: Places) -> Span | None:
     return places.between(places.tokens[at].start, places.tokens[last].end + 1)
 
 
-def _select(node: Expression, places: Places) -> int | None:
+def _select(node: Expression, places: SqlPlaces) -> int | None:
     """The place of the token with which a SELECT begins."""
     first = _first(node)
     if first is None:

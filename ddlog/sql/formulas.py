@@ -12,12 +12,12 @@ from ..syntax import Expr
 from ..syntax.templates import name, string, tree
 from . import conversions as c
 from .scalars import described, is_true
-from .types import BOOLEAN, DOUBLE, INTEGER, VARCHAR, SqlType, Value, null
+from .types import BOOLEAN, DOUBLE, INTEGER, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 
 
 MOMENTS = (sql.Stddev, sql.StddevSamp, sql.StddevPop, sql.Variance, sql.VariancePop)
@@ -45,14 +45,16 @@ def function_of(node: Expression) -> Expression:
     return node
 
 
-def of_nothing(node: Expression, like: Value) -> Value:
+def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
     """The aggregate of no rows."""
     if isinstance(node, sql.Count | sql.CountIf):
         return c.integer(0)
     return null(like.type)
 
 
-def formula(block: Block, node: Expression, value: Value | None, made: Parts, keyed: bool) -> Value:
+def formula(
+    block: SelectBlock, node: Expression, value: SqlValue | None, made: Parts, keyed: bool
+) -> SqlValue:
     """An aggregate, over the variables of sums, counts and extremes that it adds to a group. Without keys it
     is an Option, as there may be no rows, but for a count."""
     inner = function_of(node)
@@ -72,21 +74,21 @@ def formula(block: Block, node: Expression, value: Value | None, made: Parts, ke
         """How often a test holds."""
         return total(tree("if ($) (1: bigint) else (0: bigint)", test), INTEGER)
 
-    def count(of: Value | None) -> Expr:
+    def count(of: SqlValue | None) -> Expr:
         if of is None or not of.nullable:
             return result("$.count() as bigint", INTEGER)
         return hits(tree("is_some($)", of.tree))
 
-    def optional(of: Value | None, found: Expr, type: SqlType) -> Value:
+    def optional(of: SqlValue | None, found: Expr, type: SqlType) -> SqlValue:
         """The value, or NULL where no row has an argument."""
-        value = Value(found, type)
+        value = SqlValue(found, type)
         if of is None or not of.nullable:
             return value if keyed else value.optional()
         some = tree("if ($ == 0) $ else $", count(of), null(type).tree, value.optional().tree)
-        return Value(some, type, True)
+        return SqlValue(some, type, True)
 
     if isinstance(inner, sql.Count):
-        return Value(count(value), INTEGER)
+        return SqlValue(count(value), INTEGER)
     assert value is not None
     zero = "0.0" if value.type == DOUBLE else "0"
     filled = value.tree
@@ -94,7 +96,7 @@ def formula(block: Block, node: Expression, value: Value | None, made: Parts, ke
         filled = tree(f"unwrap_or($, ({zero}: {value.type.plain}))", value.tree)
     match inner:
         case sql.CountIf():
-            return Value(hits(is_true(value)), INTEGER)
+            return SqlValue(hits(is_true(value)), INTEGER)
         case sql.Sum():
             return optional(value, total(filled, value.type), value.type)
         case sql.Avg():
@@ -112,7 +114,7 @@ def formula(block: Block, node: Expression, value: Value | None, made: Parts, ke
             found = result(f"$.{side}_of(|v| v.{made.item(item)})", value.type, value.nullable)
             if not value.nullable:
                 return optional(None, found, value.type)
-            return Value(tree("sql::high($)", found) if side == "min" else found, value.type, True)
+            return SqlValue(tree("sql::high($)", found) if side == "min" else found, value.type, True)
         case sql.LogicalAnd() | sql.LogicalOr():
             wanted = "true" if isinstance(inner, sql.LogicalOr) else "false"
             number = hits(tree(f"$ == Some{{{wanted}}}", value.optional().tree))
@@ -122,18 +124,18 @@ def formula(block: Block, node: Expression, value: Value | None, made: Parts, ke
             by = "," if separator is None else str(separator.name)
             joined = f"sql::joined($.map(|v| v.{made.item(value.optional().tree)}), $)"
             found = result(joined, VARCHAR, True, string(by))
-            return Value(found, VARCHAR, True)
+            return SqlValue(found, VARCHAR, True)
     return _moments(block, inner, value, filled, total, count)
 
 
 def _moments(
-    block: Block,
+    block: SelectBlock,
     inner: Expression,
-    value: Value,
+    value: SqlValue,
     filled: Expr,
     total: Callable[[Expr, SqlType], Expr],
-    count: Callable[[Value | None], Expr],
-) -> Value:
+    count: Callable[[SqlValue | None], Expr],
+) -> SqlValue:
     """Variances and standard deviations, of exact sums."""
     if value.type == DOUBLE:
         block.places.refuse(
@@ -144,4 +146,4 @@ def _moments(
     root = isinstance(inner, sql.Stddev | sql.StddevSamp | sql.StddevPop)
     call = "sql::deviation" if root else "sql::variance"
     template = f"{call}($, $, $, {10**value.type.scale}, {'true' if pop else 'false'})"
-    return Value(tree(template, count(value), first, second), DOUBLE, True)
+    return SqlValue(tree(template, count(value), first, second), DOUBLE, True)

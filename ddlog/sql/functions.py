@@ -28,7 +28,7 @@ from .types import (
     BOOLEAN,
     INTEGER,
     NULL,
-    Value,
+    SqlValue,
     null,
 )
 
@@ -36,50 +36,50 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 
-def _is(s: Scalars, node: Expression) -> Value:
+def _is(s: Scalars, node: Expression) -> SqlValue:
     value, what = s.value(node.this), node.expression
     if isinstance(what, sql.Null):
         if not value.nullable:
             return c.boolean(value.type == NULL)
-        return Value(tree("is_none($)", value.tree), BOOLEAN)
+        return SqlValue(tree("is_none($)", value.tree), BOOLEAN)
     if isinstance(what, sql.Boolean):
         wanted = "true" if what.this else "false"
         value = s.boolean(node.this)
-        return Value(tree(f"$ == Some{{{wanted}}}", value.optional().tree), BOOLEAN)
+        return SqlValue(tree(f"$ == Some{{{wanted}}}", value.optional().tree), BOOLEAN)
     s.places.refuse(described(node), node)
 
 
-def _same(s: Scalars, node: Expression) -> Value:
+def _same(s: Scalars, node: Expression) -> SqlValue:
     """IS [NOT] DISTINCT FROM."""
     a, b = s.chosen([s.value(node.this), s.value(node.expression)], node, "a comparison")
     a, b = c.span(a), c.span(b)
     op = "==" if isinstance(node, sql.NullSafeEQ) else "!="
-    return Value(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
+    return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
 
 
-def _coalesce(s: Scalars, node: Expression) -> Value:
+def _coalesce(s: Scalars, node: Expression) -> SqlValue:
     values = s.alike([s.value(each) for each in (node.this, *node.expressions)], node, "COALESCE")
     found = values[-1]
     for value in reversed(values[:-1]):
         if not value.nullable:
             found = value
         elif found.nullable:
-            found = Value(tree("sql::first_of($, $)", value.tree, found.tree), value.type, True)
+            found = SqlValue(tree("sql::first_of($, $)", value.tree, found.tree), value.type, True)
         else:
-            found = Value(tree("unwrap_or($, $)", value.tree, found.tree), value.type)
+            found = SqlValue(tree("unwrap_or($, $)", value.tree, found.tree), value.type)
     return found
 
 
-def _nullif(s: Scalars, node: Expression) -> Value:
+def _nullif(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.value(node.this), s.value(node.expression)
     equal = is_true(s.compared("==", a, b, node))
     if a.type == NULL:
         return a
     made = tree("if ($) $ else $", equal, null(a.type).tree, a.optional().tree)
-    return Value(made, a.type, True)
+    return SqlValue(made, a.type, True)
 
 
-def _if(s: Scalars, node: Expression) -> Value:
+def _if(s: Scalars, node: Expression) -> SqlValue:
     otherwise = node.args.get("false")
     results = [s.value(node.args["true"]), null(NULL) if otherwise is None else s.value(otherwise)]
     return s.choice([s.true(node.this)], results, node)
@@ -88,21 +88,21 @@ def _if(s: Scalars, node: Expression) -> Value:
 def _extreme(call: str) -> Translate:
     """GREATEST and LEAST leave NULL out."""
 
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         values = s.alike([s.value(each) for each in (node.this, *node.expressions)], node, call.upper())
         found, plain = values[0], "max" if call == "greatest" else "min"
         for each in values[1:]:
             if found.nullable or each.nullable:
                 both = tree(f"sql::{call}($, $)", found.optional().tree, each.optional().tree)
-                found = Value(both, found.type, True)
+                found = SqlValue(both, found.type, True)
             else:
-                found = Value(tree(f"{plain}($, $)", found.tree, each.tree), found.type)
+                found = SqlValue(tree(f"{plain}($, $)", found.tree, each.tree), found.type)
         return found
 
     return translate
 
 
-def _between(s: Scalars, node: Expression) -> Value:
+def _between(s: Scalars, node: Expression) -> SqlValue:
     if node.args.get("symmetric"):
         s.places.refuse("BETWEEN SYMMETRIC", node)
     value = s.value(node.this)
@@ -110,7 +110,7 @@ def _between(s: Scalars, node: Expression) -> Value:
     return conjoined(low, s.compared("<=", value, s.value(node.args["high"]), node))
 
 
-def _anonymous(s: Scalars, node: Expression) -> Value:
+def _anonymous(s: Scalars, node: Expression) -> SqlValue:
     name, args = node.name.lower(), node.expressions
     if name == "date_part" and len(args) == 2 and isinstance(args[0], sql.Literal):
         return part_of(s, args[0].name, args[1], node)

@@ -10,16 +10,16 @@ from sqlglot import expressions as sql
 
 from . import conversions as c
 from .places import are
-from .types import Value
+from .types import SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 from .collecting import aggregates_of
 
 
-def keys_of(block: Block) -> tuple[list[Expression], list[tuple[int, ...]], list[str]]:
+def keys_of(block: SelectBlock) -> tuple[list[Expression], list[tuple[int, ...]], list[str]]:
     """The keys, the sets of keys by which rows are grouped, and the names that the select list has for
     keys."""
     group = block.node.args.get("group")
@@ -91,7 +91,9 @@ def _with_names(
     return list(keys), [tuple(dict.fromkeys(places))], list(keys.values())
 
 
-def grouping(node: Expression, places: dict[Expression, int], chosen: Sequence[int], block: Block) -> Value:
+def grouping(
+    node: Expression, places: dict[Expression, int], chosen: Sequence[int], block: SelectBlock
+) -> SqlValue:
     """GROUPING: a bit for each argument, 1 where rows are not grouped by it."""
     number = 0
     for each in node.expressions or [node.this]:

@@ -16,43 +16,45 @@ from sqlglot import expressions as sql
 from .conjuncts import conjuncts
 from .conversions import convert
 from .queries import NamedRows, SqlQuery
-from .rules import Body, Guard, Item, Let, Term
+from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
-from .scopes import Entry
-from .types import Value, null, variables_in
+from .scopes import VisibleColumn
+from .types import SqlValue, null, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class JoinedTables:
     """Tables of FROM: clauses, and the columns that they give."""
 
     items: list[Item]
-    entries: list[Entry]
+    entries: list[VisibleColumn]
 
 
-def from_clause(block: Block) -> tuple[Tables, list[Expression]]:
+def from_clause(block: SelectBlock) -> tuple[JoinedTables, list[Expression]]:
     """The tables of a SELECT, and conditions of inner joins that are for its WHERE, as they have
     subqueries. Raises SqlError."""
     node = block.node.args.get("from_")
     if node is None:
-        return Tables([], []), []
+        return JoinedTables([], []), []
     later: list[Expression] = []
     part = _joined(block, _table(block, node.this), block.node.args.get("joins") or [], later)
     return part, later
 
 
-def _joined(block: Block, part: Tables, joins: Sequence[sql.Join], later: list[Expression]) -> Tables:
+def _joined(
+    block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join], later: list[Expression]
+) -> JoinedTables:
     for join in joins:
         part = _join(block, part, _table(block, join.this), join, joins, later)
     return part
 
 
-def _table(block: Block, node: Expression) -> Tables:
+def _table(block: SelectBlock, node: Expression) -> JoinedTables:
     """One table, or a subquery, or joins in parentheses."""
     alias = node.alias.lower() if node.alias else ""
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
@@ -71,7 +73,11 @@ def _table(block: Block, node: Expression) -> Tables:
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             inner = _table(block, node.this)
             part = _joined(block, inner, node.args.get("joins") or [], [])
-            return part if not alias else Tables(part.items, [replace(e, table=alias) for e in part.entries])
+            return (
+                part
+                if not alias
+                else JoinedTables(part.items, [replace(e, table=alias) for e in part.entries])
+            )
         case sql.Subquery() | sql.Values():
             query = translator.query(
                 node if isinstance(node, sql.Values) else node.this, block.names, block.capture
@@ -86,8 +92,8 @@ def _table(block: Block, node: Expression) -> Tables:
 
 
 def _read(
-    block: Block, found: NamedRows | SqlQuery, alias: str, names: Sequence[str], node: Expression
-) -> Tables:
+    block: SelectBlock, found: NamedRows | SqlQuery, alias: str, names: Sequence[str], node: Expression
+) -> JoinedTables:
     """The columns of a table or a query, under the name of a table."""
     translator = block.translator
     if isinstance(found, SqlQuery):
@@ -102,26 +108,26 @@ def _read(
             for name, value in zip(query.names, branch.values, strict=True):
                 if not value.name:
                     made = block.output.variable(value.type, value.nullable)
-                    items.append(Let(made.name, value.tree))
+                    items.append(SqlLet(made.name, value.tree))
                     value = made
-                entries.append(Entry(alias, name, block.output.say(value, name, alias)))
-            return Tables(items, entries)
-    body = Body()
+                entries.append(VisibleColumn(alias, name, block.output.say(value, name, alias)))
+            return JoinedTables(items, entries)
+    body = SqlBody()
     values = translator.opened(found, body)
     shown = [*names, *found.names[len(names) :]]
     for name, value in zip(shown, values, strict=True):
         block.output.say(value, name, alias)
-    return Tables(body.items, [Entry(alias, n, v) for n, v in zip(shown, values, strict=True)])
+    return JoinedTables(body.items, [VisibleColumn(alias, n, v) for n, v in zip(shown, values, strict=True)])
 
 
 def _join(
-    block: Block,
-    left: Tables,
-    right: Tables,
+    block: SelectBlock,
+    left: JoinedTables,
+    right: JoinedTables,
     join: sql.Join,
     joins: Sequence[sql.Join],
     later: list[Expression],
-) -> Tables:
+) -> JoinedTables:
     side, kind, method = (str(join.args.get(key) or "").upper() for key in ("side", "kind", "method"))
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
         block.places.refuse(f"a join of the kind {method or kind}", join)
@@ -157,13 +163,13 @@ def _join(
         return _semi(block, left, right, guards, kind == "ANTI")
     if not side:
         hidden = [replace(e, hidden=True) if e.name in shared else e for e in right.entries]
-        return Tables([*left.items, *right.items, *guards], [*left.entries, *hidden])
+        return JoinedTables([*left.items, *right.items, *guards], [*left.entries, *hidden])
     return _outer(block, left, right, guards, side, shared)
 
 
-def _condition(block: Block, node: Expression) -> list[Item]:
+def _condition(block: SelectBlock, node: Expression) -> list[Item]:
     """The clauses of a condition without subqueries."""
-    body, block.body = block.body, Body()
+    body, block.body = block.body, SqlBody()
     try:
         block.condition(node)
         return block.body.items
@@ -172,7 +178,7 @@ def _condition(block: Block, node: Expression) -> list[Item]:
 
 
 def _shared_equal(
-    block: Block, left: Tables, right: Tables, shared: Sequence[str], join: Expression
+    block: SelectBlock, left: JoinedTables, right: JoinedTables, shared: Sequence[str], join: Expression
 ) -> list[Item]:
     """The clauses of USING."""
     guards: list[Item] = []
@@ -183,21 +189,23 @@ def _shared_equal(
             block.places.wrong(f"`{name}` is not one column of each side of the join", join)
         equal = block.scalars.compared("==", a[0].value, b[0].value, join)
         if a[0].value.nullable or b[0].value.nullable:
-            guards.append(Guard(is_true(equal), f"USING ({name})"))
+            guards.append(SqlGuard(is_true(equal), f"USING ({name})"))
         else:
-            guards.append(Guard(equal.tree, f"USING ({name})"))
+            guards.append(SqlGuard(equal.tree, f"USING ({name})"))
     return guards
 
 
-def _used(block: Block, entries: Sequence[Entry]) -> list[Entry]:
+def _used(block: SelectBlock, entries: Sequence[VisibleColumn]) -> list[VisibleColumn]:
     used = block.translator.used
     return [e for e in entries if used is None or e.name in used]
 
 
-def _matched(block: Block, part: Tables, other: Tables, guards: Sequence[Item]) -> tuple[list[Value], Term]:
+def _matched(
+    block: SelectBlock, part: JoinedTables, other: JoinedTables, guards: Sequence[Item]
+) -> tuple[list[SqlValue], SqlTerm]:
     """The term that leaves out the rows of a side with a match, and the variables that it is about."""
     read = {name for each in guards for name in _variables(each)}
-    bound = Body(list(part.items)).bound
+    bound = SqlBody(list(part.items)).bound
     about = [block.output.types[name] for name in sorted(read & bound)]
     body = block.translator.start(block.capture)
     domain = body.domain
@@ -211,17 +219,19 @@ def _matched(block: Block, part: Tables, other: Tables, guards: Sequence[Item]) 
 
 def _variables(item: Item) -> list[str]:
     match item:
-        case Guard(tree) | Let(_, tree):
+        case SqlGuard(tree) | SqlLet(_, tree):
             return variables_in(tree)
     return []
 
 
-def _semi(block: Block, left: Tables, right: Tables, guards: Sequence[Item], anti: bool) -> Tables:
+def _semi(
+    block: SelectBlock, left: JoinedTables, right: JoinedTables, guards: Sequence[Item], anti: bool
+) -> JoinedTables:
     _, term = _matched(block, left, right, guards)
-    return Tables([*left.items, replace(term, negated=anti)], left.entries)
+    return JoinedTables([*left.items, replace(term, negated=anti)], left.entries)
 
 
-def _stored(block: Block, part: Tables) -> Tables:
+def _stored(block: SelectBlock, part: JoinedTables) -> JoinedTables:
     """The part as one term, so that rules that read it do not repeat it."""
     if len(part.items) <= 1:
         return part
@@ -230,12 +240,17 @@ def _stored(block: Block, part: Tables) -> Tables:
     entries = _used(block, part.entries)
     values = list(dict.fromkeys([*body.domain, *(e.value for e in entries)]))
     relation = block.output.made("Side", values, body, is_set=False)
-    return Tables([block.output.term(relation, values)], entries)
+    return JoinedTables([block.output.term(relation, values)], entries)
 
 
 def _outer(
-    block: Block, left: Tables, right: Tables, guards: Sequence[Item], side: str, shared: Sequence[str]
-) -> Tables:
+    block: SelectBlock,
+    left: JoinedTables,
+    right: JoinedTables,
+    guards: Sequence[Item],
+    side: str,
+    shared: Sequence[str],
+) -> JoinedTables:
     """LEFT, RIGHT and FULL JOIN. A column of USING is that of the side that is kept, or of either."""
     left, right = _stored(block, left), _stored(block, right)
     left_entries, right_entries = _used(block, left.entries), _used(block, right.entries)
@@ -245,7 +260,7 @@ def _outer(
     }
     domain = () if block.capture is None else block.capture.domain
 
-    def row(with_left: bool, with_right: bool) -> list[Value]:
+    def row(with_left: bool, with_right: bool) -> list[SqlValue]:
         made = []
         for e in left_entries:
             here = e.value if with_left else null(e.value.type)
@@ -263,7 +278,7 @@ def _outer(
     first = row(True, True)
     relation = block.output.relation("Joined", [*domain, *first], is_set=False)
 
-    def rule(values: Sequence[Value], *items: Item) -> None:
+    def rule(values: Sequence[SqlValue], *items: Item) -> None:
         body = block.translator.start(block.capture)
         body.add(*items)
         block.output.rule(relation, (*domain, *values), body)
@@ -280,9 +295,9 @@ def _outer(
         replace(e, value=v, hidden=e.hidden or (i >= len(left_entries) and e.name in shared))
         for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=True))
     ]
-    return Tables([block.output.term(relation, [*domain, *values])], entries)
+    return JoinedTables([block.output.term(relation, [*domain, *values])], entries)
 
 
-def _as(value: Value, like: Value) -> Value:
+def _as(value: SqlValue, like: SqlValue) -> SqlValue:
     """The value with the type of another, to which it was found comparable."""
     return convert(value, like.type) or value

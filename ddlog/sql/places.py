@@ -28,7 +28,7 @@ def are(number: int) -> str:
     return f"{'is' if number == 1 else 'are'} {counted(number, 'column')}"
 
 
-class Places:
+class SqlPlaces:
     """The places of the nodes of one text, which has these tokens."""
 
     def __init__(self, source: Source) -> None:

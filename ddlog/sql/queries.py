@@ -18,21 +18,21 @@ from ..errors.unknown import UnknownName
 from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
-from .places import Places, SqlError, are
-from .rules import Body, Let, Output, SqlRelation, Term
-from .scopes import Capture, Entry
-from .types import INTEGER, Value, common
+from .places import SqlError, SqlPlaces, are
+from .rules import SqlBody, SqlLet, SqlOutput, SqlRelation, SqlTerm
+from .scopes import Capture, VisibleColumn
+from .types import INTEGER, SqlValue, common
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class QueryBranch:
     """A body, and a value for each column. `place` is that of its SELECT."""
 
-    body: Body
-    values: tuple[Value, ...]
+    body: SqlBody
+    values: tuple[SqlValue, ...]
     place: Span | None = None
 
 
@@ -42,7 +42,7 @@ class SqlQuery:
     value of the domain."""
 
     names: tuple[str, ...]
-    branches: tuple[Branch, ...]
+    branches: tuple[QueryBranch, ...]
     is_set: bool = False
     single: bool = False
 
@@ -54,11 +54,11 @@ class NamedRows:
 
     relation: SqlRelation
     names: tuple[str, ...]
-    domain: tuple[Value, ...] = ()
+    domain: tuple[SqlValue, ...] = ()
 
 
 @dataclass
-class Names:
+class QueryNames:
     """What a query can read: the tables and views, and the queries of WITH around it."""
 
     tables: Mapping[str, NamedRows]
@@ -68,29 +68,29 @@ class Names:
         """What a name stands for."""
         return self.queries.get(name) or self.tables.get(name)
 
-    def plus(self, name: str, query: NamedRows | SqlQuery) -> Names:
+    def plus(self, name: str, query: NamedRows | SqlQuery) -> QueryNames:
         """The names with one more."""
-        return Names(self.tables, {**self.queries, name: query})
+        return QueryNames(self.tables, {**self.queries, name: query})
 
 
 class Translator:
     """Translates the queries of one statement. `used` are the names of columns that the statement mentions;
     None: all."""
 
-    def __init__(self, places: Places, output: Output, used: frozenset[str] | None) -> None:
+    def __init__(self, places: SqlPlaces, output: SqlOutput, used: frozenset[str] | None) -> None:
         self.places, self.output, self.used = places, output, used
 
-    def query(self, node: Expression, names: Names, capture: Capture | None = None) -> SqlQuery:
+    def query(self, node: Expression, names: QueryNames, capture: Capture | None = None) -> SqlQuery:
         """The branches of a query. Raises SqlError."""
         with_ = node.args.get("with_")
         if with_ is not None:
             names = self._with(with_, node, names, capture)
         match node:
             case sql.Select():
-                from .selects import Block
+                from .selects import SelectBlock
 
                 with self.output.at(extent(node, self.places)):
-                    return Block(self, node, names, capture).query()
+                    return SelectBlock(self, node, names, capture).query()
             case sql.SetOperation():
                 from .setoperations import combined
 
@@ -104,7 +104,9 @@ class Translator:
                 return self.query(sql.select("*").from_(node.copy()), names, capture)
         self.places.refuse(f"the query {node.sql(dialect='duckdb')[:60]}", node)
 
-    def _with(self, with_: Expression, node: Expression, names: Names, capture: Capture | None) -> Names:
+    def _with(
+        self, with_: Expression, node: Expression, names: QueryNames, capture: Capture | None
+    ) -> QueryNames:
         for each in with_.expressions:
             name = each.alias.lower()
             columns = tuple(i.name.lower() for i in each.args["alias"].args.get("columns") or ())
@@ -135,12 +137,12 @@ class Translator:
             self.places.wrong(f"{len(columns)} columns are named, and there {are(len(query.names))}", node)
         return replace(query, names=(*columns, *query.names[len(columns) :]))
 
-    def start(self, capture: Capture | None) -> Body:
+    def start(self, capture: Capture | None) -> SqlBody:
         """The body of a query that begins: the term of its domain."""
         if capture is None:
-            return Body()
+            return SqlBody()
         term = capture.term
-        return Body([] if term is None else [term], capture.domain)
+        return SqlBody([] if term is None else [term], capture.domain)
 
     def unified(self, query: SqlQuery, node: Expression | None = None) -> SqlQuery:
         """The query with branches of the same types. Raises SqlError."""
@@ -188,12 +190,12 @@ class Translator:
         values = self.opened(source, body)
         for name, value in zip(source.names, values, strict=True):
             self.output.say(value, name, "")
-        return SqlQuery(source.names, (Branch(body, tuple(values), self.output.place),))
+        return SqlQuery(source.names, (QueryBranch(body, tuple(values), self.output.place),))
 
-    def opened(self, source: NamedRows, body: Body) -> list[Value]:
+    def opened(self, source: NamedRows, body: SqlBody) -> list[SqlValue]:
         """Adds a term for a source; returns the values of its columns."""
         columns = source.relation.columns[len(source.domain) :] if source.names else ()
-        variables, values, lets = list[str](), list[Value](), list[Let]()
+        variables, values, lets = list[str](), list[SqlValue](), list[SqlLet]()
         for column in columns:
             value = self.output.variable(column.type, column.nullable)
             values.append(value)
@@ -203,48 +205,48 @@ class Translator:
                 plain = "$ as bigint"
                 if column.nullable:
                     plain = "match ($) {Some{var x} -> Some{x as bigint}, None -> None}"
-                lets.append(Let(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
+                lets.append(SqlLet(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
             elif column.wrapped and column.nullable and column.type.wrapper:
                 raw = self.output.variable(column.type, True)
                 variables.append(raw.name)
                 plain = f"match ($) {{Some{{{column.type.wrapper}{{var x}}}} -> Some{{x}}, None -> None}}"
-                lets.append(Let(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
+                lets.append(SqlLet(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
             else:
                 variables.append(value.name)
         domain = tuple(v.name for v in source.domain)
-        body.add(Term(source.relation, (*domain, *variables) or ("true",)), *lets)
+        body.add(SqlTerm(source.relation, (*domain, *variables) or ("true",)), *lets)
         return values
 
-    def values(self, node: sql.Values, names: Names, capture: Capture | None) -> SqlQuery:
+    def values(self, node: sql.Values, names: QueryNames, capture: Capture | None) -> SqlQuery:
         """VALUES."""
-        from .selects import Block
+        from .selects import SelectBlock
 
         branches = []
         for row in node.expressions:
-            block = Block(self, sql.select("1"), names, capture)
+            block = SelectBlock(self, sql.select("1"), names, capture)
             cells = row.expressions if isinstance(row, sql.Tuple) else [row]
             values = tuple(block.scalars.value(each) for each in cells)
-            branches.append(Branch(block.body, values, self.places.of(row)))
+            branches.append(QueryBranch(block.body, values, self.places.of(row)))
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
         columns = tuple(f"col{i}" for i in range(len(branches[0].values)))
         return self.unified(SqlQuery(columns, tuple(branches)), node)
 
-    def limited(self, query: SqlQuery, node: Expression, keys: Sequence[Value] | None = None) -> SqlQuery:
+    def limited(self, query: SqlQuery, node: Expression, keys: Sequence[SqlValue] | None = None) -> SqlQuery:
         """The query with the ORDER BY and LIMIT of a set operation or a subquery."""
         if node.args.get("limit") is None and node.args.get("offset") is None:
             return query
-        from .selects import Block
+        from .selects import SelectBlock
         from .topk import top
 
         source = self.stored(query, "all", None)
-        block = Block(self, sql.select("*"), Names({}), None)
-        block.body = Body(domain=query.branches[0].body.domain)
+        block = SelectBlock(self, sql.select("*"), QueryNames({}), None)
+        block.body = SqlBody(domain=query.branches[0].body.domain)
         values = self.opened(source, block.body)
-        block.scope.entries = [Entry("", n, v) for n, v in zip(source.names, values, strict=True)]
+        block.scope.entries = [VisibleColumn("", n, v) for n, v in zip(source.names, values, strict=True)]
         return top(block, node, query.names, values)
 
-    def source(self, node: sql.Table, names: Names) -> NamedRows | SqlQuery:
+    def source(self, node: sql.Table, names: QueryNames) -> NamedRows | SqlQuery:
         """What a table's name stands for. Raises SqlError."""
         name = node.name.lower()
         qualified = f"{node.db.lower()}.{name}" if node.db else name

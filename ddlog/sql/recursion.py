@@ -17,12 +17,12 @@ from ..syntax.templates import items as tuple_of
 from ..syntax.templates import let, tree
 from . import conversions as c
 from .collecting import aggregates_of
-from .queries import Branch, NamedRows, Names, SqlQuery, Translator
-from .rules import Body, Clause, Guard, Item, Let, SqlRelation, Term, grouped
+from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import Item, SqlBody, SqlClause, SqlGuard, SqlLet, SqlRelation, SqlTerm, grouped
 from .scopes import Capture
 from .setoperations import counted, repeated
 from .topk import padded
-from .types import INTEGER, Value, variables_in
+from .types import INTEGER, SqlValue, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -35,7 +35,7 @@ def recursive(
     node: Expression,
     name: str,
     columns: Sequence[str],
-    names: Names,
+    names: QueryNames,
     capture: Capture | None,
 ) -> NamedRows:
     """A query of WITH RECURSIVE that reads itself. Raises SqlError."""
@@ -98,18 +98,24 @@ def _listed(value: object) -> list[Expression]:
 
 
 def _branches(
-    translator: Translator, node: Expression, names: Names, capture: Capture | None, like: Sequence[Value]
-) -> tuple[SqlQuery, tuple[Value, ...]]:
+    translator: Translator,
+    node: Expression,
+    names: QueryNames,
+    capture: Capture | None,
+    like: Sequence[SqlValue],
+) -> tuple[SqlQuery, tuple[SqlValue, ...]]:
     """The recursive part, and the types of the columns that are wide enough for it, too."""
     part = translator.query(node, names, capture)
     if len(part.names) != len(like):
         translator.places.wrong(f"the recursive part has {len(part.names)} columns, not {len(like)}", node)
-    both = translator.unified(SqlQuery(part.names, (Branch(Body(), tuple(like)), *part.branches)), node)
+    both = translator.unified(
+        SqlQuery(part.names, (QueryBranch(SqlBody(), tuple(like)), *part.branches)), node
+    )
     first, *others = both.branches
     return SqlQuery(part.names, tuple(others)), first.values
 
 
-def _widened(base: SqlQuery, like: Sequence[Value]) -> list[Branch]:
+def _widened(base: SqlQuery, like: Sequence[SqlValue]) -> list[QueryBranch]:
     found = []
     for branch in base.branches:
         values = []
@@ -125,10 +131,10 @@ def _set(
     node: Expression,
     name: str,
     base: SqlQuery,
-    like: Sequence[Value],
-    names: Names,
+    like: Sequence[SqlValue],
+    names: QueryNames,
     capture: Capture | None,
-) -> tuple[NamedRows, tuple[Value, ...]]:
+) -> tuple[NamedRows, tuple[SqlValue, ...]]:
     output = translator.output
     domain = () if capture is None else capture.domain
     columns = [*domain, *like]
@@ -145,10 +151,10 @@ def _bag(
     node: Expression,
     name: str,
     base: SqlQuery,
-    like: Sequence[Value],
-    names: Names,
+    like: Sequence[SqlValue],
+    names: QueryNames,
     capture: Capture | None,
-) -> tuple[NamedRows, tuple[Value, ...]]:
+) -> tuple[NamedRows, tuple[SqlValue, ...]]:
     output = translator.output
     domain = () if capture is None else capture.domain
     if _reads(node, name) != 1:
@@ -176,21 +182,21 @@ def _bag(
 def _step(
     translator: Translator,
     relation: SqlRelation,
-    branch: Branch,
-    domain: Sequence[Value],
-    step: Value,
-    count: Value,
+    branch: QueryBranch,
+    domain: Sequence[SqlValue],
+    step: SqlValue,
+    count: SqlValue,
 ) -> None:
     """The rule of one step: what it derives, counted by the rows that it derives this from."""
     output = translator.output
     lets = _lets_of_terms(branch.body.items, relation)
     moved = {id(let) for own in lets.values() for let in own}
     used = _read(branch, moved)
-    items, from_rows, times = list[Item](), list[Value](), count.tree
+    items, from_rows, times = list[Item](), list[SqlValue](), count.tree
     for item in branch.body.items:
-        if not isinstance(item, Term) or item.relation.name == relation.name:
+        if not isinstance(item, SqlTerm) or item.relation.name == relation.name:
             items += [] if id(item) in moved else [item]
-            if isinstance(item, Term):
+            if isinstance(item, SqlTerm):
                 mine = {*used, step.name, count.name}
                 from_rows += [output.types[v] for v in item.variables if v in mine]
             continue
@@ -198,34 +204,34 @@ def _step(
         given = dict.fromkeys([*item.variables, *(let.variable for let in own)])
         kept = [output.types[v] for v in given if v in used]
         group, many = output.variable(INTEGER, False), output.variable(INTEGER, False)
-        inner = Body([item, *own])
+        inner = SqlBody([item, *own])
         inner.add(grouped(group, tree("(true, true)"), kept, "equal rows"))
-        inner.add(Clause(let(many.name, tree("$.count() as bigint", group.tree))))
+        inner.add(SqlClause(let(many.name, tree("$.count() as bigint", group.tree))))
         held = output.made("Counted", [*kept, many], inner, is_set=True)
         items.append(output.term(held, [*kept, many]))
         from_rows += kept
         times = tree("$ * $", times, many.tree)
-    body = Body(items)
+    body = SqlBody(items)
     keys = [output.variable(v.type, v.nullable) for v in branch.values]
-    body.add(*(Let(key.name, v.tree) for key, v in zip(keys, branch.values, strict=True)))
+    body.add(*(SqlLet(key.name, v.tree) for key, v in zip(keys, branch.values, strict=True)))
     total, group = output.variable(INTEGER, False), output.variable(INTEGER, False)
     rows = tuple_of(padded(list(dict.fromkeys(from_rows))), times)
     by = tuple_of(*dict.fromkeys(v.tree for v in (*domain, step, *keys)))
-    body.add(Clause(let(group.name, tree("$.group_by($)", rows, by)), "rows that give it"))
-    body.add(Clause(let(total.name, tree("$.sum_second()", group.tree))))
-    next_step = Value(tree("$ + 1", step.tree), INTEGER)
+    body.add(SqlClause(let(group.name, tree("$.group_by($)", rows, by)), "rows that give it"))
+    body.add(SqlClause(let(total.name, tree("$.sum_second()", group.tree))))
+    next_step = SqlValue(tree("$ + 1", step.tree), INTEGER)
     output.rule(relation, [*domain, next_step, total, *keys], body, branch.place)
 
 
-def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, list[Let]]:
+def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, list[SqlLet]]:
     """For each term but that of the recursive relation, the definitions by its variables alone."""
-    found: dict[int, list[Let]] = {}
+    found: dict[int, list[SqlLet]] = {}
     taken: set[str] = set()
     for term in items:
-        if isinstance(term, Term) and term.relation.name != recursive.name:
-            own, known = list[Let](), set(term.variables)
+        if isinstance(term, SqlTerm) and term.relation.name != recursive.name:
+            own, known = list[SqlLet](), set(term.variables)
             for each in items:
-                if not isinstance(each, Let) or each.variable in taken:
+                if not isinstance(each, SqlLet) or each.variable in taken:
                     continue
                 if known >= {*variables_in(each.value)}:
                     own.append(each)
@@ -235,18 +241,18 @@ def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, l
     return found
 
 
-def _read(branch: Branch, moved: set[int]) -> set[str]:
+def _read(branch: QueryBranch, moved: set[int]) -> set[str]:
     """The variables that the head and the clauses of a branch read, without definitions that are moved; a
     variable that several terms have is read."""
     used = {name for value in branch.values for name in variables_in(value.tree)}
     seen: set[str] = set()
     for item in reversed(branch.body.items):
         match item:
-            case Guard(tree):
+            case SqlGuard(tree):
                 used.update(variables_in(tree))
-            case Let(variable, tree) if variable in used and id(item) not in moved:
+            case SqlLet(variable, tree) if variable in used and id(item) not in moved:
                 used.update(variables_in(tree))
-            case Term(_, variables):
+            case SqlTerm(_, variables):
                 used |= seen & {*variables}
                 seen |= {*variables}
     return used

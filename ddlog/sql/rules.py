@@ -15,13 +15,13 @@ from .. import syntax as ast
 from ..errors.origins import MadeRelation, SqlMeaning, SqlPlace
 from ..errors.source import Span
 from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, placed, string, tree, written_type
-from .types import SqlType, Value, variables_in
+from .types import SqlType, SqlValue, variables_in
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SqlColumn:
     """A column of a relation. `name` is that of SQL, `field` that of the relation; `wrapped`: the relation
     has the type of a table, and not the plain one."""
 
@@ -44,11 +44,11 @@ class SqlRelation:
     """A relation that rules can read. Without duplicates it is a set."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[SqlColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class SqlTerm:
     """A term: the variables of a relation's columns, or `true` for the only column of one without. `said`:
     what this and other clauses say in SQL; empty, if nothing."""
 
@@ -59,7 +59,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class SqlLet:
     """A variable that a value defines."""
 
     variable: str
@@ -68,7 +68,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class SqlGuard:
     """A condition."""
 
     test: ast.Expr
@@ -76,7 +76,7 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class SqlClause:
     """A clause that always stays, such as a grouping. `members`: the variables by which rows of the group are
     known."""
 
@@ -86,39 +86,39 @@ class Clause:
 
 
 def grouped(
-    group: Value, row: ast.Expr, keys: Iterable[Value], said: str = "", members: Iterable[Value] = ()
-) -> Clause:
+    group: SqlValue, row: ast.Expr, keys: Iterable[SqlValue], said: str = "", members: Iterable[SqlValue] = ()
+) -> SqlClause:
     """The clause that makes groups of rows by keys."""
     by = items(*dict.fromkeys(v.tree for v in keys))
     made = let(group.name, tree("$.group_all_by($)", row, by))
-    return Clause(made, said, tuple(dict.fromkeys(v.name for v in members)))
+    return SqlClause(made, said, tuple(dict.fromkeys(v.name for v in members)))
 
 
-Item: TypeAlias = Term | Let | Guard | Clause
+Item: TypeAlias = SqlTerm | SqlLet | SqlGuard | SqlClause
 
 
 @dataclass
-class Body:
+class SqlBody:
     """The clauses of a rule. `domain` are the variables that every relation made of it keeps, first: the
     columns of outer queries on which a correlated subquery depends."""
 
     items: list[Item] = field(default_factory=list)
-    domain: tuple[Value, ...] = ()
+    domain: tuple[SqlValue, ...] = ()
 
-    def copy(self) -> Body:
+    def copy(self) -> SqlBody:
         """Another body with the same clauses."""
-        return Body(list(self.items), self.domain)
+        return SqlBody(list(self.items), self.domain)
 
     def add(self, *items: Item) -> None:
         """Adds clauses; a term that is there already is not added again."""
         for each in items:
-            if not (isinstance(each, Term) and each in self.items):
+            if not (isinstance(each, SqlTerm) and each in self.items):
                 self.items.append(each)
 
     @property
     def is_plain(self) -> bool:
         """Whether the body can be a part of another: nothing in it hides variables."""
-        return not any(isinstance(each, Clause) for each in self.items)
+        return not any(isinstance(each, SqlClause) for each in self.items)
 
     @property
     def bound(self) -> set[str]:
@@ -126,16 +126,16 @@ class Body:
         found: set[str] = set()
         for item in self.items:
             match item:
-                case Term(_, variables, False):
+                case SqlTerm(_, variables, False):
                     found.update(variables)
-                case Let(variable):
+                case SqlLet(variable):
                     found.add(variable)
-                case Clause(expr):
+                case SqlClause(expr):
                     found.update(variables_in(expr))
         return found
 
 
-class Output:
+class SqlOutput:
     """The declarations and rules of a module, what they say in SQL, and the names that are taken."""
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class Output:
         self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
         self.written: dict[str, SqlMeaning] = {}  # what variables stand for
-        self.types: dict[str, Value] = {}  # of variables
+        self.types: dict[str, SqlValue] = {}  # of variables
         self._count = 0  # of names
         self._places = 0
 
@@ -165,28 +165,28 @@ class Output:
         finally:
             self.place = outer
 
-    def say(self, value: Value, text: str, table: str | None = None) -> Value:
+    def say(self, value: SqlValue, text: str, table: str | None = None) -> SqlValue:
         """Notes what a variable stands for, if that is not known: an expression, or a column of a table."""
         if value.name in self.types and value.name not in self.written:
             wrapper = self.types[value.name].type.wrapper
             self.written[value.name] = SqlMeaning(text, table or "", table is not None, wrapper)
         return value
 
-    def like(self, value: Value, other: Value) -> Value:
+    def like(self, value: SqlValue, other: SqlValue) -> SqlValue:
         """A variable that stands for what another one stands for."""
         if other.name in self.written:
             self.written.setdefault(value.name, self.written[other.name])
         return value
 
-    def said(self, values: Iterable[Value]) -> str:
+    def said(self, values: Iterable[SqlValue]) -> str:
         """What variables stand for, one after another."""
         known = (self.written.get(v.name) for v in values)
         return ", ".join(dict.fromkeys(each.text for each in known if each is not None))
 
-    def variable(self, type: SqlType, nullable: bool) -> Value:
+    def variable(self, type: SqlType, nullable: bool) -> SqlValue:
         """A new variable."""
         self._count += 1
-        value = Value(name(f"v{self._count}"), type, nullable)
+        value = SqlValue(name(f"v{self._count}"), type, nullable)
         self.types[value.name] = value
         return value
 
@@ -210,7 +210,7 @@ class Output:
         self.declarations.append(placed(made, self._derived(self.place)))
 
     def rule(
-        self, relation: SqlRelation, values: Sequence[Value], body: Body, place: Span | None = None
+        self, relation: SqlRelation, values: Sequence[SqlValue], body: SqlBody, place: Span | None = None
     ) -> None:
         """Writes a rule for rows of these values, which comes from a place."""
         place = place or self.place
@@ -231,13 +231,13 @@ class Output:
         stretch = place.source, place.line, place.column, place.end_line, place.end_column
         if item is None:
             return SqlPlace(*stretch, self._places)
-        variable = item.variable if isinstance(item, Let) else ""
+        variable = item.variable if isinstance(item, SqlLet) else ""
         return SqlPlace(*stretch, self._places, item.said, variable, getattr(item, "members", ()))
 
     def relation(
         self,
         hint: str,
-        values: Sequence[Value],
+        values: Sequence[SqlValue],
         *,
         is_set: bool,
         words: str = "",
@@ -245,8 +245,8 @@ class Output:
     ) -> SqlRelation:
         """A new relation with columns for values. `words` say what its rows are, if users are to see them;
         the last columns have `names`."""
-        columns = tuple(Column(f"c{i}", f"c{i}", v.type, v.nullable) for i, v in enumerate(values))
-        made = SqlRelation(self.new_name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
+        columns = tuple(SqlColumn(f"c{i}", f"c{i}", v.type, v.nullable) for i, v in enumerate(values))
+        made = SqlRelation(self.new_name(hint), columns or (SqlColumn("one", "one", _BOOLEAN, False),))
         self.declare("relation" if is_set else "multiset", made)
         known = [self._column(v) for v in values] or [None]
         for at, shown in enumerate(names, len(values) - len(names)):
@@ -256,12 +256,12 @@ class Output:
         )
         return made
 
-    def _column(self, value: Value) -> SqlMeaning | None:
+    def _column(self, value: SqlValue) -> SqlMeaning | None:
         found = self.written.get(value.name)
         return found or (SqlMeaning("", "", False, value.type.wrapper) if value.type.wrapper else None)
 
     def made(
-        self, hint: str, values: Sequence[Value], body: Body, *, is_set: bool, words: str = ""
+        self, hint: str, values: Sequence[SqlValue], body: SqlBody, *, is_set: bool, words: str = ""
     ) -> SqlRelation:
         """A new relation with the values of a body."""
         relation = self.relation(hint, values, is_set=is_set, words=words)
@@ -269,10 +269,10 @@ class Output:
         return relation
 
     def term(
-        self, relation: SqlRelation, values: Sequence[Value], negated: bool = False, said: str = ""
-    ) -> Term:
+        self, relation: SqlRelation, values: Sequence[SqlValue], negated: bool = False, said: str = ""
+    ) -> SqlTerm:
         """A term whose columns are the variables of these values, which are variables."""
-        return Term(relation, tuple(v.name for v in values) or ("true",), negated, said)
+        return SqlTerm(relation, tuple(v.name for v in values) or ("true",), negated, said)
 
 
 _BOOLEAN = SqlType("boolean")
@@ -285,9 +285,9 @@ def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item],
     for item in items:
         names = (
             set(item.variables)
-            if isinstance(item, Term)
+            if isinstance(item, SqlTerm)
             else {item.variable}
-            if isinstance(item, Let)
+            if isinstance(item, SqlLet)
             else ()
         )
         for each in names:
@@ -296,11 +296,11 @@ def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item],
     live = list[Item]()
     for item in reversed(items):
         match item:
-            case Let(variable, expr):
+            case SqlLet(variable, expr):
                 if variable not in used:
                     continue
                 used.update(variables_in(expr))
-            case Guard(expr) | Clause(expr):
+            case SqlGuard(expr) | SqlClause(expr):
                 used.update(variables_in(expr))
         live.append(item)
     live.reverse()
@@ -309,20 +309,20 @@ def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item],
 
 def _clause(item: Item, used: set[str]) -> ast.Clause:
     match item:
-        case Term(relation, variables, negated):
+        case SqlTerm(relation, variables, negated):
             args = [
                 ast.Argument(column.field, _pattern(column, variable), NOWHERE)
                 for column, variable in zip(relation.columns, variables, strict=True)
                 if variable in used or variable == "true"
             ] or [ast.Argument(relation.columns[0].field, ast.Wildcard(NOWHERE), NOWHERE)]
             return atom(relation.name, tuple(args), negated=negated)
-        case Let(variable, value):
+        case SqlLet(variable, value):
             return ast.Condition(let(variable, value), NOWHERE)
-        case Guard(expr) | Clause(expr):
+        case SqlGuard(expr) | SqlClause(expr):
             return ast.Condition(expr, NOWHERE)
 
 
-def _pattern(column: Column, variable: str) -> ast.Expr:
+def _pattern(column: SqlColumn, variable: str) -> ast.Expr:
     """The pattern that binds a column's plain value, or for an optional one the whole."""
     bound = tree("true") if variable == "true" else name(variable)
     if column.wrapped and not column.nullable and column.type.wrapper:

@@ -12,9 +12,21 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
-from .places import Places
+from .places import SqlPlaces
 from .scopes import QueryScope
-from .types import BOOLEAN, DATE, INTEGER, INTERVAL, TIMESTAMP, VARCHAR, SqlType, Value, common, decimal, null
+from .types import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    INTERVAL,
+    TIMESTAMP,
+    VARCHAR,
+    SqlType,
+    SqlValue,
+    common,
+    decimal,
+    null,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -41,29 +53,29 @@ _UNITS = {
 }
 
 
-class Queries(Protocol):
+class QueryContext(Protocol):
     """What expressions ask of the query that they are in."""
 
-    places: Places
+    places: SqlPlaces
     scope: QueryScope
 
-    def exists(self, query: Expression) -> Value:
+    def exists(self, query: Expression) -> SqlValue:
         """Whether a subquery has a row."""
 
-    def scalar(self, query: Expression) -> Value:
+    def scalar(self, query: Expression) -> SqlValue:
         """The only value of a subquery; NULL where it has no row."""
 
-    def quantified(self, op: str, left: Sequence[Value], query: Expression) -> Value:
+    def quantified(self, op: str, left: Sequence[SqlValue], query: Expression) -> SqlValue:
         """Whether some row of a subquery is as the comparison says."""
 
 
 class Scalars:
     """Translates the expressions of one query."""
 
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: QueryContext) -> None:
         self.queries, self.places = queries, queries.places
 
-    def value(self, node: Expression) -> Value:
+    def value(self, node: Expression) -> SqlValue:
         """The value of an expression. Raises SqlError."""
         from .functions import FUNCTIONS
 
@@ -114,7 +126,7 @@ class Scalars:
             self.places.wrong("a window function stands outside of SELECT, QUALIFY, ORDER BY", node)
         self.places.refuse(described(node), node)
 
-    def column(self, node: sql.Column) -> Value:
+    def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""
         scope, name = self.queries.scope, node.name.lower()
         if not node.table and name in scope.aliases and not scope.own("", name):
@@ -125,7 +137,7 @@ class Scalars:
                 scope.aliases = aliases
         return scope.column(node, self.places)
 
-    def boolean(self, node: Expression) -> Value:
+    def boolean(self, node: Expression) -> SqlValue:
         """A condition."""
         value = self.value(node)
         if value.type.kind == "null":
@@ -138,11 +150,11 @@ class Scalars:
         """Whether a condition is true, neither false nor unknown."""
         return is_true(self.boolean(node))
 
-    def number(self, node: Expression) -> Value:
+    def number(self, node: Expression) -> SqlValue:
         """A number."""
         return self.as_number(self.value(node), node)
 
-    def as_number(self, value: Value, node: Expression) -> Value:
+    def as_number(self, value: SqlValue, node: Expression) -> SqlValue:
         """The value of a node, which must be a number."""
         if isinstance(value.constant, str):
             value = c.read_literal(value.constant, decimal(2) if "." in value.constant else INTEGER)
@@ -150,7 +162,7 @@ class Scalars:
             self.places.mistyped(described(node.parent), str(value.type), node)
         return value
 
-    def text(self, node: Expression) -> Value:
+    def text(self, node: Expression) -> SqlValue:
         """A string."""
         value = self.value(node)
         if value.type.kind == "null":
@@ -159,13 +171,13 @@ class Scalars:
             self.places.mistyped(described(node.parent), str(value.type), node)
         return value
 
-    def connected(self, node: Expression) -> Value:
+    def connected(self, node: Expression) -> SqlValue:
         """AND and OR."""
         name = "and" if isinstance(node, sql.And) else "or"
         parts = [self.boolean(each) for each in node.flatten()]
         return _all_connected(name, parts)
 
-    def comparison(self, node: Expression) -> Value:
+    def comparison(self, node: Expression) -> SqlValue:
         """A comparison, of values or with those of a subquery."""
         left, right, op = node.this, node.expression, COMPARISONS[type(node)]
         if isinstance(right, sql.Any | sql.All):
@@ -174,7 +186,7 @@ class Scalars:
             return self.tuples(node, left, right)
         return self.compared(op, self.value(left), self.value(right), node)
 
-    def any_or_all(self, left: Expression, op: str, right: Expression) -> Value:
+    def any_or_all(self, left: Expression, op: str, right: Expression) -> SqlValue:
         """`x > ANY (…)`, `x > ALL (…)`: ALL holds where the opposite comparison holds with no row."""
         query = right.this
         if not isinstance(query.unnest(), sql.Query):
@@ -190,7 +202,7 @@ class Scalars:
         found = self.queries.quantified(opposite, values, query)
         return c.strict([found], "not $", BOOLEAN)
 
-    def tuples(self, node: Expression, left: Expression, right: Expression) -> Value:
+    def tuples(self, node: Expression, left: Expression, right: Expression) -> SqlValue:
         """Equality of row values."""
         if not isinstance(node, sql.EQ | sql.NEQ) or len(left.expressions) != len(right.expressions):
             self.places.refuse("this comparison of rows", node)
@@ -198,22 +210,22 @@ class Scalars:
         equal = self.all_equal([(self.value(a), self.value(b)) for a, b in pairs], node)
         return equal if isinstance(node, sql.EQ) else c.strict([equal], "not $", BOOLEAN)
 
-    def all_equal(self, pairs: Sequence[tuple[Value, Value]], node: Expression) -> Value:
+    def all_equal(self, pairs: Sequence[tuple[SqlValue, SqlValue]], node: Expression) -> SqlValue:
         """Whether all pairs are of equal values."""
         return reduce(conjoined, (self.compared("==", a, b, node) for a, b in pairs))
 
-    def compared(self, op: str, left: Value, right: Value, node: Expression) -> Value:
+    def compared(self, op: str, left: SqlValue, right: SqlValue, node: Expression) -> SqlValue:
         """A comparison of two values."""
         a, b = map(c.span, self.alike([left, right], node, "a comparison"))
         return c.strict([a, b], f"$ {op} $", BOOLEAN)
 
-    def as_key(self, value: Value, what: str, node: Expression) -> Value:
+    def as_key(self, value: SqlValue, what: str, node: Expression) -> SqlValue:
         """The value, for a place where equal values are one. Refuses intervals, of which unlike ones are."""
         if value.type == INTERVAL:
             self.places.refuse(f"{what} of INTERVAL", node)
         return value
 
-    def alike(self, values: Sequence[Value], node: Expression, what: str) -> list[Value]:
+    def alike(self, values: Sequence[SqlValue], node: Expression, what: str) -> list[SqlValue]:
         """The values, all brought to one type. Raises SqlError."""
         types = [v.type for v in values if not (isinstance(v.constant, str) and v.type == VARCHAR)]
         found = common(types or [VARCHAR])
@@ -228,12 +240,12 @@ class Scalars:
             self.places.mistyped(what, names, node)
         return [each for each in brought if each is not None]
 
-    def chosen(self, values: Sequence[Value], node: Expression, what: str) -> list[Value]:
+    def chosen(self, values: Sequence[SqlValue], node: Expression, what: str) -> list[SqlValue]:
         """As `alike`; and all Options if one of them is."""
         found = self.alike(values, node, what)
         return [v.optional() for v in found] if any(v.nullable for v in found) else found
 
-    def case(self, node: sql.Case) -> Value:
+    def case(self, node: sql.Case) -> SqlValue:
         """CASE, of both kinds."""
         subject = None if node.this is None else self.value(node.this)
         tests = []
@@ -247,15 +259,15 @@ class Scalars:
         results.append(null(SqlType("null")) if default is None else self.value(default))
         return self.choice(tests, results, node)
 
-    def choice(self, tests: Sequence[Expr], results: Sequence[Value], node: Expression) -> Value:
+    def choice(self, tests: Sequence[Expr], results: Sequence[SqlValue], node: Expression) -> SqlValue:
         """The result of the first test that holds, or else the last one."""
         results = self.chosen(results, node, "CASE")
         made = results[-1].tree
         for test, result in reversed(list(zip(tests, results, strict=False))):
             made = tree("if ($) {$} else {$}", test, result.tree, made)
-        return Value(made, results[0].type, results[0].nullable)
+        return SqlValue(made, results[0].type, results[0].nullable)
 
-    def cast(self, node: Expression) -> Value:
+    def cast(self, node: Expression) -> SqlValue:
         """CAST and TRY_CAST."""
         type, value = self.type_of(node.args["to"]), self.value(node.this)
         made = c.cast(value, type, may_fail=isinstance(node, sql.TryCast))
@@ -267,7 +279,7 @@ class Scalars:
         """A type by its name. Raises SqlError."""
         return type_of(node, self.places)
 
-    def within(self, node: sql.In) -> Value:
+    def within(self, node: sql.In) -> SqlValue:
         """IN a list or a subquery."""
         if node.args.get("unnest") or node.args.get("field"):
             self.places.refuse("IN of this form", node)
@@ -282,7 +294,7 @@ class Scalars:
             found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
         return _all_connected("or", found)
 
-    def interval(self, node: sql.Interval, sign: int = 1) -> Value:
+    def interval(self, node: sql.Interval, sign: int = 1) -> SqlValue:
         """A literal of an interval: its months, days and microseconds."""
         unit, amount = node.args.get("unit"), node.this
         if not isinstance(amount, sql.Literal) or unit is None:
@@ -297,9 +309,9 @@ class Scalars:
         months, days, micros = (sign * number * each for each in _UNITS[name])
         parts = months, days, micros
         made = tree("sql::Interval{$, $, $}", *(c.integer(each).tree for each in parts))
-        return Value(made, INTERVAL, False, parts)
+        return SqlValue(made, INTERVAL, False, parts)
 
-    def moved(self, moment: Value, interval: tuple[int, int, int], node: Expression) -> Value:
+    def moved(self, moment: SqlValue, interval: tuple[int, int, int], node: Expression) -> SqlValue:
         """A date or a timestamp plus an interval, a timestamp."""
         if moment.type not in (DATE, TIMESTAMP):
             self.places.mistyped("adding an interval", str(moment.type), node)
@@ -321,17 +333,17 @@ class Scalars:
         return c.strict(moved, f"{months_on} + sql::floor_mod($0, {day}) + $2", TIMESTAMP)
 
 
-def is_true(value: Value) -> Expr:
+def is_true(value: SqlValue) -> Expr:
     """Whether a condition is true."""
     return tree("$ == Some{true}", value.tree) if value.nullable else value.tree
 
 
-def conjoined(a: Value, b: Value) -> Value:
+def conjoined(a: SqlValue, b: SqlValue) -> SqlValue:
     """AND of two conditions."""
     return _connected("and", a, b)
 
 
-def _all_connected(op: str, parts: Sequence[Value]) -> Value:
+def _all_connected(op: str, parts: Sequence[SqlValue]) -> SqlValue:
     """The conjunction or disjunction of values, in few levels if there are many."""
     if len(parts) <= _CHAIN:
         return reduce(partial(_connected, op), parts)
@@ -339,10 +351,10 @@ def _all_connected(op: str, parts: Sequence[Value]) -> Value:
     return _connected(op, _all_connected(op, parts[:half]), _all_connected(op, parts[half:]))
 
 
-def _connected(op: str, a: Value, b: Value) -> Value:
+def _connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
     if a.nullable or b.nullable:
-        return Value(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
-    return Value(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
+        return SqlValue(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
+    return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
 
 
 def described(node: Expression | None) -> str:
@@ -370,7 +382,7 @@ _TYPES: dict[str, SqlType] = {
 }
 
 
-def type_of(node: sql.DataType, places: Places) -> SqlType:
+def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
     """A type by its name. Raises SqlError."""
     name = node.this.value if isinstance(node, sql.DataType) else ""
     given = [str(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
@@ -388,4 +400,4 @@ def type_of(node: sql.DataType, places: Places) -> SqlType:
     return replace(found)
 
 
-Translate = Callable[[Scalars, "Expression"], Value]
+Translate = Callable[[Scalars, "Expression"], SqlValue]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from ..errors import sql as errors
 from ..errors.nearest import nearest
 from ..errors.unknown import UnknownName
-from .places import Places, SqlError
-from .rules import Output, SqlRelation, Term
-from .types import Value
+from .places import SqlError, SqlPlaces
+from .rules import SqlOutput, SqlRelation, SqlTerm
+from .types import SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Column
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VisibleColumn:
     """A column in scope: the table's name, its own, and its value. `hidden` from `*`: the second of the two
     columns of a NATURAL or USING join."""
 
     table: str
     name: str
-    value: Value
+    value: SqlValue
     hidden: bool = False
 
 
@@ -40,11 +40,11 @@ class Capture:
     relation of the domain is there once they are known."""
 
     outer: QueryScope
-    output: Output
-    values: dict[tuple[str, str], tuple[Value, Value]] = field(default_factory=dict)
+    output: SqlOutput
+    values: dict[tuple[str, str], tuple[SqlValue, SqlValue]] = field(default_factory=dict)
     relation: SqlRelation | None = None
 
-    def value(self, table: str, name: str, outer: Value) -> Value:
+    def value(self, table: str, name: str, outer: SqlValue) -> SqlValue:
         """The variable of a captured column."""
         key = table, name
         if key not in self.values:
@@ -53,12 +53,12 @@ class Capture:
         return self.values[key][1]
 
     @property
-    def domain(self) -> tuple[Value, ...]:
+    def domain(self) -> tuple[SqlValue, ...]:
         """The variables, in order."""
         return tuple(inner for _, inner in self.values.values())
 
     @property
-    def term(self) -> Term | None:
+    def term(self) -> SqlTerm | None:
         """The term of the domain; None while it is not known, and where nothing is captured."""
         if self.relation is None or not self.values:
             return None
@@ -71,17 +71,17 @@ class QueryScope:
     aggregates of groups."""
 
     capture: Capture | None = None
-    entries: list[Entry] = field(default_factory=list)
-    known: dict[Expression, Value] = field(default_factory=dict)
+    entries: list[VisibleColumn] = field(default_factory=list)
+    known: dict[Expression, SqlValue] = field(default_factory=dict)
     grouped: bool = False
     aliases: dict[str, Expression] = field(default_factory=dict)
 
-    def own(self, table: str, name: str) -> list[Entry]:
+    def own(self, table: str, name: str) -> list[VisibleColumn]:
         """The columns of this query with a name; `table` empty: of any table."""
         found = [e for e in self.entries if e.name == name and (not table or e.table == table)]
         return found if table else [e for e in found if not e.hidden] or found
 
-    def find(self, table: str, name: str, places: Places, node: Expression) -> Value | None:
+    def find(self, table: str, name: str, places: SqlPlaces, node: Expression) -> SqlValue | None:
         """The value of a column, here or in a query around. Raises SqlError."""
         found = self.own(table, name)
         if len(found) > 1:
@@ -98,7 +98,7 @@ class QueryScope:
         outer = self.capture.outer.find(table, name, places, node)
         return None if outer is None else self.capture.value(table, name, outer)
 
-    def column(self, node: Column, places: Places) -> Value:
+    def column(self, node: Column, places: SqlPlaces) -> SqlValue:
         """The value of a column. Raises SqlError."""
         table, name = node.table.lower(), node.name.lower()
         found = self.find(table, name, places, node)

@@ -11,13 +11,13 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
-from .joins import Tables, from_clause
-from .queries import Branch, Names, SqlQuery, Translator
-from .rules import Body, Guard, Let, SqlRelation, Term
+from .joins import JoinedTables, from_clause
+from .queries import QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
-from .scopes import Capture, Entry, QueryScope
+from .scopes import Capture, QueryScope, VisibleColumn
 from .subqueries import Subqueries
-from .types import BOOLEAN, Value
+from .types import BOOLEAN, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -39,18 +39,18 @@ _REFUSED = {
 }
 
 
-class Block(Subqueries):
+class SelectBlock(Subqueries):
     """One SELECT in the making: its body, and the names that its expressions see."""
 
     def __init__(
-        self, translator: Translator, node: Expression, names: Names, capture: Capture | None
+        self, translator: Translator, node: Expression, names: QueryNames, capture: Capture | None
     ) -> None:
         self.translator, self.places, self.output = translator, translator.places, translator.output
         self.node, self.names, self.capture = node, names, capture
         self.body = translator.start(capture)
         self.scope = QueryScope(capture)
         self.scalars = Scalars(self)
-        self.extra: list[Value] = []  # variables that relations made of the body keep, too
+        self.extra: list[SqlValue] = []  # variables that relations made of the body keep, too
         self.windows = {each.name.lower(): each for each in node.args.get("windows") or ()}
 
     # ---------------------------------------------------------------- the parts
@@ -69,11 +69,11 @@ class Block(Subqueries):
         for each in sorted(conditions, key=_has_query):  # subqueries are computed for the rows that are left
             self.condition(each)
         columns = self.columns()
-        self.scope.aliases = {name: e for name, e in columns if not isinstance(e, Value) and name}
+        self.scope.aliases = {name: e for name, e in columns if not isinstance(e, SqlValue) and name}
         from .aggregates import grouped
         from .collecting import aggregates_of
 
-        clauses = [e for _, e in columns if not isinstance(e, Value)]
+        clauses = [e for _, e in columns if not isinstance(e, SqlValue)]
         having, qualify, order = (node.args.get(each) for each in ("having", "qualify", "order"))
         found = aggregates_of([*clauses, *(each for each in (having, qualify, order) if each is not None)])
         single = False
@@ -86,17 +86,20 @@ class Block(Subqueries):
         attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
         if qualify is not None:
             self.condition(qualify.this)
-        values = [e if isinstance(e, Value) else self.scalars.value(e) for _, e in columns]
+        values = [e if isinstance(e, SqlValue) else self.scalars.value(e) for _, e in columns]
         return self.finished(_named(columns), values, single)
 
-    def finished(self, names: Sequence[str], values: Sequence[Value], single: bool) -> SqlQuery:
+    def finished(self, names: Sequence[str], values: Sequence[SqlValue], single: bool) -> SqlQuery:
         """The columns with DISTINCT and LIMIT."""
         distinct = self.node.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is not None:
             self.places.refuse("DISTINCT ON", distinct)
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
         made = SqlQuery(
-            tuple(names), (Branch(self.body, tuple(values), self.output.place),), distinct is not None, single
+            tuple(names),
+            (QueryBranch(self.body, tuple(values), self.output.place),),
+            distinct is not None,
+            single,
         )
         if distinct is not None:
             for value in values:
@@ -110,7 +113,7 @@ class Block(Subqueries):
             return self.translator.limited(made, self.node)
         return top(self, self.node, names, values)
 
-    def check_order(self, names: Sequence[str], values: Sequence[Value]) -> None:
+    def check_order(self, names: Sequence[str], values: Sequence[SqlValue]) -> None:
         """Reads an ORDER BY that has no effect, for its errors."""
         order = self.node.args.get("order")
         if order is not None:
@@ -122,15 +125,15 @@ class Block(Subqueries):
             self.output.back(mark)
             self.body = body
 
-    def take(self, part: Tables) -> None:
+    def take(self, part: JoinedTables) -> None:
         """Makes the tables of FROM what the SELECT reads."""
         self.body.add(*part.items)
         self.scope.entries = part.entries
 
-    def columns(self) -> list[tuple[str, Expression | Value]]:
+    def columns(self) -> list[tuple[str, Expression | SqlValue]]:
         """The columns of the select list: names, empty where there is none, and expressions; a `*` as the
         values of the columns that it stands for."""
-        found: list[tuple[str, Expression | Value]] = []
+        found: list[tuple[str, Expression | SqlValue]] = []
         for each in self.node.expressions:
             match each:
                 case sql.Star():
@@ -145,7 +148,7 @@ class Block(Subqueries):
                     found.append(("", each))
         return found
 
-    def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | Value]]:
+    def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
         for key in ("replace", "rename", "ilike"):
             if star.args.get(key):
                 self.places.refuse(f"* {key.upper()}", star)
@@ -181,28 +184,28 @@ class Block(Subqueries):
                 self.equality(node)
             case _:
                 test = self.scalars.true(node)  # may make a relation of the body
-                self.body.add(Guard(test, written(node)))
+                self.body.add(SqlGuard(test, written(node)))
 
     def equality(self, node: Expression) -> None:
         """Keeps the rows for which two values are equal. What is not NULL is compared as it is, so that a
         table is looked up by it."""
         left, right, said = self.scalars.value(node.this), self.scalars.value(node.expression), written(node)
         if left.type.kind == "null" or right.type.kind == "null":
-            self.body.add(Guard(tree("false"), said))
+            self.body.add(SqlGuard(tree("false"), said))
             return
         a, b = map(c.span, self.scalars.alike([left, right], node, "a comparison"))
         if a.type == BOOLEAN:
-            self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node)), said))
+            self.body.add(SqlGuard(is_true(self.scalars.compared("==", a, b, node)), said))
             return
         if a.nullable and b.nullable:
-            self.body.add(Guard(tree("is_some($)", a.tree), said))
+            self.body.add(SqlGuard(tree("is_some($)", a.tree), said))
         elif a.nullable or b.nullable:
             a, b = a.optional(), b.optional()
-        self.body.add(Guard(tree("$ == $", a.tree, b.tree), said))
+        self.body.add(SqlGuard(tree("$ == $", a.tree, b.tree), said))
 
     # ------------------------------------------------------------------ storing
 
-    def variable(self, value: Value, node: Expression | None = None) -> Value:
+    def variable(self, value: SqlValue, node: Expression | None = None) -> SqlValue:
         """The value, of an expression if there is one, as a variable."""
         if value.name:
             return value
@@ -210,15 +213,15 @@ class Block(Subqueries):
         said = "" if node is None or isinstance(node, sql.Star) else written(node)
         if said:
             self.output.say(made, said, _table(node) if isinstance(node, sql.Column) else None)
-        self.body.add(Let(made.name, value.tree, "" if isinstance(node, sql.Column) else said))
+        self.body.add(SqlLet(made.name, value.tree, "" if isinstance(node, sql.Column) else said))
         return made
 
-    def kept(self) -> list[Value]:
+    def kept(self) -> list[SqlValue]:
         """The values that expressions may still read, as variables: of columns that the statement mentions,
         and of what is computed already."""
         used = self.translator.used
         entries = [
-            Entry(e.table, e.name, self.variable(e.value), e.hidden)
+            VisibleColumn(e.table, e.name, self.variable(e.value), e.hidden)
             for e in self.scope.entries
             if used is None or e.name in used
         ]
@@ -232,15 +235,15 @@ class Block(Subqueries):
         """Makes a relation of the body, unless it is one: its variables stay what they are."""
         kept = self.kept()
         match self.body.items:
-            case [Term(relation, _, False)] if not any(each.wrapped for each in relation.columns):
+            case [SqlTerm(relation, _, False)] if not any(each.wrapped for each in relation.columns):
                 return
         values = [*self.body.domain, *kept]
         relation = self.output.made("Rows", values, self.body, is_set=False)
         self.read_again(relation, values)
 
-    def read_again(self, relation: SqlRelation, values: Sequence[Value]) -> None:
+    def read_again(self, relation: SqlRelation, values: Sequence[SqlValue]) -> None:
         """Makes a relation of these variables the body."""
-        self.body = Body([self.output.term(relation, values)], self.body.domain)
+        self.body = SqlBody([self.output.term(relation, values)], self.body.domain)
 
 
 def _table(node: sql.Column) -> str:
@@ -251,12 +254,12 @@ def _has_query(node: Expression) -> bool:
     return node.find(sql.Query) is not None
 
 
-def _named(columns: Sequence[tuple[str, Expression | Value]]) -> list[str]:
+def _named(columns: Sequence[tuple[str, Expression | SqlValue]]) -> list[str]:
     """Names for all columns, no two alike."""
     names: list[str] = []
     for name, node in columns:
         if not name:
-            inner = node.unnest() if not isinstance(node, Value) else None
+            inner = node.unnest() if not isinstance(node, SqlValue) else None
             name = inner.sql_name().lower() if isinstance(inner, sql.Func) else "col"
             name = name if name.isidentifier() else "col"
         made, number = name, 1

@@ -8,14 +8,14 @@ from ..errors.diagnostics import counted as number_of
 from ..syntax import Expr
 from ..syntax.templates import let, tree
 from .extents import written
-from .queries import Branch, NamedRows, Names, SqlQuery, Translator
-from .rules import Body, Clause, Guard, grouped
+from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import SqlBody, SqlClause, SqlGuard, grouped
 from .scopes import Capture
-from .types import INTEGER, INTERVAL, Value
+from .types import INTEGER, INTERVAL, SqlValue
 
 
 def combined(
-    translator: Translator, node: sql.SetOperation, names: Names, capture: Capture | None
+    translator: Translator, node: sql.SetOperation, names: QueryNames, capture: Capture | None
 ) -> SqlQuery:
     """The branches of a set operation. Raises SqlError."""
     if node.args.get("by_name"):
@@ -65,10 +65,10 @@ def _of_sets(
     body, output = translator.start(capture), translator.output
     values = _named(translator, first, translator.opened(first, body))
     body.add(output.term(second.relation, [*second.domain, *values], is_except, said if is_except else ""))
-    return SqlQuery(first.names, (Branch(body, tuple(values), output.place),))
+    return SqlQuery(first.names, (QueryBranch(body, tuple(values), output.place),))
 
 
-def _named(translator: Translator, source: NamedRows, values: list[Value]) -> list[Value]:
+def _named(translator: Translator, source: NamedRows, values: list[SqlValue]) -> list[SqlValue]:
     return [translator.output.say(v, name, "") for name, v in zip(source.names, values, strict=True)]
 
 
@@ -104,13 +104,13 @@ def counted(translator: Translator, source: NamedRows, capture: Capture | None) 
     group = translator.output.variable(INTEGER, False)
     count = translator.output.variable(INTEGER, False)
     body.add(grouped(group, tree("(true, true)"), (*body.domain, *values), "equal rows"))
-    body.add(Clause(let(count.name, tree("$.count() as bigint", group.tree))))
+    body.add(SqlClause(let(count.name, tree("$.count() as bigint", group.tree))))
     relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
     return NamedRows(relation, (*source.names, "count"), source.domain)
 
 
-def repeated(translator: Translator, body: Body, values: list[Value], times: Expr) -> Branch:
+def repeated(translator: Translator, body: SqlBody, values: list[SqlValue], times: Expr) -> QueryBranch:
     number = translator.output.variable(INTEGER, False)
-    body.add(Guard(tree("$ > 0", times)))
-    body.add(Clause(let(f"_{number.name}", tree("FlatMap(range_vec((0: bigint), $, 1))", times))))
-    return Branch(body, tuple(values), translator.output.place)
+    body.add(SqlGuard(tree("$ > 0", times)))
+    body.add(SqlClause(let(f"_{number.name}", tree("FlatMap(range_vec((0: bigint), $, 1))", times))))
+    return QueryBranch(body, tuple(values), translator.output.place)

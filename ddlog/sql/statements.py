@@ -18,11 +18,11 @@ from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached
-from .places import Places, SqlError
-from .queries import NamedRows, Names, SqlQuery, Translator
-from .rules import Column, Output, SqlRelation
+from .places import SqlError, SqlPlaces
+from .queries import NamedRows, QueryNames, SqlQuery, Translator
+from .rules import SqlColumn, SqlOutput, SqlRelation
 from .scalars import type_of
-from .types import NULL, Value, null
+from .types import NULL, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -35,10 +35,10 @@ def _reserved() -> frozenset[str]:
     return RESERVED | words | {"aggregate", "group_all_by", "group_by", "key", "primary"}
 
 
-class Module:
+class ModuleTranslation:
     """The statements of a module, translated one after another."""
 
-    def __init__(self, places: Places, output: Output) -> None:
+    def __init__(self, places: SqlPlaces, output: SqlOutput) -> None:
         self.places, self.output = places, output
         self.tables: dict[str, NamedRows] = {}
         self.relations: dict[str, str] = {}
@@ -100,7 +100,7 @@ class Module:
 
     def _table(self, node: sql.Create) -> None:
         name, relation = self._name(node.this, "table")
-        columns, key, foreign = list[Column](), list[str](), list[sql.ForeignKey]()
+        columns, key, foreign = list[SqlColumn](), list[str](), list[sql.ForeignKey]()
         for each in node.this.expressions:
             match each:
                 case sql.ColumnDef():
@@ -131,7 +131,9 @@ class Module:
                 if part.name.lower() not in names:
                     self.places.wrong(f"the foreign key has no column `{part.name.lower()}`", node_of)
             self._refers(node_of.args.get("reference"))
-        columns = [Column(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns]
+        columns = [
+            SqlColumn(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns
+        ]
         made = SqlRelation(relation, tuple(columns))
         fields = {x.name: x.field for x in columns}
         parts = items(*(tree(f"x.{fields[part]}") for part in key))
@@ -140,7 +142,7 @@ class Module:
         self._know(name, made, tuple(names))
         self.inputs.add(name)
 
-    def _column(self, node: sql.ColumnDef) -> tuple[Column, bool]:
+    def _column(self, node: sql.ColumnDef) -> tuple[SqlColumn, bool]:
         if node.args.get("kind") is None:
             self.places.wrong(f"column `{node.name}` has no type", node)
         type, nullable, key = type_of(node.args["kind"], self.places), True, False
@@ -154,7 +156,7 @@ class Module:
                     self._refers(each.kind)
                 case _:
                     self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", node)
-        return Column(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
+        return SqlColumn(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
 
     def _refers(self, reference: Expression | None) -> None:
         """Notes the table of a foreign key, which may come later."""
@@ -189,7 +191,7 @@ class Module:
         translator = Translator(self.places, self.output, _used(node.expression))
         mark = self.output.mark()
         try:
-            query = translator.query(node.expression, Names(self.tables))
+            query = translator.query(node.expression, QueryNames(self.tables))
             if names:
                 query = translator.renamed(query, names, node.this)
             self._write(name, relation, translator.unified(query))
@@ -200,7 +202,7 @@ class Module:
     def _write(self, name: str, relation: str, query: SqlQuery) -> None:
         values = query.branches[0].values
         columns = tuple(
-            Column(n, f, v.type, v.nullable, True)
+            SqlColumn(n, f, v.type, v.nullable, True)
             for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
         )
         made = SqlRelation(relation, columns)
@@ -226,7 +228,7 @@ class Module:
         if not isinstance(node.expression, sql.Values):
             self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
         translator = Translator(self.places, self.output, None)
-        for row in translator.values(node.expression, Names(self.tables), None).branches:
+        for row in translator.values(node.expression, QueryNames(self.tables), None).branches:
             given = dict(zip(names, row.values, strict=False))
             if len(row.values) != len(names) or not set(names) <= set(source.names):
                 self.places.wrong(f"a row of `{name}` has the columns {', '.join(source.names)}", node)
@@ -263,7 +265,7 @@ def _names_nothing(star: Expression) -> bool:
     )
 
 
-def wrapped(value: Value) -> Value:
+def wrapped(value: SqlValue) -> SqlValue:
     """A value as a table has it."""
     wrapper = value.type.wrapper
     if not wrapper:

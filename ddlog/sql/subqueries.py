@@ -14,12 +14,12 @@ from sqlglot import expressions as sql
 from ..syntax.templates import let, tree
 from . import conversions as c
 from .extents import extent, written
-from .places import Places
-from .queries import Names, SqlQuery, Translator
-from .rules import Body, Clause, Guard, Output, SqlRelation, Term, grouped
+from .places import SqlPlaces
+from .queries import QueryNames, SqlQuery, Translator
+from .rules import SqlBody, SqlClause, SqlGuard, SqlOutput, SqlRelation, SqlTerm, grouped
 from .scalars import Scalars, is_true
 from .scopes import Capture, QueryScope
-from .types import BOOLEAN, DOUBLE, Value, null
+from .types import BOOLEAN, DOUBLE, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -29,20 +29,20 @@ class Subqueries:
     """What a SELECT does for the subqueries in its expressions."""
 
     translator: Translator
-    places: Places
-    output: Output
-    names: Names
+    places: SqlPlaces
+    output: SqlOutput
+    names: QueryNames
     capture: Capture | None
-    body: Body
+    body: SqlBody
     scope: QueryScope
     scalars: Scalars
-    extra: list[Value]
+    extra: list[SqlValue]
 
-    def variable(self, value: Value, node: Expression | None = None) -> Value:
+    def variable(self, value: SqlValue, node: Expression | None = None) -> SqlValue:
         """The value, of an expression if there is one, as a variable."""
         raise NotImplementedError
 
-    def kept(self) -> list[Value]:
+    def kept(self) -> list[SqlValue]:
         """The values that expressions may still read."""
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class Subqueries:
         """Makes a relation of the body."""
         raise NotImplementedError
 
-    def read_again(self, relation: SqlRelation, values: Sequence[Value]) -> None:
+    def read_again(self, relation: SqlRelation, values: Sequence[SqlValue]) -> None:
         """Makes a relation of these variables the body."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Subqueries:
         if unknown is not None:
             self.body.add(self.output.term(unknown, about, True, said))
 
-    def _keep_equal(self, values: Sequence[Value], node: sql.In) -> None:
+    def _keep_equal(self, values: Sequence[SqlValue], node: sql.In) -> None:
         """A join with the set of the subquery's rows."""
         values = self._lasting(values)
         query, capture, outer = self._subquery(node.args["query"])
@@ -95,19 +95,19 @@ class Subqueries:
                 continue
             left, right = self.scalars.alike([a, b], node, "IN")
             if left.nullable and right.nullable:
-                self.body.add(Guard(tree("is_some($)", left.tree), said))
+                self.body.add(SqlGuard(tree("is_some($)", left.tree), said))
             elif left.nullable or right.nullable:
                 left, right = left.optional(), right.optional()
-            self.body.add(Guard(tree("$ == $", left.tree, right.tree), said))
+            self.body.add(SqlGuard(tree("$ == $", left.tree, right.tree), said))
 
     # ------------------------------------------------------------------- values
 
-    def exists(self, query: Expression) -> Value:
+    def exists(self, query: Expression) -> SqlValue:
         """Whether a subquery has a row."""
         relation, outer = self._existing(query)
         return self._flag(self.output.term(relation, outer))
 
-    def scalar(self, query: Expression) -> Value:
+    def scalar(self, query: Expression) -> SqlValue:
         """The only value of a subquery; NULL where it has no row."""
         made, capture, outer = self._subquery(query)
         made = self.translator.unified(made)
@@ -127,7 +127,7 @@ class Subqueries:
         result = self._looked_up(relation, outer, value)
         return self.output.say(result, f"({written(query.unnest())})")
 
-    def quantified(self, op: str, left: Sequence[Value], query: Expression) -> Value:
+    def quantified(self, op: str, left: Sequence[SqlValue], query: Expression) -> SqlValue:
         """Whether the comparison holds with some row of a subquery: unknown, where it does not, but is
         unknown for some row."""
         equal, unknown, about = self._compared(op, left, query)
@@ -136,24 +136,24 @@ class Subqueries:
             return found
         maybe = self._flag(self.output.term(unknown, about))
         known = "if ($) Some{true} else if ($) (None: Option<bool>) else Some{false}"
-        return Value(tree(known, found.tree, maybe.tree), BOOLEAN, True)
+        return SqlValue(tree(known, found.tree, maybe.tree), BOOLEAN, True)
 
     # -------------------------------------------------------------------- parts
 
-    def _lasting(self, values: Sequence[Value]) -> list[Value]:
+    def _lasting(self, values: Sequence[SqlValue]) -> list[SqlValue]:
         """The values as variables that relations made of the body keep."""
         found = [self.variable(v) if v.type.kind != "null" else self.variable(null(BOOLEAN)) for v in values]
         self.extra += found
         return found
 
-    def _subquery(self, node: Expression) -> tuple[SqlQuery, Capture, list[Value]]:
+    def _subquery(self, node: Expression) -> tuple[SqlQuery, Capture, list[SqlValue]]:
         """A subquery, what it captures, and the captured columns as the variables of this query."""
         node = node.unnest()
         capture = Capture(self.scope, self.output)
         mark = self.output.mark()
         self.translator.query(node, self.names, capture)  # finds out what it captures
         self.output.back(mark)
-        outer: list[Value] = []
+        outer: list[SqlValue] = []
         if capture.values:
             self.store()
             for (table, name), (_, inner) in list(capture.values.items()):
@@ -165,7 +165,7 @@ class Subqueries:
             capture.relation = self.output.made("Domain", outer, self.body, is_set=True)
         return self.translator.query(node, self.names, capture), capture, outer
 
-    def _existing(self, node: Expression) -> tuple[SqlRelation, list[Value]]:
+    def _existing(self, node: Expression) -> tuple[SqlRelation, list[SqlValue]]:
         """The values of the captured columns for which a subquery has a row."""
         query, capture, outer = self._subquery(node)
         relation = self.output.relation("Exists", capture.domain, is_set=True, words=self._words(node))
@@ -180,7 +180,7 @@ class Subqueries:
 
     def _set_of(
         self, query: SqlQuery, capture: Capture, width: int, node: Expression
-    ) -> tuple[SqlRelation, tuple[Value, ...]]:
+    ) -> tuple[SqlRelation, tuple[SqlValue, ...]]:
         """The rows of a subquery as a set, after the captured columns; and its values."""
         if len(query.names) != width:
             self.places.wrong(f"the subquery has {len(query.names)} columns, and {width} are compared", node)
@@ -194,8 +194,8 @@ class Subqueries:
         return relation, values
 
     def _compared(
-        self, op: str, left: Sequence[Value], node: Expression
-    ) -> tuple[SqlRelation, SqlRelation | None, list[Value]]:
+        self, op: str, left: Sequence[SqlValue], node: Expression
+    ) -> tuple[SqlRelation, SqlRelation | None, list[SqlValue]]:
         """For which values the comparison with some row of a subquery holds, and for which it is unknown;
         and these values here: the captured columns, and those compared."""
         left = self._lasting(left)
@@ -210,34 +210,34 @@ class Subqueries:
         pairs = list(zip(left, inner, strict=True))
         holds = self.scalars.all_equal(pairs, node) if op == "==" else self._differs(pairs, op, node)
         found = body.copy()
-        found.add(Guard(is_true(holds), "the values compare"))
+        found.add(SqlGuard(is_true(holds), "the values compare"))
         equal = self.output.made("Compared", about, found, is_set=True, words=words)
         if not holds.nullable:
             return equal, None, about
-        body.add(Guard(tree("is_none($)", holds.tree), "the comparison is NULL"))
+        body.add(SqlGuard(tree("is_none($)", holds.tree), "the comparison is NULL"))
         return equal, self.output.made("Unknown", about, body, is_set=True, words=words), about
 
-    def _differs(self, pairs: Sequence[tuple[Value, Value]], op: str, node: Expression) -> Value:
+    def _differs(self, pairs: Sequence[tuple[SqlValue, SqlValue]], op: str, node: Expression) -> SqlValue:
         if len(pairs) == 1:
             return self.scalars.compared(op, *pairs[0], node)
         if op != "!=":
             self.places.refuse("this comparison of rows", node)
         return c.strict([self.scalars.all_equal(pairs, node)], "not $", BOOLEAN)
 
-    def _only(self, relation: SqlRelation, capture: Capture, value: Value) -> SqlRelation:
+    def _only(self, relation: SqlRelation, capture: Capture, value: SqlValue) -> SqlRelation:
         """A relation with the only value of each of the captured columns; more are a fault."""
         domain = capture.domain
         found = self.output.variable(value.type, value.nullable)
-        body = Body([self.output.term(relation, [*domain, found])], domain)
+        body = SqlBody([self.output.term(relation, [*domain, found])], domain)
         group, result = (
             self.output.variable(value.type, False),
             self.output.variable(value.type, value.nullable),
         )
         body.add(grouped(group, tree("($, true)", found.tree), domain))
-        body.add(Clause(let(result.name, tree("sql::only($)", group.tree))))
+        body.add(SqlClause(let(result.name, tree("sql::only($)", group.tree))))
         return self.output.made("Only", [*domain, result], body, is_set=False)
 
-    def _flag(self, term: Term) -> Value:
+    def _flag(self, term: SqlTerm) -> SqlValue:
         """A variable that says whether there is a match for a term."""
         self.store()
         kept = [*self.body.domain, *self.kept()]
@@ -245,13 +245,13 @@ class Subqueries:
         relation = self.output.relation("Flagged", [*kept, flag], is_set=False)
         for negated in (False, True):
             body = self.body.copy()
-            body.add(Term(term.relation, term.variables, negated))
+            body.add(SqlTerm(term.relation, term.variables, negated))
             self.output.rule(relation, [*kept, c.boolean(not negated)], body)
         self.extra.append(flag)
         self.read_again(relation, [*kept, flag])
         return flag
 
-    def _looked_up(self, relation: SqlRelation, outer: Sequence[Value], value: Value) -> Value:
+    def _looked_up(self, relation: SqlRelation, outer: Sequence[SqlValue], value: SqlValue) -> SqlValue:
         """A variable with the value of the row for these columns; NULL where there is none."""
         self.store()
         kept = [*self.body.domain, *self.kept()]

@@ -16,7 +16,7 @@ from .types import (
     NULL,
     VARCHAR,
     SqlType,
-    Value,
+    SqlValue,
     null,
 )
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 
-def _as_text(s: Scalars, node: Expression) -> Value:
+def _as_text(s: Scalars, node: Expression) -> SqlValue:
     value = s.value(node)
     made = null(VARCHAR) if value.type == NULL else c.cast(value, VARCHAR, may_fail=False)
     if made is None:
@@ -32,26 +32,26 @@ def _as_text(s: Scalars, node: Expression) -> Value:
     return made
 
 
-def joined(s: Scalars, node: Expression) -> Value:
+def joined(s: Scalars, node: Expression) -> SqlValue:
     parts = [_as_text(s, each) for each in (node.this, node.expression)]
     return c.strict(parts, "$ ++ $", VARCHAR)
 
 
-def concat(s: Scalars, node: Expression) -> Value:
+def concat(s: Scalars, node: Expression) -> SqlValue:
     """CONCAT leaves NULL out."""
     parts = [_as_text(s, each) for each in node.expressions]
     texts = [tree('unwrap_or($, "")', p.tree) if p.nullable else p.tree for p in parts]
-    return Value(reduce(partial(tree, "$ ++ $"), texts), VARCHAR)
+    return SqlValue(reduce(partial(tree, "$ ++ $"), texts), VARCHAR)
 
 
-def concat_ws(s: Scalars, node: Expression) -> Value:
+def concat_ws(s: Scalars, node: Expression) -> SqlValue:
     """CONCAT_WS leaves NULL out, too, but for a separator that is NULL."""
     separator, *parts = [_as_text(s, each) for each in node.expressions]
     made = VectorLit(tuple(p.optional().tree for p in parts), NOWHERE)
     return c.strict([separator], lambda x: tree("sql::concat_ws($, $)", x, made), VARCHAR)
 
 
-def like(s: Scalars, node: Expression) -> Value:
+def like(s: Scalars, node: Expression) -> SqlValue:
     escape = ""
     if isinstance(node, sql.Escape):
         escape, node = node.expression.name, node.this
@@ -63,7 +63,7 @@ def like(s: Scalars, node: Expression) -> Value:
     return c.strict([found], "not $", BOOLEAN) if node.args.get("negate") else found
 
 
-def _simple_like(text: Value, pattern: object) -> Value | None:
+def _simple_like(text: SqlValue, pattern: object) -> SqlValue | None:
     """A pattern with `%` at its ends alone, as a plain test."""
     if not isinstance(pattern, str) or "_" in pattern or "\\" in pattern:
         return None
@@ -82,7 +82,7 @@ def _simple_like(text: Value, pattern: object) -> Value | None:
 def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
     """A function of strings, given by the names of its arguments."""
 
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         args = [s.text(node.args[name]) for name in names]
         return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
 
@@ -92,13 +92,13 @@ def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
 def mixed(call: str, number: str) -> Translate:
     """A string that is a function of a string and an integer."""
 
-    def translate(s: Scalars, node: Expression) -> Value:
+    def translate(s: Scalars, node: Expression) -> SqlValue:
         return c.strict([s.text(node.this), s.number(node.args[number])], f"{call}($, $)", VARCHAR)
 
     return translate
 
 
-def substring(s: Scalars, node: Expression) -> Value:
+def substring(s: Scalars, node: Expression) -> SqlValue:
     args = [s.text(node.this), s.number(node.args["start"])]
     length = node.args.get("length")
     if length is None:
@@ -106,20 +106,20 @@ def substring(s: Scalars, node: Expression) -> Value:
     return c.strict([*args, s.number(length)], "sql::substring($, $, $)", VARCHAR)
 
 
-def trim(s: Scalars, node: Expression) -> Value:
+def trim(s: Scalars, node: Expression) -> SqlValue:
     side = str(node.args.get("position") or "BOTH").lower()
     what = node.args.get("expression")
     letters = c.string(" ") if what is None else s.text(what)
     return c.strict([s.text(node.this), letters], f"sql::trim_{side}($, $)", VARCHAR)
 
 
-def pad(s: Scalars, node: Expression) -> Value:
+def pad(s: Scalars, node: Expression) -> SqlValue:
     side = "left" if node.args.get("is_left") else "right"
     fill = node.args.get("fill_pattern")
     args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
     return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
 
 
-def regexp(s: Scalars, node: Expression) -> Value:
+def regexp(s: Scalars, node: Expression) -> SqlValue:
     args = [s.text(node.this), s.text(node.expression)]
     return c.strict(args, "sql::regexp_matches($, $)", BOOLEAN)

@@ -13,17 +13,17 @@ from ..syntax.templates import items, let, string, tree
 from . import conversions as c
 from .extents import written
 from .places import are
-from .queries import Branch, SqlQuery
-from .rules import Body, Clause, grouped
-from .types import INTEGER, NULL, Value
+from .queries import QueryBranch, SqlQuery
+from .rules import SqlBody, SqlClause, grouped
+from .types import INTEGER, NULL, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 
 
-def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> SqlQuery:
+def top(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequence[SqlValue]) -> SqlQuery:
     """The rows of a body that LIMIT and OFFSET of a query leave. Raises SqlError."""
     output = block.output
     count = _number(block, node.args.get("limit"), "LIMIT")
@@ -38,26 +38,26 @@ def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[V
     for name, cell in zip(names, cells, strict=True):
         output.say(cell, name, "")
     relation = output.made("Ordered", [*domain, *ordering, *cells], block.body, is_set=False)
-    body = Body([output.term(relation, [*domain, *ordering, *cells])], domain)
+    body = SqlBody([output.term(relation, [*domain, *ordering, *cells])], domain)
     row = items(padded(ordering), padded(cells))
     group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
     most = c.integer(-1 if count is None else count).tree
     said = [written(node.args[key]) for key in ("order", "limit", "offset") if node.args.get(key) is not None]
     body.add(grouped(group, row, domain, "rows to order", cells))
     firsts = tree("FlatMap(sql::top($, $, $, $))", group.tree, string(letters), start, most)
-    body.add(Clause(let(one.name, firsts), " ".join(said)))
-    results = tuple(Value(tree(f"$.{i}", one.tree), v.type, v.nullable) for i, v in enumerate(cells))
-    return SqlQuery(tuple(names), (Branch(body, results, output.place),))
+    body.add(SqlClause(let(one.name, firsts), " ".join(said)))
+    results = tuple(SqlValue(tree(f"$.{i}", one.tree), v.type, v.nullable) for i, v in enumerate(cells))
+    return SqlQuery(tuple(names), (QueryBranch(body, results, output.place),))
 
 
-def padded(values: Sequence[Value]) -> Expr:
+def padded(values: Sequence[SqlValue]) -> Expr:
     """The tuple of some values, of at least two items whatever they are."""
     return items(*(v.tree for v in values), tree("true"), tree("true"))
 
 
 def order_keys(
-    block: Block, order: Sequence[Expression], names: Sequence[str], values: Sequence[Value]
-) -> list[tuple[Value, str]]:
+    block: SelectBlock, order: Sequence[Expression], names: Sequence[str], values: Sequence[SqlValue]
+) -> list[tuple[SqlValue, str]]:
     """The keys of an order, each with a letter: a or d for an Option, upper case where NULL comes first; N or
     M, ascending or descending, for what is never NULL."""
     found = []
@@ -74,7 +74,7 @@ def order_keys(
     return found
 
 
-def _key(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> Value:
+def _key(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequence[SqlValue]) -> SqlValue:
     inner = node.unnest()
     if isinstance(inner, sql.Literal) and not inner.is_string:
         if not (inner.this.isdigit() and 0 < int(inner.this) <= len(values)):
@@ -85,7 +85,7 @@ def _key(block: Block, node: Expression, names: Sequence[str], values: Sequence[
     return c.span(block.scalars.value(inner))
 
 
-def _number(block: Block, node: Expression | None, what: str) -> int | None:
+def _number(block: SelectBlock, node: Expression | None, what: str) -> int | None:
     if node is None:
         return None
     inner, options = node.expression, node.args.get("limit_options")

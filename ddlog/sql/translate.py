@@ -20,7 +20,7 @@ from ..errors.origins import Origins
 from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
-from .places import Places, SqlError
+from .places import SqlError, SqlPlaces
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -36,19 +36,19 @@ def translate(source: Source) -> syntax.Module:
         import sqlglot
     except ImportError:
         raise DDlogError([errors.NoParser()]) from None
-    from .rules import Output
-    from .statements import Module
+    from .rules import SqlOutput
+    from .statements import ModuleTranslation
 
-    output, dialect = Output(), sqlglot.Dialect.get_or_raise("duckdb")
+    output, dialect = SqlOutput(), sqlglot.Dialect.get_or_raise("duckdb")
     origins = Origins(output.relations, output.written)
-    places = Places(Source(source.name, source.text, origins=origins))
+    places = SqlPlaces(Source(source.name, source.text, origins=origins))
     try:
         tokens = dialect.tokenize(source.text)
     except sqlglot.errors.TokenError:
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     places.tokens = tokens
-    module, found = Module(places, output), list[Diagnostic]()
+    module, found = ModuleTranslation(places, output), list[Diagnostic]()
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
         parser = dialect.parser()
@@ -69,13 +69,13 @@ def translate(source: Source) -> syntax.Module:
     return module.tree(places.between(0, len(source.text)))
 
 
-def _reading(parser: object, places: Places) -> Span | None:
+def _reading(parser: object, places: SqlPlaces) -> Span | None:
     """The place of the token that a parser reads."""
     token = getattr(parser, "_curr", None)
     return None if token is None else places.between(token.start, token.end + 1)
 
 
-def _nesting(statement: Expression | None, places: Places) -> list[Diagnostic]:
+def _nesting(statement: Expression | None, places: SqlPlaces) -> list[Diagnostic]:
     """The error for a statement that is nested too deeply."""
     waiting = [(statement, 1)] if statement is not None else []
     while waiting:
@@ -99,7 +99,9 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield part
 
 
-def _unread(statement: Expression | None, part: list[Token], text: str, places: Places) -> list[Diagnostic]:
+def _unread(
+    statement: Expression | None, part: list[Token], text: str, places: SqlPlaces
+) -> list[Diagnostic]:
     """What is wrong with the query of a CREATE that the parser gives up; nothing for other statements."""
     from sqlglot import Dialect, errors, expressions
 
@@ -116,9 +118,9 @@ def _unread(statement: Expression | None, part: list[Token], text: str, places: 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
     from .conversions import BadLiteral
-    from .statements import Module
+    from .statements import ModuleTranslation
 
-    assert isinstance(module, Module)
+    assert isinstance(module, ModuleTranslation)
     try:
         module.add(statement)
     except BadLiteral as error:
@@ -132,7 +134,7 @@ def _one(module: object, statement: Expression) -> list[Diagnostic]:
     return []
 
 
-def _open_quote(places: Places, tokenize: Callable[[str], object]) -> Diagnostic:
+def _open_quote(places: SqlPlaces, tokenize: Callable[[str], object]) -> Diagnostic:
     """The error for a text with a quote or a comment that does not end: it begins at the last such sign
     before which all is well."""
     from sqlglot.errors import TokenError
@@ -146,7 +148,7 @@ def _open_quote(places: Places, tokenize: Callable[[str], object]) -> Diagnostic
     return errors.SqlSyntax(reason="it has no words that can be told apart")
 
 
-def _syntax(error: Exception, tokens: Sequence[Token], places: Places, whole: Span) -> list[Diagnostic]:
+def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole: Span) -> list[Diagnostic]:
     """What the parser says, each at its token."""
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:

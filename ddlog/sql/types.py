@@ -77,7 +77,7 @@ def decimal(scale: int) -> SqlType:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SqlValue:
     """An expression over the variables of a rule, of the plain type or, if `nullable`, an Option of it.
     `constant` is the value of a literal as Python has it."""
 
@@ -91,7 +91,7 @@ class Value:
         """The type of the expression."""
         return f"Option<{self.type.plain}>" if self.nullable else self.type.plain
 
-    def optional(self) -> Value:
+    def optional(self) -> SqlValue:
         """The same value as an Option."""
         return self if self.nullable else replace(self, tree=tree("Some{$}", self.tree), nullable=True)
 
@@ -106,9 +106,9 @@ def variables_in(part: object) -> list[str]:
     return [each for each in names_in(part) if _VARIABLE.fullmatch(each)]
 
 
-def null(type: SqlType) -> Value:
+def null(type: SqlType) -> SqlValue:
     """NULL as a value of a type."""
-    return Value(tree(f"(None: Option<{type.plain}>)"), type, True)
+    return SqlValue(tree(f"(None: Option<{type.plain}>)"), type, True)
 
 
 def common(types: Iterable[SqlType]) -> SqlType | None:

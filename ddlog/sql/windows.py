@@ -14,15 +14,15 @@ from sqlglot import expressions as sql
 from ..syntax.templates import items, let, tree
 from ..values import quote
 from .extents import written
-from .rules import Body, Clause, grouped
+from .rules import SqlBody, SqlClause, grouped
 from .scalars import described
 from .topk import order_keys, padded
-from .types import BOOLEAN, DOUBLE, INTEGER, NULL, Value, null
+from .types import BOOLEAN, DOUBLE, INTEGER, NULL, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-    from .selects import Block
+    from .selects import SelectBlock
 
 _NUMBERS = {sql.RowNumber: "row_number", sql.Rank: "rank", sql.DenseRank: "dense_rank", sql.Ntile: "ntile"}
 _SHARES = {sql.PercentRank: "percent_rank", sql.CumeDist: "cume_dist"}
@@ -38,7 +38,7 @@ _VALUES = {
 }
 
 
-def attach_windows(block: Block, nodes: Sequence[Expression]) -> None:
+def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
     """Computes the window functions of expressions. Raises SqlError."""
     for each in dict.fromkeys(found for node in nodes for found in _windows(node)):
         _attach(block, each)
@@ -54,7 +54,7 @@ def _windows(node: Expression) -> Iterator[Expression]:
         yield from _windows(each)
 
 
-def _attach(block: Block, node: Expression) -> None:
+def _attach(block: SelectBlock, node: Expression) -> None:
     function, partition, order, spec = _parts(block, node)
     scalars = block.scalars
     keys = [block.variable(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
@@ -70,22 +70,22 @@ def _attach(block: Block, node: Expression) -> None:
     parted = f"rows by {block.output.said(keys)}" if keys else "all rows"
     row = items(padded([v for v, _ in ordering]), argument.tree, padded(kept))
     body.add(grouped(group, row, (*domain, *keys), parted, kept))
-    body.add(Clause(let(one.name, tree(f"FlatMap({call})", group.tree))))
+    body.add(SqlClause(let(one.name, tree(f"FlatMap({call})", group.tree))))
     made = block.output.say(block.output.variable(result.type, result.nullable), written(node))
     relation = block.output.relation("Windowed", [*domain, *kept, made], is_set=False)
     cells = [replace(v, tree=tree(f"$.0.{i}", one.tree)) for i, v in enumerate(kept)]
     block.output.rule(relation, [*domain, *cells, replace(made, tree=tree("$.1", one.tree))], body)
-    block.body = Body(domain=domain)
+    block.body = SqlBody(domain=domain)
     block.read_again(relation, [*domain, *kept, made])
     block.scope.known[node] = made
 
 
-def _typed(value: Value) -> Value:
+def _typed(value: SqlValue) -> SqlValue:
     return null(INTEGER) if value.type == NULL else value
 
 
 def _parts(
-    block: Block, node: Expression
+    block: SelectBlock, node: Expression
 ) -> tuple[Expression, list[Expression], list[Expression], Expression | None]:
     """The function, the keys of the partition, those of the order, and the frame; of a named window, too."""
     partition = list(node.args.get("partition_by") or ())
@@ -109,7 +109,7 @@ def _parts(
     return function, partition, list(order.expressions) if order is not None else [], spec
 
 
-def _frame(block: Block, spec: Expression | None, ordered: bool) -> str:
+def _frame(block: SelectBlock, spec: Expression | None, ordered: bool) -> str:
     """The frame as a text: its kind, and its two ends, each a number of rows or `-` or `+` without a
     limit."""
     if spec is None:
@@ -132,10 +132,10 @@ def _frame(block: Block, spec: Expression | None, ordered: bool) -> str:
 
 
 def _function(
-    block: Block, node: Expression, frame: str, letters: str, window: Expression
-) -> tuple[str, Value, Value]:
+    block: SelectBlock, node: Expression, frame: str, letters: str, window: Expression
+) -> tuple[str, SqlValue, SqlValue]:
     """The call, where `$` is the group; the type of its values; and the argument, an Option."""
-    nothing, empty = Value(tree("true"), BOOLEAN), tree("()")
+    nothing, empty = SqlValue(tree("true"), BOOLEAN), tree("()")
     kind = type(node)
 
     def call(name: str, what: str, *more: str) -> str:
@@ -145,26 +145,26 @@ def _function(
         size = _constant(block, node.this, 1) if kind is sql.Ntile else 0
         return (
             call("window_number", f"{_NUMBERS[kind]} {size}"),
-            Value(empty, INTEGER),
+            SqlValue(empty, INTEGER),
             _argument(block, nothing),
         )
     if kind in _SHARES:
-        return call("window_share", _SHARES[kind]), Value(empty, DOUBLE), _argument(block, nothing)
+        return call("window_share", _SHARES[kind]), SqlValue(empty, DOUBLE), _argument(block, nothing)
     if isinstance(node.this, sql.Distinct) or kind not in (*_VALUES, sql.Count, sql.Avg):
         block.places.refuse(f"{described(node)} over a window", window)
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
-        return call("window_number", "count 0"), Value(empty, INTEGER), _argument(block, nothing)
+        return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, nothing)
     value = _typed(block.scalars.value(node.this))
     if kind in (sql.Min, sql.Max):
         block.scalars.as_key(value, described(node), node)
     if kind is sql.Count:
-        return call("window_number", "count 0"), Value(empty, INTEGER), _argument(block, value)
+        return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, value)
     if kind in (sql.Avg, sql.Sum) and not value.type.is_number:
         block.places.mistyped(described(node), str(value.type), node)
     if kind is sql.Avg:
         scale = f"({10**value.type.scale}: bigint)"
         name = "window_mean_of_doubles" if value.type == DOUBLE else "window_mean"
-        return call(name, "avg", scale), Value(empty, DOUBLE, True), _argument(block, value)
+        return call(name, "avg", scale), SqlValue(empty, DOUBLE, True), _argument(block, value)
     number = 1
     if kind in (sql.Lag, sql.Lead) or kind is sql.NthValue:
         number = _constant(block, node.args.get("offset"), 1)
@@ -173,16 +173,16 @@ def _function(
         block.places.refuse("a default value of LAG and LEAD", window, "COALESCE can often say the same")
     return (
         call("window_value", f"{_VALUES[kind]} {number}"),
-        Value(empty, value.type, True),
+        SqlValue(empty, value.type, True),
         _argument(block, value),
     )
 
 
-def _argument(block: Block, value: Value) -> Value:
+def _argument(block: SelectBlock, value: SqlValue) -> SqlValue:
     return block.variable(value.optional())
 
 
-def _constant(block: Block, node: Expression | None, default: int) -> int:
+def _constant(block: SelectBlock, node: Expression | None, default: int) -> int:
     if node is None:
         return default
     value = block.scalars.value(node)

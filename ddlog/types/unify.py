@@ -26,7 +26,7 @@ from .types import (
 )
 
 
-class Literal(Enum):
+class LiteralSort(Enum):
     """The sort of a number literal whose type is still unknown."""
 
     INTEGER = "integer"
@@ -34,7 +34,7 @@ class Literal(Enum):
 
     def allows(self, type_: Type) -> bool:
         """Whether a literal of this sort may have the type."""
-        if self is Literal.FLOAT:
+        if self is LiteralSort.FLOAT:
             return isinstance(type_, Float)
         return isinstance(type_, Bit | Signed | BigInt | Float)
 
@@ -119,12 +119,12 @@ class Substitution:
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
-        self._literal: dict[str, Literal] = {}
+        self._literal: dict[str, LiteralSort] = {}
         self._bound_to: defaultdict[str, int] = defaultdict(int)  # how many unknowns, or were before `undo`
-        self._trail: list[tuple[str, Literal | None]] = []
+        self._trail: list[tuple[str, LiteralSort | None]] = []
         self._count = 0
 
-    def fresh(self, literal: Literal | None = None) -> TypeVar:
+    def fresh(self, literal: LiteralSort | None = None) -> TypeVar:
         """A new unknown, perhaps that of a literal."""
         self._count += 1
         name = f"?{self._count}"
@@ -147,7 +147,7 @@ class Substitution:
 
         return rebuild(type_, leaf)
 
-    def literal(self, type_: Type) -> Literal | None:
+    def literal(self, type_: Type) -> LiteralSort | None:
         """The restriction of an unknown type; None for others."""
         type_ = self.shallow(type_)
         return self._literal.get(type_.name) if isinstance(type_, TypeVar) else None
@@ -185,7 +185,7 @@ class Substitution:
         self.undo(mark)
         return False
 
-    def restrict(self, type_: Type, literal: Literal) -> bool:
+    def restrict(self, type_: Type, literal: LiteralSort) -> bool:
         """Demands that the type be one that such a literal may have."""
         type_ = self.shallow(type_)
         if not isinstance(type_, TypeVar):
@@ -193,7 +193,7 @@ class Substitution:
         if not is_unknown(type_):
             return False
         before = self._literal.get(type_.name)
-        if before is not Literal.FLOAT and before is not literal:
+        if before is not LiteralSort.FLOAT and before is not literal:
             self._trail.append((type_.name, before))
             self._literal[type_.name] = literal
         return True

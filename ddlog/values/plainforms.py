@@ -33,7 +33,7 @@ _TRUE = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class PlainForm:
+class PatternForm:
     """A pattern with `groups` groups, and the conversion of their texts to a column of values, which raises
     ValueError or TextFault where a text is no value of the type."""
 
@@ -42,13 +42,13 @@ class PlainForm:
     convert: Callable[[Parts], Sequence[Any]]
 
 
-def text_form(type: Type, typedefs: TypeDefs) -> PlainForm | None:
+def text_form(type: Type, typedefs: TypeDefs) -> PatternForm | None:
     """The plain form of values in command files; None where a type has none."""
     match type:
         case String():
-            return PlainForm(r'"([^"\\]*(?:\\[\s\S][^"\\]*)*)"', 1, _texts)
+            return PatternForm(r'"([^"\\]*(?:\\[\s\S][^"\\]*)*)"', 1, _texts)
         case BigInt() | Bit() | Signed():
-            return PlainForm(r"(-?[0-9]{1,18})", 1, partial(_integers, type))
+            return PatternForm(r"(-?[0-9]{1,18})", 1, partial(_integers, type))
         case Tuple(items):
             return text_fields(items, typedefs)
         case User() if not is_option(type):
@@ -62,16 +62,16 @@ def text_form(type: Type, typedefs: TypeDefs) -> PlainForm | None:
     return _scalar_form(type)
 
 
-def json_form(type: Type, typedefs: TypeDefs) -> PlainForm | None:
+def json_form(type: Type, typedefs: TypeDefs) -> PatternForm | None:
     """The plain form of values in JSON: a struct is an object with its fields in order."""
     match type:
         case String():
-            return PlainForm(r'"([^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*)"', 1, _json_texts)
+            return PatternForm(r'"([^"\\\x00-\x1f]*(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*)*)"', 1, _json_texts)
         case BigInt() | Bit() | Signed():
-            return PlainForm(r"(-?(?:0|[1-9][0-9]{0,17}))", 1, partial(_integers, type))
+            return PatternForm(r"(-?(?:0|[1-9][0-9]{0,17}))", 1, partial(_integers, type))
         case Float():
             number = r"(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,18})?)"
-            return PlainForm(number, 1, partial(_floats, type))
+            return PatternForm(number, 1, partial(_floats, type))
         case Tuple(items):
             return _in_brackets(r"\[", [json_form(each, typedefs) for each in items], r"\]", None, BLANKS)
         case User() if not is_option(type):
@@ -89,7 +89,7 @@ def json_fields(
     make: Callable[..., Any] | None,
     typedefs: TypeDefs,
     by_position: bool = False,
-) -> PlainForm | None:
+) -> PatternForm | None:
     """The plain form of fields in JSON, an object by name or an array `by_position`. `make` makes a value of
     the fields; without it the values are tuples."""
     if any(each.optional or each.flatten or each.nested or each.key is not None for each in forms):
@@ -100,24 +100,24 @@ def json_fields(
     named = [
         None
         if part is None or not form.name.isidentifier()
-        else PlainForm(f'"{form.name}"{BLANKS}:{BLANKS}{part.pattern}', part.groups, part.convert)
+        else PatternForm(f'"{form.name}"{BLANKS}:{BLANKS}{part.pattern}', part.groups, part.convert)
         for form, part in zip(forms, parts, strict=True)
     ]
     return _in_brackets(r"\{", named, r"\}", make, BLANKS)
 
 
-def text_fields(types: Sequence[Type], typedefs: TypeDefs) -> PlainForm | None:
+def text_fields(types: Sequence[Type], typedefs: TypeDefs) -> PatternForm | None:
     """The plain form of `(1, "a")` in command files; the values are tuples."""
     return _in_brackets(r"\(", [text_form(each, typedefs) for each in types], r"\)", None, r"\s*")
 
 
 def _in_brackets(
     opening: str,
-    parts: Sequence[PlainForm | None],
+    parts: Sequence[PatternForm | None],
     closing: str,
     make: Callable[..., Any] | None,
     blanks: str,
-) -> PlainForm | None:
+) -> PatternForm | None:
     known = [each for each in parts if each is not None]
     if not parts or len(known) != len(parts):
         return None
@@ -131,15 +131,15 @@ def _in_brackets(
             start += each.groups
         return list(zip(*columns, strict=True)) if make is None else list(map(make, *columns))
 
-    return PlainForm(f"{opening}{blanks}{inner}{blanks}{closing}", groups, convert)
+    return PatternForm(f"{opening}{blanks}{inner}{blanks}{closing}", groups, convert)
 
 
-def _scalar_form(type: Type) -> PlainForm | None:
+def _scalar_form(type: Type) -> PatternForm | None:
     match type:
         case Bool():
-            return PlainForm("(true|false)", 1, lambda texts: [text == _TRUE for text in texts[0]])
+            return PatternForm("(true|false)", 1, lambda texts: [text == _TRUE for text in texts[0]])
         case Float():
-            return PlainForm(_NUMBER, 1, partial(_floats, type))
+            return PatternForm(_NUMBER, 1, partial(_floats, type))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
-from ..maintaining import Costs, Expectation, Import, Situation, expectation
+from ..maintaining import Costs, Expectation, ImportSize, Situation, expectation
 from .arrangements.views import Readable
 from .recursion.loops import LoopRecursion
 from .state import State
@@ -27,7 +27,7 @@ def expectations(state: State) -> Iterator[Expectation]:
     for at, recursion in state.recursions.items():
         if not isinstance(recursion, Chosen):
             continue
-        imports = [Import(state.stores[source].present) for source in state.circuit.nodes[at].reads()]
+        imports = [ImportSize(state.stores[source].present) for source in state.circuit.nodes[at].reads()]
         rows = sum(relation.present for relation in recursion.relations.values())
         has_effects = isinstance(recursion, LoopRecursion) and recursion.has_effects
         why = "a rule has an effect" if has_effects else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..clock import work
 from ..epoch import Epoch
-from ..maintaining import Choice, Estimate, Import, Profile, Situation, Watch
+from ..maintaining import Choice, Estimate, ImportSize, IterationRows, Situation, Watch
 from ..schema import RowFault
 from ..settling import Changing, Unsettled
 from .arrangements.store import Store
@@ -96,7 +96,7 @@ class RunningLoop:
         seconds = recursion.costs.rate * (rows + situation.imported)
         if self._before is not None and situation.changed:
             recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(self._before))
-        later = Situation(rows, [Import(each.rows) for each in situation.imports])
+        later = Situation(rows, [ImportSize(each.rows) for each in situation.imports])
         recursion.costs.preparing_takes(later, recorded.rows * _ROW - seconds * recursion.evaluations)
 
     def _maintained(self) -> bool:
@@ -137,7 +137,7 @@ class RunningLoop:
             recursion.forget()  # before another recording: both would take much memory
         contents = self._contents = LoopContents(recursion.parts, recursion.evaluator, recorded)
         self._events = self._events_of(contents)
-        self._events.run(True, Profile(), Watch())
+        self._events.run(True, IterationRows(), Watch())
 
     def _events_of(self, memory: LoopTimelines | LoopContents) -> LoopEpoch:
         before = self._recursion.reach if memory is self._timelines else no_reach(self._recursion.parts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import thresholds
 from ..circuit import DeltaGroup, NodeId, Result
-from ..maintaining import Costs, Profile, number
+from ..maintaining import Costs, IterationRows, number
 from ..schema import Kind, Schema
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
@@ -268,7 +268,7 @@ def _restore_recursion(
     recursion.costs = Costs(
         **{name: number(value) for name, value in zip(_COSTS[:-1], kept["costs"][:-1], strict=True)}
     )
-    recursion.costs.resume(kept["costs"][-1], kept["known"], Profile.restored(kept["profile"]))
+    recursion.costs.resume(kept["costs"][-1], kept["known"], IterationRows.restored(kept["profile"]))
     if kept["ranked"]:
         recursion.ranked = {
             name: _ranked(values, recursion.schemas[name], kept["relations"][name], source)

@@ -31,7 +31,7 @@ from ..operators.join import keeps_valuations
 from ..schema import Kind, Schema
 from .aggregates import Aggregates
 from .change import Change
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .pruning import leading
 from .spine import Spine
 from .sqltext import (
@@ -70,7 +70,9 @@ class AccumulatorSpine(Spine):
 class Accumulators:
     """The accumulators of one grouping, as `spine`, and their SQL."""
 
-    def __init__(self, node: DeltaGroup, source: Schema, tables: Tables, expressions: Expressions) -> None:
+    def __init__(
+        self, node: DeltaGroup, source: Schema, tables: Tables, expressions: SparkExpressions
+    ) -> None:
         self._tables = tables
         self._aggregates = Aggregates(expressions)
         self._node, self._source = node, source
@@ -168,7 +170,7 @@ def _parts(value: str, sql_type: str) -> list[str]:
     return [f"CAST({value} div {_HALF}BD AS BIGINT)", f"CAST({value} % {_HALF}BD AS BIGINT)"]
 
 
-def accumulating(circuit: Circuit, expressions: Expressions) -> dict[NodeId, bool]:
+def accumulating(circuit: Circuit, expressions: SparkExpressions) -> dict[NodeId, bool]:
     """The groupings that accumulators can stand for: of counts, sums and means of numbers of up to 64 bits,
     of the least and the greatest value, and of rows whose weights are what counts; and whether each needs
     members, too, since it has a least or a greatest value."""

@@ -9,7 +9,7 @@ from ..circuit import Aggregate
 from ..rounding import rounded, rounded_single
 from ..schema import Column, Schema
 from .evaluation import ArgumentColumn, RowEvaluation, fault_text
-from .expressions import Compiled, Expressions
+from .expressions import Compiled, SparkExpressions
 from .means import mean
 
 _UP_TO_64_BITS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL(20,0)")
@@ -19,7 +19,7 @@ _LOST_SUM = "a sum is beyond the 38 digits that Spark can hold"
 class Aggregates:
     """Writes the aggregates of one runtime. UDFs are registered by its expressions."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: SparkExpressions) -> None:
         self.expressions, self.codec = expressions, expressions.codec
 
     # ------------------------------------------------------------- gathering

@@ -16,9 +16,9 @@ from ..fixpoint import iterate, seed
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
 from ..settling import Changing
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .growingset import GrowingSet
-from .history import History
+from .history import DerivationHistory
 from .inspecting import Inspecting
 from .joins import JoinText
 from .memories import Counting, GrowingSets, Histories, Imported
@@ -29,7 +29,7 @@ from .tables import Table, Tables
 class ClusterRecursion:
     """The state of one Fixpoint node: the rows by birth, and their derivations by iteration."""
 
-    def __init__(self, fixpoint: Fixpoint, tables: Tables, expressions: Expressions) -> None:
+    def __init__(self, fixpoint: Fixpoint, tables: Tables, expressions: SparkExpressions) -> None:
         def compiled(node: Join | DeltaJoin, schemas: Sequence[Schema]) -> JoinText:
             return JoinText(node, schemas, expressions, tables.most_sent)
 
@@ -66,13 +66,13 @@ class RunningClusterRecursion:
         self, recursion: ClusterRecursion, imports: Mapping[int, Imported], inspecting: Inspecting
     ) -> None:
         self._recursion = recursion
-        self._relations: dict[str, GrowingSet] | dict[str, History]
+        self._relations: dict[str, GrowingSet] | dict[str, DerivationHistory]
         self._memory: GrowingSets | Histories
         self.depths: list[tuple[int, int]] = []  # the rows that came at each iteration of an evaluation
         self.seconds = inf  # of the shortest iteration
         if recursion.filled:
             histories = {
-                head: History(schema, recursion.events[head], recursion.histories[head])
+                head: DerivationHistory(schema, recursion.events[head], recursion.histories[head])
                 for head, schema in recursion.schemas.items()
             }
             self._relations, self._memory = histories, Histories(histories, imports, inspecting)
@@ -113,7 +113,7 @@ class RunningClusterRecursion:
     def prepare(self) -> None:
         """Computes the state that `commit` will make the recursion's: after it, nothing can fail."""
         for head, relation in self._relations.items():
-            if isinstance(relation, History):
+            if isinstance(relation, DerivationHistory):
                 for table in relation.derived:
                     self._recursion.histories[head].add(table)
         for spine in self._spines():

@@ -29,7 +29,7 @@ class Compiled:
     udf: bool
 
 
-class Expressions:
+class SparkExpressions:
     """The expressions of one runtime. Each that needs Python is registered once with the session."""
 
     def __init__(self, spark: SparkSession, codec: Codec) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .expressions import Expressions
+from .expressions import SparkExpressions
 
 _MARK = "ddlog-fault"
 _EARLY = "early"
@@ -48,7 +48,7 @@ def may_fault(text: str) -> bool:
 
 
 @contextmanager
-def raising(expressions: Expressions) -> Iterator[None]:
+def raising(expressions: SparkExpressions) -> Iterator[None]:
     """Raises the RowFault that a job failed with in place of Spark's error."""
     try:
         yield

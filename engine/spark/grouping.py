@@ -7,7 +7,7 @@ from ..schema import Schema
 from .accumulating import Accumulators
 from .aggregates import Aggregates
 from .change import Change
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .faults import raised
 from .lookups import agreeing
 from .operators import difference, touched
@@ -19,7 +19,7 @@ from .table import Table
 class GroupText:
     """Writes the SQL of one grouping."""
 
-    def __init__(self, node: DeltaGroup, source: Schema, expressions: Expressions) -> None:
+    def __init__(self, node: DeltaGroup, source: Schema, expressions: SparkExpressions) -> None:
         self.node, self.source, self.aggregates = node, source, Aggregates(expressions)
         self.columns = names(node.schema)
         self.keys = self.columns[: node.keys]

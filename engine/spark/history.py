@@ -55,7 +55,7 @@ from .tables import TIME, Table
 from .tablesview import TablesView
 
 
-class History:
+class DerivationHistory:
     """`events`: the rows by birth, with the changes of births. `history`: the weights of the derivations by
     iteration. Both are of before the epoch; `derived` is what the epoch derives."""
 
@@ -225,8 +225,8 @@ class History:
 
 
 def _changes(columns: Sequence[str], weights: Query) -> Select:
-    """The changes at an iteration by the weights of derivations (see `History._weights_of`); `again` is the
-    iteration at which a row must be looked at again, or -1."""
+    """The changes at an iteration by the weights of derivations (see `DerivationHistory._weights_of`);
+    `again` is the iteration at which a row must be looked at again, or -1."""
     sums = [As("sum(h)", "h"), As("sum(a)", "a"), As("max(n)", "n")]
     each = Select([*columns, "t", *sums], weights, grouped=[*columns, "t"])
     births = [

@@ -4,8 +4,8 @@ A change is sent to every task when it is small; otherwise both sides are partit
 arrangements are already.
 
 A term may be looked up by a value that faults on some rows. An epoch takes such a fault for one that counts,
-which costs nothing, and is repeated if it comes to one: then, with `Expressions.splitting`, the rows on which
-the value faults have queries of their own, which tell whether the rest of the body excludes them.
+which costs nothing, and is repeated if it comes to one: then, with `SparkExpressions.splitting`, the rows on
+which the value faults have queries of their own, which tell whether the rest of the body excludes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..derived import Derived, Position, derived_keys
 from ..operators.steps import binds, inputs
 from ..planner import Stages, guessed, plan
 from ..schema import Schema
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .failing import NOT_SPLIT, FailingBody, Split, failing_bodies
 from .faults import raised
 from .inspecting import without_inspects
@@ -37,7 +37,7 @@ class JoinText:
         self,
         node: Join | DeltaJoin,
         schemas: Sequence[Schema],
-        expressions: Expressions,
+        expressions: SparkExpressions,
         sent: int,
         split: Split | None = None,
     ) -> None:

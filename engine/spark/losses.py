@@ -28,7 +28,7 @@ from ..circuit import (
     Window,
 )
 from ..operators.steps import has_effect
-from ..runtime import StateLost
+from ..runtime import StateGone
 from .sides import Sides
 from .sqltext import everything
 from .state import State
@@ -40,7 +40,7 @@ _UNNAMED = "what rules derive"
 
 def lost(state: State, given: Mapping[str, Sequence[tuple[Table, int]]]) -> Collection[str]:
     """The relations that have lost rows, after all that can be made again without an epoch has been left to
-    be. A job looks at each table of the executors. Raises StateLost if rows `given` to an epoch are gone."""
+    be. A job looks at each table of the executors. Raises StateGone if rows `given` to an epoch are gone."""
     batches = [table for parts in given.values() for table, _ in parts]
     tables = dict.fromkeys([*state.held(), *batches])
     gone = {table for table in tables if not table.is_whole() and not table.sent_again()}
@@ -48,7 +48,7 @@ def lost(state: State, given: Mapping[str, Sequence[tuple[Table, int]]]) -> Coll
         spine.forget_copies(gone)
     for relation, parts in given.items():
         if any(table in gone for table, _ in parts):
-            raise StateLost((relation,), "given")
+            raise StateGone((relation,), "given")
     return _names(state, gone.intersection(state.held()))
 
 

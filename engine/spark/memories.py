@@ -13,7 +13,7 @@ from ..circuit import Constant
 from ..rules import FixpointRule, Source
 from ..versions import Seen
 from .growingset import GrowingSet
-from .history import History
+from .history import DerivationHistory
 from .inspecting import Inspecting, own_columns
 from .joins import JoinStart, JoinText, SpineView, View
 from .spine import Spine
@@ -110,7 +110,10 @@ class Histories:
     """Histories during one epoch, in nested time."""
 
     def __init__(
-        self, relations: Mapping[str, History], imports: Mapping[int, Imported], inspecting: Inspecting
+        self,
+        relations: Mapping[str, DerivationHistory],
+        imports: Mapping[int, Imported],
+        inspecting: Inspecting,
     ) -> None:
         self._relations, self._imports, self._inspecting = relations, imports, inspecting
         self._derived: dict[str, list[Query]] = {head: [] for head in relations}

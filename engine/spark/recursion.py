@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from ..account import Account
 from ..circuit import DeltaJoin, Fixpoint, Join
 from ..epoch import Epoch
-from ..maintaining import Costs, Import, Maintaining, Situation
+from ..maintaining import Costs, ImportSize, Maintaining, Situation
 from ..operators.steps import has_effect
 from ..rules import schemas_of
 from ..schema import Schema
@@ -25,7 +25,7 @@ from ..settling import Changing
 from .change import Change, of_table
 from .clusterrecursion import ClusterRecursion, RunningClusterRecursion
 from .driverrecursion import DriverRecursion, Outgrown
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .memories import Imported
 from .operators import difference
 from .sqltext import Query, everything, names
@@ -42,7 +42,7 @@ class Recursion:
         imports: Mapping[int, Schema],
         weighted: set[int],
         tables: Tables,
-        expressions: Expressions,
+        expressions: SparkExpressions,
         nan: float,
         most: int,
         maintaining: Maintaining,
@@ -285,9 +285,9 @@ def situation(recursion: Recursion, imports: Mapping[int, Imported]) -> Situatio
     return Situation(rows, [_import(each) for each in imports.values()])
 
 
-def _import(imported: Imported) -> Import:
+def _import(imported: Imported) -> ImportSize:
     rows, change = imported.spine.total(), imported.change
     if change is None or not change.rows:
-        return Import(rows)
+        return ImportSize(rows)
     gone = max(0, change.rows - change.total) // 2
-    return Import(rows, change.rows - gone, gone)
+    return ImportSize(rows, change.rows - gone, gone)

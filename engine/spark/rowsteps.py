@@ -14,14 +14,14 @@ from ..derived import Derived
 from ..operators.steps import binds, expression, inputs
 from ..planner import RunStep
 from ..schema import Schema
-from .expressions import Compiled, Expressions
+from .expressions import Compiled, SparkExpressions
 from .failing import NOT_SPLIT, Split
 from .sqltext import As, Joined, Select, Source, agree
 
 _ONE = "1 AS one"  # a row without columns
 
 
-def compiled(step: Step, given: Sequence[str], expressions: Expressions) -> Compiled:
+def compiled(step: Step, given: Sequence[str], expressions: SparkExpressions) -> Compiled:
     """The SQL of what a step computes from the SQL texts of its inputs."""
     if isinstance(step, Unnest):
         return expressions.elements(step.value, given)
@@ -35,7 +35,9 @@ class RowSteps:
     A variable among `doubtful` is null where a step has failed on which it depends.
     """
 
-    def __init__(self, node: Join | DeltaJoin, expressions: Expressions, split: Split = NOT_SPLIT) -> None:
+    def __init__(
+        self, node: Join | DeltaJoin, expressions: SparkExpressions, split: Split = NOT_SPLIT
+    ) -> None:
         """`split`: what happens to the rows on which steps fault."""
         self.node, self.expressions, self.split = node, expressions, split
         self.variables: dict[str, str] = {}

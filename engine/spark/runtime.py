@@ -13,12 +13,12 @@ from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.rows import ArrayRows
 from ..inprocess.storage.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
-from ..runtime import Delta, Progress, Seal, StateLost
+from ..runtime import Delta, Progress, Seal, StateGone
 from ..schema import Schema
 from . import remembered
 from .codec import Codec
 from .driverrows import DriverDelta
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .faults import is_early, raising
 from .giving import contents_given, delta_given, frame_given, rows_given, weighted_given
 from .latest import Latest
@@ -64,10 +64,10 @@ class SparkRuntime:
         """`maintain`: whether recursions are maintained; see `engine.maintaining`."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options)
-        self.expressions = Expressions(spark, codec)
+        self.expressions = SparkExpressions(spark, codec)
         self.circuit, self._nan = circuit, nan
         self._maintaining = Maintaining(maintain)
-        self._ended: StateLost | None = None
+        self._ended: StateGone | None = None
         self._latest = Latest()
         self._remembered: dict[str, NodeId] = {}
         self._state, self._sides, self._epochs = self._nothing()
@@ -223,7 +223,7 @@ class SparkRuntime:
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        """Runs one epoch. A failed job leaves the state as it was, too. Raises StateLost if rows went with
+        """Runs one epoch. A failed job leaves the state as it was, too. Raises StateGone if rows went with
         executors that ended and cannot be made again."""
 
         def sealed(running: Running[Moving | None], deltas: Mapping[str, Delta]) -> None:
@@ -307,12 +307,12 @@ class SparkRuntime:
 
     def mend(self, given: Mapping[str, Sequence[tuple[Table, int]]]) -> tuple[str, ...]:
         """Makes rows again that went with executors, and returns the relations that have lost some. `given`:
-        to an epoch that failed. Raises StateLost if that cannot be done."""
+        to an epoch that failed. Raises StateGone if that cannot be done."""
         with self._running():
             names = tuple(lost(self._state, given))
             if names:
                 if not self._state.inputs.keys().isdisjoint(names) or not repeatable(self.circuit):
-                    self._ended = StateLost(names, "ended")
+                    self._ended = StateGone(names, "ended")
                     raise self._ended
                 self._evaluate_anew()
         return names

@@ -28,7 +28,7 @@ from ..schema import Schema
 from .accumulating import Accumulators, accumulating
 from .clocked import Memories
 from .drivergroups import DriverGroups
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .grouping import GroupText
 from .joins import JoinText
 from .membergroups import MemberGroups
@@ -46,7 +46,7 @@ class State:
         self,
         circuit: Circuit,
         tables: Tables,
-        expressions: Expressions,
+        expressions: SparkExpressions,
         nan: float,
         driver_rows: int,
         maintaining: Maintaining,

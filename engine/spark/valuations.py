@@ -16,7 +16,7 @@ from ..circuit import DeltaJoin, Join, Unnest
 from ..derived import Position
 from ..planner import Exclude, Fanout, LookUp, PlanStep, RunStep
 from ..schema import Schema
-from .expressions import Expressions
+from .expressions import SparkExpressions
 from .failing import NOT_SPLIT, Split
 from .faults import raised
 from .rowsteps import RowSteps
@@ -35,7 +35,7 @@ class Valuations(RowSteps):
     def __init__(
         self,
         node: Join | DeltaJoin,
-        expressions: Expressions,
+        expressions: SparkExpressions,
         sent: int,
         start: int | None,
         rows: JoinStart | None,

@@ -6,7 +6,7 @@ import pytest
 
 from ddlog import core
 from ddlog.circuits import language
-from ddlog.circuits.language import Clause, Language
+from ddlog.circuits.language import ArgumentText, Language
 from ddlog.errors.source import Source, Span
 
 
@@ -22,9 +22,9 @@ def test_checking_an_expression_leaves_the_declarations_alone(monkeypatch: pytes
         return check(program, source)
 
     monkeypatch.setattr(language, "check_query", checked)
-    body = declared.body("map", place, columns, [Clause("y", "Pair{x, x + 1}", "var out__0 = (")])
+    body = declared.body("map", place, columns, [ArgumentText("y", "Pair{x, x + 1}", "var out__0 = (")])
     assert str(body.types["out__0"]) == "Pair" and "Pair" in declared.typedefs
     other = declared.columns("input", {"z": "string", "y": "Pair"})
-    assert declared.body("map", place, other, [Clause("y", "y.a", "var out__0 = (")])
+    assert declared.body("map", place, other, [ArgumentText("y", "y.a", "var out__0 = (")])
     assert during and all(each == before for each in during)
     assert (shared.made, shared.typedefs, shared.diagnostics) == (*before, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from ddlog.circuits import Circuit
-from ddlog.circuits.runnable import Contents, Runnable
+from ddlog.circuits.runnable import InputContents, Runnable
 from ddlog.engine import zset
 from ddlog.engine.zset import Zset
 from ddlog.errors.circuits import NeverZero
@@ -53,7 +53,7 @@ def test_the_incremental_version_is_d_after_the_circuit_after_i(circuit: Circuit
     changes = settled(incremental, given)
     assert stepped(incremental, given) == changes
     machine = Machine(incremental.shown, True)
-    contents = Contents(incremental)
+    contents = InputContents(incremental)
     for each, change in zip(given, changes, strict=True):
         legal = contents.changes(each, 0)
         assert machine.step(legal) == change

@@ -16,7 +16,7 @@ from pyarrow.parquet import write_table
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.console.watching import Watch, seconds_of
+from ddlog.console.watching import FolderWatch, seconds_of
 from ddlog.errors.diagnostics import DDlogError
 
 PROGRAM = """
@@ -109,7 +109,7 @@ def test_wrong_rows_are_skipped(tmp_path: Path, incoming: Path, follow: Follow) 
 
 def test_a_file_that_grows_is_not_taken(incoming: Path) -> None:
     with ddlog.compile(PROGRAM).session() as session:
-        watch = Watch(session, incoming)
+        watch = FolderWatch(session, incoming)
         put(incoming, "Edge/1.csv", "1,")
         assert watch.take() == []
         put(incoming, "Edge/1.csv", "1,2\n")

@@ -11,9 +11,9 @@ from ddlog.engine import account, maintaining
 from ddlog.engine.maintaining import (
     Costs,
     GivenUp,
-    Import,
+    ImportSize,
+    IterationRows,
     Maintaining,
-    Profile,
     Shares,
     Situation,
     Watch,
@@ -32,21 +32,21 @@ def measured() -> Costs:
 
 def deleting(rows: int) -> Situation:
     """Some of 1,000 imported rows go."""
-    return Situation(10_000, [Import(1000 - rows, gone=rows)])
+    return Situation(10_000, [ImportSize(1000 - rows, gone=rows)])
 
 
 def test_the_shares_of_changes() -> None:
-    imports = [Import(90, come=0, gone=10), Import(900, come=400, gone=0)]
+    imports = [ImportSize(90, come=0, gone=10), ImportSize(900, come=400, gone=0)]
     assert shares(imports, True) == Shares(10 / 600, 0.1)
     assert shares(imports, False) == Shares(400 / 990, 400 / 900)
     assert shares([], True) == Shares(0.0, 0.0)
 
 
 def test_deep_rows_rest_on_more_rows() -> None:
-    flat, deep = Profile([(0, 100)]), Profile([(50, 100)])
+    flat, deep = IterationRows([(0, 100)]), IterationRows([(50, 100)])
     assert flat.touched(Shares(0.02, 0.02)) < deep.touched(Shares(0.02, 0.02)) < 1
     assert deep.touched(Shares(1.0, 1.0)) == 1
-    chain = Profile([(time, 10) for time in range(1000)])
+    chain = IterationRows([(time, 10) for time in range(1000)])
     some = [chain.touched(Shares(part, part)) for part in (0.00001, 0.0001, 0.001, 0.01, 0.1, 1.0)]
     assert some == sorted(some)
     assert (chain.reached(-1), chain.reached(499), chain.reached(5000)) == (0.0, 0.5, 1.0)
@@ -76,7 +76,7 @@ def test_epochs_that_took_long_move_the_choice() -> None:
     after = costs.estimate(deleting(5))
     assert after.known
     assert after.maintain > after.recompute
-    assert costs.estimate(Situation(10_000, [Import(1005, come=5)])).maintain < after.maintain / 4
+    assert costs.estimate(Situation(10_000, [ImportSize(1005, come=5)])).maintain < after.maintain / 4
 
 
 def test_a_watch_gives_up_early_or_not_at_all() -> None:

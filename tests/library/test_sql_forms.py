@@ -6,7 +6,7 @@ import pytest
 
 from ddlog.check.program import check_program
 from ddlog.codegen.functiontable import compile_function_table
-from ddlog.codegen.sql import SqlWriter, Value
+from ddlog.codegen.sql import NumberText, SqlWriter
 from ddlog.errors.source import Source
 
 SETS = ["s.size()", "s.is_empty()", "s.contains(3)", "s.insert_imm(3)", "s.union(s)", "s.intersection(s)",
@@ -26,7 +26,7 @@ def sql(type: str, expression: str) -> str:
     checked, found = check_program(Source("sql.dl", program))
     assert checked is not None, found
     let = next(each for each in checked.rules[0].body if hasattr(each, "value"))
-    return SqlWriter(compile_function_table(checked)).stored(let.value, {"s": Value("`s`")})
+    return SqlWriter(compile_function_table(checked)).stored(let.value, {"s": NumberText("`s`")})
 
 
 @pytest.mark.parametrize("expression", SETS)

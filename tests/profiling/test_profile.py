@@ -18,7 +18,7 @@ from ddlog.console import progress
 from ddlog.console.cli import main
 from ddlog.profiling.compare import differences
 from ddlog.profiling.page import page
-from ddlog.profiling.profile import Profile, Stratum, read_profile
+from ddlog.profiling.profile import Profile, StratumCost, read_profile
 
 PATHS = """\
 input relation Edge(x: u32, y: u32)
@@ -53,7 +53,7 @@ def measured() -> Profile:
         return session.profile()
 
 
-def stratum(profile: Profile, name: str) -> Stratum:
+def stratum(profile: Profile, name: str) -> StratumCost:
     (found,) = [each for each in profile.strata if each.name == name]
     return found
 
@@ -245,7 +245,7 @@ def test_differences_are_those_of_the_times() -> None:
     assert differences(before, before)[0].more == 0
 
 
-def slowed(each: Stratum) -> Stratum:
+def slowed(each: StratumCost) -> StratumCost:
     """The stratum with one more second for one rule."""
     if each.name != "Path":
         return each

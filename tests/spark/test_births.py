@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.spark.history import History
+from ddlog.engine.spark.history import DerivationHistory
 from ddlog.engine.spark.spine import Spine
 from ddlog.engine.spark.sqltext import everything
 from ddlog.engine.spark.tables import Options, Table, Tables
@@ -37,7 +37,7 @@ class OnCluster:
         events, history = Spine(tables, schema, True), Spine(tables, schema, True)
         known = [(row, w, t) for row, each in enumerate(before) for t, w in each.items()]
         history.replace([self._table(known)] if known else [])
-        self._history = History(schema, events, history)
+        self._history = DerivationHistory(schema, events, history)
 
     def _table(self, derived: Derived) -> Table:
         rows, weights, times = ([each[k] for each in derived] for k in range(3))

@@ -21,7 +21,7 @@ from ddlog.engine.circuit import Aggregate, Group
 from ddlog.engine.operators.group import group
 from ddlog.engine.schema import Column, RowExpr
 from ddlog.engine.spark.aggregates import Aggregates
-from ddlog.engine.spark.expressions import Expressions
+from ddlog.engine.spark.expressions import SparkExpressions
 from ddlog.errors.source import Source, Span
 from ddlog.sessions.program import Program
 from ddlog.spark.types.codec import SparkCodec
@@ -318,7 +318,7 @@ def test_the_rest_is_left_to_python(spark: SparkSession, program: core.CheckedPr
     functions, codec = compile_function_table(program), SparkCodec(program.typedefs)
     compiled = [row_expr(each, functions, "r") for each in calls(program, PYTHON)]
     assert [each.key for each in compiled if has_sql(each)] == []
-    expressions = Expressions(spark, codec)
+    expressions = SparkExpressions(spark, codec)
     rows = rows_for(compiled, program.typedefs)
     show_rows(spark, compiled, rows, codec)
     texts = [expressions.value(each, each.inputs).text for each in compiled]
@@ -377,7 +377,7 @@ def test_groups_and_aggregates(spark: SparkSession) -> None:
     assert checked is not None, [str(each) for each in found]
     circuit = Program(Source("test.dl", ""), checked).circuit("relational")
     codec = SparkCodec(checked.typedefs)
-    expressions, seen = Expressions(spark, codec), set()
+    expressions, seen = SparkExpressions(spark, codec), set()
     aggregates = Aggregates(expressions)
     for node in circuit.nodes:
         if not isinstance(node, Group):
@@ -411,7 +411,10 @@ def test_groups_and_aggregates(spark: SparkSession) -> None:
 def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
     codec = SparkCodec({})
     big = Column("b", *kind_of(BigInt()), BigInt())
-    expressions, aggregate = Expressions(spark, codec), Aggregate("sum", (0,), key="sum", origin="f.dl:1:1")
+    expressions, aggregate = (
+        SparkExpressions(spark, codec),
+        Aggregate("sum", (0,), key="sum", origin="f.dl:1:1"),
+    )
     aggregates = Aggregates(expressions)
     done = aggregates.finish(aggregate, (big,), 0, big, "a0")
     rows = "(SELECT CAST('9' || repeat('9', 37) AS DECIMAL(38,0)) AS c0 FROM range(2))"
@@ -424,7 +427,7 @@ def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
 def test_an_unknown_aggregate_is_an_error() -> None:
     number = Column("x", *kind_of(Bit(32)), Bit(32))
     codec = SparkCodec({})
-    aggregates = Aggregates(Expressions(None, codec))  # type: ignore[arg-type]
+    aggregates = Aggregates(SparkExpressions(None, codec))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unknown aggregate median"):
         aggregates.gathered(Aggregate("median", (0,)), (number,))
 
@@ -439,7 +442,7 @@ def test_python_runs_once_for_each_row(spark: SparkSession, tmp_path: Path) -> N
             file.write(f"{x}\n")
         return x % 2 == 0
 
-    expressions = Expressions(spark, SparkCodec({}))
+    expressions = SparkExpressions(spark, SparkCodec({}))
     expr = RowExpr(("x",), truth, "noted", "noted(x)", "f.dl:1:1", noted, columns=(number,))
     call = expressions.value(expr, ["id"]).text
     query = f"SELECT id, f.e AS e FROM (SELECT id, {call} AS f FROM range(5)) WHERE f.e IS NOT NULL OR f.v"
@@ -450,7 +453,7 @@ def test_python_runs_once_for_each_row(spark: SparkSession, tmp_path: Path) -> N
 
 def test_expressions_without_inputs_or_rows_and_with_nulls(spark: SparkSession) -> None:
     number = Column("x", *kind_of(Bit(32)), Bit(32))
-    expressions = Expressions(spark, SparkCodec({}))
+    expressions = SparkExpressions(spark, SparkCodec({}))
     constant = RowExpr((), number, "seven", "seven", "f.dl:1:1", lambda: 7)
     call = expressions.value(constant, []).text
     assert spark.sql(f"SELECT ({call}).v AS v FROM range(3)").collect() == [(7,)] * 3
@@ -464,7 +467,7 @@ def test_expressions_without_inputs_or_rows_and_with_nulls(spark: SparkSession) 
 
 def test_values_that_spark_cannot_hold_are_faults_of_their_rows(spark: SparkSession) -> None:
     big = Column("b", *kind_of(BigInt()), BigInt())
-    expressions = Expressions(spark, SparkCodec({}))
+    expressions = SparkExpressions(spark, SparkCodec({}))
     square = RowExpr(("x",), big, "square", "x * x", "f.dl:1:1", lambda x: x * x, columns=(big,))
     call = expressions.value(square, ["x"]).text
     values = "VALUES (CAST(3 AS DECIMAL(38,0))), (CAST('10000000000000000000' AS DECIMAL(38,0))) AS t(x)"
@@ -480,7 +483,7 @@ def test_long_integers_are_faults_without_python(spark: SparkSession) -> None:
     assert checked is not None
     span, number = Span(Source("t.dl", "x"), 1, 1, 1, 2), BigInt()
     functions, codec = compile_function_table(checked), SparkCodec({})
-    expressions = Expressions(spark, codec)
+    expressions = SparkExpressions(spark, codec)
     x, y = (core.Var(name, number, span) for name in "xy")
     compiled = [row_expr(core.Op(op, (x, y), number, span), functions, "r") for op in "+-*"]
     some = [0, 1, -3, 10**19, -(10**19), 10**37, 10**38 - 1, 1 - 10**38]

@@ -15,7 +15,7 @@ from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
 from ..machine import UNLIMITED, default_limit
-from ..pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
+from ..pending import KeyedChanges, PendingChanges, StoredByKey, StoredRows, primary_key, unkeyed_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
 from .host import FactSource, Host, LocatedFacts, Offer, here_of
@@ -71,7 +71,7 @@ class InProcessHost:
         key = primary_key(self._program, declared)
         if key is not None:
             return KeyedChanges(StoredByKey(declared, self.runtime, key))
-        return unkeyed_changes(Stored(declared, self.runtime))
+        return unkeyed_changes(StoredRows(declared, self.runtime))
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):

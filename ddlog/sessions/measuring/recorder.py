@@ -15,20 +15,20 @@ from ...engine.circuit import Circuit, Fixpoint, NodeId
 from ...engine.labels import cost_key, one_line, operator_of
 from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
 from ...profiling.profile import (
-    Decision,
-    Epoch,
-    Held,
-    LookUp,
-    Operator,
+    CommitCost,
+    DecisionTaken,
+    LookUpRows,
+    MemorySize,
+    OperatorCost,
     Plan,
     Profile,
     RelationSize,
     Round,
     SlowEpoch,
-    Stratum,
+    StratumCost,
 )
 from ..hosts.cluster import Cluster, Work
-from .sums import Cost, Ends, Epochs, RecursionCosts, Sums, Walked
+from .sums import CommitSums, Cost, RecursionCosts, Sums, Walked, WalkEnds
 
 if TYPE_CHECKING:
     from ...engine.runtime import Batch, Delta, Seal
@@ -56,7 +56,7 @@ class _Slow(NamedTuple):
 
     seconds: float
     number: int  # negative, so that of equals the later one goes
-    epoch: Epoch
+    epoch: CommitCost
     nodes: Sequence[NodeId]
     taken: Taken
     work: Mapping[NodeId, Work]
@@ -71,12 +71,12 @@ class Recorder:
         if self._cluster is not None:
             self._meter.marking = self._cluster.begun
         self._here = host.offer.here
-        self._ends: Ends | None = None  # of the epoch noted last
+        self._ends: WalkEnds | None = None  # of the epoch noted last
         self._sums: Sums | None = None
         self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
         self._noted: list[float] = []  # of the others that wait: the figures of `Epochs`
         self._walked: list[Walked] = []  # by these
-        self._epochs = Epochs()
+        self._epochs = CommitSums()
         self._slowest: list[_Slow] = []
         self._least = -1.0  # the seconds beyond which an epoch is one of the slowest
         self._short = -1.0  # the seconds up to which one may be passed over
@@ -161,14 +161,14 @@ class Recorder:
             else:
                 self._walked.append(Walked(nodes, weight, 1))
         if self._ends is None or self._ends.nodes is not nodes:
-            self._ends = Ends(walk.circuit, nodes)
+            self._ends = WalkEnds(walk.circuit, nodes)
         ends = self._ends.rows(rows)
         work, whole = (
             ({}, (UNKNOWN, UNKNOWN)) if self._cluster is None else self._worked(nodes, self._cluster)
         )
         self._noted += (number, seconds, *ends, *whole)
         if seconds > self._least:
-            told = Epoch(number, seconds, *ends, *(None if isnan(each) else int(each) for each in whole))
+            told = CommitCost(number, seconds, *ends, *(None if isnan(each) else int(each) for each in whole))
             self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures), work))
         if len(meter.walks) > _MANY or len(meter.runs) > _MANY:
             self._add()
@@ -219,7 +219,7 @@ class Recorder:
             del self._passed[:]
         return self._sums
 
-    def strata(self, names: _Names) -> tuple[Stratum, ...]:
+    def strata(self, names: _Names) -> tuple[StratumCost, ...]:
         """The costs of all epochs, by stratum."""
         sums = self._add()
         return () if sums is None else _strata(sums, names)
@@ -233,10 +233,10 @@ class Recorder:
             yield SlowEpoch(slow.epoch, _strata(sums, names))
 
     @property
-    def totals(self) -> tuple[int, float, tuple[Epoch, ...]]:
+    def totals(self) -> tuple[int, float, tuple[CommitCost, ...]]:
         """The commits, their seconds, and the epochs that are kept."""
         self._add()
-        return self._commits, self._seconds, tuple(Epoch(*each) for each in self._epochs.rows())
+        return self._commits, self._seconds, tuple(CommitCost(*each) for each in self._epochs.rows())
 
 
 class _Names:
@@ -265,7 +265,7 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
     runtime = host.runtime
     footprint, plans = runtime.footprint(), runtime.plans()
     held = None if footprint is None else [
-        Held(each.kind, each.name.partition("$")[0] if each.kind != "groups" else each.name, each.rows,
+        MemorySize(each.kind, each.name.partition("$")[0] if each.kind != "groups" else each.name, each.rows,
              each.bytes, dict(each.parts))
         for each in footprint
     ]  # fmt: skip
@@ -278,13 +278,13 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
         relations=tuple(_relations(program, host, kept, held)),
         plans=None if plans is None else tuple(
             Plan(each.rule, names.of(each.rule)[0], each.start, tuple(
-                LookUp(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
+                LookUpRows(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
                 for e in each.extensions
             ), each.tests, each.seconds)
             for each in sorted(plans, key=lambda plan: (-plan.spent, -plan.moved))
         ),
         decisions=tuple(
-            Decision(
+            DecisionTaken(
                 each.epoch, tuple(dict.fromkeys(name.partition("$")[0] for name in each.relations)),
                 each.way, each.why, each.situation.changed,
                 None if each.estimate is None else each.estimate.maintain,
@@ -299,9 +299,9 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
 
 
 def _relations(
-    program: Program, host: Host, kept: Collection[str], held: Iterable[Held] | None
+    program: Program, host: Host, kept: Collection[str], held: Iterable[MemorySize] | None
 ) -> Iterator[RelationSize]:
-    by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
+    by_name: Mapping[str, MemorySize] = {each.name: each for each in held or () if each.kind == "relation"}
     sides = host.offer.sides()
     for declared in program.relations.values():
         if not declared.hidden and declared.name in kept:
@@ -315,7 +315,7 @@ def _relations(
             )
 
 
-def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
+def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
     """The strata of a circuit, the dearest first. What a rule of a recursion does outside of it, once for all
     rounds, belongs to the recursion."""
     circuit, costs, insides = sums.circuit, sums.costs(), sums.recursions()
@@ -325,8 +325,8 @@ def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
         if isinstance(node := circuit.nodes[at], Fixpoint)
         for name, _ in node.results
     }
-    found: dict[str, list[Operator]] = {}
-    outside: dict[NodeId, list[Operator]] = {at: [] for at in recursive.values()}
+    found: dict[str, list[OperatorCost]] = {}
+    outside: dict[NodeId, list[OperatorCost]] = {at: [] for at in recursive.values()}
     for at, cost in costs.items():
         node = circuit.nodes[at]
         if not isinstance(node, Fixpoint):
@@ -340,7 +340,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
         for at, operators in outside.items()
     ]
     strata += (
-        Stratum(
+        StratumCost(
             name,
             False,
             _seconds(each),
@@ -360,8 +360,8 @@ def _recursive(
     whole: Cost,
     inside: RecursionCosts,
     names: _Names,
-    outside: Sequence[Operator],
-) -> Stratum:
+    outside: Sequence[OperatorCost],
+) -> StratumCost:
     node = circuit.nodes[at]
     assert isinstance(node, Fixpoint)
     relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
@@ -372,7 +372,7 @@ def _recursive(
     rounds = tuple(Round(*each) for each in inside.rounds)
     new = None if any(each.rows is None for each in rounds) else sum(each.rows or 0 for each in rounds)
     derived = sum(each.derived for each in rounds)
-    return Stratum(
+    return StratumCost(
         ", ".join(relations), True, whole.seconds + _seconds(outside),
         _dearest([*operators, *outside]), rounds, new,
         derived - new if new is not None and derived and derived >= new else None,
@@ -383,15 +383,15 @@ def _recursive(
     )  # fmt: skip
 
 
-def _dearest(operators: Iterable[Operator]) -> tuple[Operator, ...]:
+def _dearest(operators: Iterable[OperatorCost]) -> tuple[OperatorCost, ...]:
     return tuple(sorted(operators, key=lambda each: -each.seconds))
 
 
-def _seconds(operators: Iterable[Operator]) -> float:
+def _seconds(operators: Iterable[OperatorCost]) -> float:
     return sum(each.seconds for each in operators)
 
 
-def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | None) -> Operator:
+def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | None) -> OperatorCost:
     place, relation = names.of(text)
     if operator == "distinct" and cost.out is not None:
         duplicates: int | None = cost.taken - cost.out
@@ -399,7 +399,7 @@ def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | N
         duplicates = None if cost.new is None or cost.out is None else cost.out - cost.new
     if duplicates is not None and duplicates < 0:
         duplicates = None
-    return Operator(
+    return OperatorCost(
         operator,
         text,
         relation,

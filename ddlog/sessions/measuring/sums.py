@@ -70,7 +70,7 @@ class _Visited:
         self.rows += weight * np.nan_to_num(rows).sum(axis=0)
 
 
-class Ends:
+class WalkEnds:
     """The inputs and outputs among the nodes of a walk."""
 
     def __init__(self, circuit: Circuit, nodes: Sequence[NodeId]) -> None:
@@ -146,7 +146,7 @@ class Sums:
         return found
 
 
-class Epochs:
+class CommitSums:
     """The numbers, seconds and rows of commits. Of more than `_MOST` commits, the slower one of neighbours is
     kept, over and over, so that slow ones stay."""
 

@@ -13,8 +13,8 @@ from .present import Present as Present
 from .present import SignedBatch as SignedBatch
 from .runs import PendingChanges as PendingChanges
 from .sets import SetChanges as SetChanges
-from .stored import Stored as Stored
 from .stored import StoredByKey as StoredByKey
+from .stored import StoredRows as StoredRows
 from .streams import StreamChanges as StreamChanges
 
 

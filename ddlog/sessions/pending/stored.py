@@ -14,7 +14,7 @@ from .present import Present
 _DEAR = 64  # rows that are read in the time of a look-up
 
 
-class Stored(Present):
+class StoredRows(Present):
     """The rows of a relation in process. The runtime compares batches with those of the last commit."""
 
     _runtime: ComparingRuntime
@@ -30,7 +30,7 @@ class Stored(Present):
         return batch if self._runtime.covers(self.relation.name, [*gone, batch]) else None
 
 
-class StoredByKey(Stored):
+class StoredByKey(StoredRows):
     """The rows of a relation with a primary key, read when first asked for, and kept up to date. Where
     columns are the key, rows are looked up one by one until reading them all would have been cheaper."""
 

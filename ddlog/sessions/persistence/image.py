@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ...durability.checkpoint import PieceSink, PieceWriter, SavedUnit, TooLarge
+from ...durability.checkpoint import PieceSink, PieceWriter, SavedUnit, UnitTooLarge
 from ...engine.inprocess.resuming import Codec, FrozenValues
 from ...engine.inprocess.storage.keeping import Frozen, Still, written
 from ...engine.schema import Column
@@ -120,7 +120,7 @@ class ImageWriter:
         first, before, sink = self._writer.next, len(self._writer.sums), PieceSink(self._writer.write, most)
         try:
             content = keep(sink)
-        except (ValueError, TooLarge):
+        except (ValueError, UnitTooLarge):
             return None
         sink.finish()
         sums = tuple(self._writer.sums[before:])

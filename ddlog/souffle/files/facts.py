@@ -90,7 +90,7 @@ def _by_arrow(
     relation: Relation,
     words: Vocabulary,
 ) -> Columns | None:
-    from ...io.arrowcsv import Layout, read_delimited
+    from ...io.arrowcsv import TextLayout, read_delimited
 
     first = data[start : data.find(b"\n", start) + 1 or len(data)].decode("utf-8", "replace")
     records = quoted_records if form.quoted else plain_records
@@ -101,7 +101,7 @@ def _by_arrow(
     needed = max(form.places) + 1
     if width < needed or width > needed == len(form.places):  # columns that are left out are noted
         return None
-    layout = Layout(form.delimiter, form.quoted, keep_empty, width, form.places)
+    layout = TextLayout(form.delimiter, form.quoted, keep_empty, width, form.places)
     plain = [c if is_plain(c.type) else Column(c.name, String()) for c in relation.columns]
     columns = read_delimited(data, start, layout, replace(relation, columns=tuple(plain)), words.typedefs)
     if columns is None or any(map(_has_infinity, columns.data)):

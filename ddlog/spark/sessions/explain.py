@@ -25,7 +25,7 @@ from ...engine.operators.steps import step_text
 from ...engine.plans import JoinPlan
 from ...engine.schema import RowExpr
 from ...engine.spark.aggregates import Aggregates
-from ...engine.spark.expressions import Compiled, Expressions, checked_sql, native_sql
+from ...engine.spark.expressions import Compiled, SparkExpressions, checked_sql, native_sql
 from ...engine.spark.joins import JoinText
 from ...engine.spark.placement import Placement
 from ...engine.text import to_text
@@ -40,7 +40,7 @@ def explain(program: Program, placed: Callable[[Node, bool], str] | None = None)
     side of those operators that stay on one. `placed` tells where a node, which may be in a recursion, was in
     a session, or nothing. Needs no Spark."""
     circuit = program.circuit("incremental", tuple(program.relations), records="values")
-    expressions = Expressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
+    expressions = SparkExpressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
     remarks = dict(_remarks(circuit, "n", expressions))
     for name, remark in _sides(circuit, placed):
         remarks[name] = [remark, *remarks.get(name, ())]
@@ -54,7 +54,7 @@ def plans(program: Program) -> Iterator[JoinPlan]:
     return engine_plans.plans(circuit, lambda node, schemas: JoinText(node, schemas, expressions, 0).stages)
 
 
-class _Unregistered(Expressions):
+class _Unregistered(SparkExpressions):
     """Expressions of which those that need Python are not registered with a session."""
 
     def _row_udf(self, expr: RowExpr, inputs: Sequence[str], what: str) -> Compiled:
@@ -86,7 +86,7 @@ def _sides(circuit: Circuit, placed: Callable[[Node, bool], str] | None) -> Iter
                     yield f"n{at}.{k}", where
 
 
-def _remarks(circuit: Circuit, prefix: str, expressions: Expressions) -> Iterator[tuple[str, list[str]]]:
+def _remarks(circuit: Circuit, prefix: str, expressions: SparkExpressions) -> Iterator[tuple[str, list[str]]]:
     for place, node in enumerate(circuit.nodes):
         name = f"{prefix}{place}"
         match node:
@@ -117,7 +117,7 @@ def _expression(expr: RowExpr, step: Step) -> str:
     return f"udf: {source}" if text is None else f"sql: {source}  as  {one_line(text)}"
 
 
-def _aggregates(node: Group | DeltaGroup, circuit: Circuit, expressions: Expressions) -> Iterator[str]:
+def _aggregates(node: Group | DeltaGroup, circuit: Circuit, expressions: SparkExpressions) -> Iterator[str]:
     schema = circuit.nodes[node.source].schema
     outs, aggregates = node.schema[node.keys :], Aggregates(expressions)
     for aggregate, out in zip(node.aggregates, outs, strict=True):

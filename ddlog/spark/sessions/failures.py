@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine.runtime import StateLost
+from ...engine.runtime import StateGone
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
 from ...errors.spark import (
@@ -76,7 +76,7 @@ def lost_rows(error: BaseException) -> bool:
 
 def diagnose(error: BaseException) -> Diagnostic | None:
     """The diagnostic of an exception of Spark, or of rows that it lost; None for another exception."""
-    if isinstance(error, StateLost):
+    if isinstance(error, StateGone):
         return _OUTCOMES[error.outcome](", ".join(error.relations))
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None

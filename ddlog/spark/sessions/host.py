@@ -12,7 +12,7 @@ from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import Circuit, Clock, Fixpoint, Window
-from ...engine.runtime import Batch, RowSet, StateLost
+from ...engine.runtime import Batch, RowSet, StateGone
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
@@ -115,7 +115,7 @@ class SparkHost:
             except Exception as error:
                 relations = self.runtime.mend({}) if lost_rows(error) else ()
                 if relations:
-                    raise StateLost(relations, "mended") from None
+                    raise StateGone(relations, "mended") from None
                 raise
 
     def _cluster(self) -> Cluster | None:

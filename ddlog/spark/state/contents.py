@@ -29,7 +29,7 @@ FolderHistory: TypeAlias = "History[SpanLike, FolderTable]"
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedPart:
     """Rows of a part to be added, or taken away; only those of the `epochs` between two, if rows say them."""
 
     part: RowFiles
@@ -55,7 +55,7 @@ class RowReader:
         apart = [each for each in taken if each.epochs is not None]
         return whole + sum(int(self._part(found, each).num_rows) for each in apart) if found else 0
 
-    def sum_of(self, taken: Sequence[Signed], apart: bool = True) -> FolderTable:
+    def sum_of(self, taken: Sequence[SignedPart], apart: bool = True) -> FolderTable:
         """The sum of rows of one relation: columns c0, c1, … and `w`. `apart`: no part has a row twice.
         Raises OSError and ValueError."""
         rows = self.rows[taken[0].part.relation]
@@ -83,7 +83,7 @@ class RowReader:
             first = first.unionAll(frame)
         return rows.summed_frame(self.spark, first)
 
-    def _table(self, rows: RelationRows, taken: Sequence[Signed]) -> pa.Table:
+    def _table(self, rows: RelationRows, taken: Sequence[SignedPart]) -> pa.Table:
         import pyarrow as pa
 
         plain = [each.part for each in taken if each.sign > 0 and each.epochs is None]
@@ -93,14 +93,14 @@ class RowReader:
                 found.append(self._part(rows, each))
         return pa.concat_tables(found).combine_chunks()
 
-    def _part(self, rows: RelationRows, taken: Signed) -> pa.Table:
+    def _part(self, rows: RelationRows, taken: SignedPart) -> pa.Table:
         if taken.epochs is None:
             found = rows.read(self.files, [taken.part])
         else:
             found = rows.of_epochs(self.files, [taken.part], *taken.epochs)
         return found if taken.sign > 0 else negated(found)
 
-    def _frame(self, spark: SparkSession, rows: RelationRows, taken: Sequence[Signed]) -> DataFrame:
+    def _frame(self, spark: SparkSession, rows: RelationRows, taken: Sequence[SignedPart]) -> DataFrame:
         alike: dict[tuple[int, tuple[int, int] | None], list[RowFiles]] = {}
         for each in taken:
             alike.setdefault((each.sign, each.epochs), []).append(each.part)
@@ -136,15 +136,15 @@ def files_of(history: FolderHistory, first: int) -> dict[str, StoredFile]:
     return {each.name: each for span in spans for each in span.files()}
 
 
-def parts_of(some: Iterable[Cut[Any]], stored: Stored) -> list[Signed]:
+def parts_of(some: Iterable[Cut[Any]], stored: Stored) -> list[SignedPart]:
     """The rows of a relation in spans, part by part."""
-    found: list[Signed] = []
+    found: list[SignedPart] = []
     for cut in some:
         apart = isinstance(cut.span, Piece) and cut.span.apart
         if cut.whole or apart or cut.has_last:
             epochs = None if cut.whole or not apart else (cut.first, cut.last)
             parts = (part for part in cut.span.parts if part.relation == stored.id and part.rows)
-            found += [Signed(part, cut.sign, epochs) for part in parts]
+            found += [SignedPart(part, cut.sign, epochs) for part in parts]
     return found
 
 

@@ -28,7 +28,7 @@ from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
 from .contents import FolderTable, RowReader, SpanLike, negated, parts_of
-from .contents import Signed as SignedPart
+from .contents import SignedPart
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles
 from .rows import RelationRows

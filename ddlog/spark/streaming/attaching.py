@@ -24,7 +24,7 @@ from ...sessions.transactions.durable_state import DurableState, SignedRows
 from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..sessions.host import SparkHost
-from .oldcheckpoint import Entry, OldLog, discard, set_aside
+from .oldcheckpoint import LogEntry, OldLog, discard, set_aside
 from .places import is_old, prepare, state_place
 
 Spans = list[tuple[int, int, dict[str, SignedRows]]]
@@ -124,7 +124,7 @@ def _seed_from_log(session: Session, durable: DurableState, log: OldLog) -> None
     durable.seed(session.state, spans, list(_positions(last)))
 
 
-def _positions(last: Entry) -> Iterable[PositionRow]:
+def _positions(last: LogEntry) -> Iterable[PositionRow]:
     for stream, at in last.streams.items():
         yield stream, at["query"], at["batch"], last.epoch + 1
     if last.facts is not None:

@@ -43,7 +43,7 @@ _ENTRY = re.compile(r"(epoch|base)-(\d+)\.json\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """An epoch of the log, or (`base`) the sum of all epochs up to one. `changed` has the relation of each
     part of the change, in order; `streams` has of each stream Spark's id of its query and the last batch;
     `facts` identifies the facts that the session began with."""
@@ -117,7 +117,7 @@ class OldLog:
             held[row] = max(0, count) if relation.kind == "multiset" else int(op > 0)
         return [(row, count) for row, count in held.items() if count]
 
-    def _folder(self, entry: Entry, part: int) -> Path:
+    def _folder(self, entry: LogEntry, part: int) -> Path:
         name = f"{'base' if entry.base else 'epoch'}-{entry.epoch:010d}"
         return self._home / "data" / name / f"{part}-{quote(entry.changed[part], safe='')}"
 
@@ -129,7 +129,7 @@ class OldLog:
         if difference:
             raise DDlogError([CheckpointOfOtherInputs(str(self._home.parent), difference)])
 
-    def _read(self) -> list[Entry]:
+    def _read(self) -> list[LogEntry]:
         found: dict[str, dict[int, Path]] = {"base": {}, "epoch": {}}
         for file in (self._home / "log").iterdir():
             named = _ENTRY.match(file.name)
@@ -148,10 +148,10 @@ class OldLog:
                     raise self._damaged(f"{self._folder(entry, part).relative_to(self._home)} is missing")
         return entries
 
-    def _entry(self, file: Path) -> Entry:
+    def _entry(self, file: Path) -> LogEntry:
         try:
             content = self._json(file)
-            return Entry(**{**content, "changed": tuple(content["changed"])})
+            return LogEntry(**{**content, "changed": tuple(content["changed"])})
         except (TypeError, KeyError):
             raise self._damaged(f"{file.name} is not what was written") from None
 

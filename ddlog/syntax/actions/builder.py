@@ -14,7 +14,7 @@ from ..lexer import Places, Token
 WIDEST = 1 << 16  # bits of an integer
 
 
-class Builder:
+class TreeBuilder:
     """The base of all actions; `found` are the errors that are not about grammar."""
 
     def __init__(self, places: Places) -> None:

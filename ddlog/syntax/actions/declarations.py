@@ -8,10 +8,10 @@ from typing import Any
 
 from ... import syntax as ast
 from ..lexer import Token
-from .builder import Builder, names
+from .builder import TreeBuilder, names
 
 
-class Declarations(Builder):
+class Declarations(TreeBuilder):
     """Declarations."""
 
     def declaration(

@@ -10,11 +10,11 @@ from ... import syntax as ast
 from ...errors import syntax as errors
 from ..lexer import Token
 from ..operators import climb
-from .builder import Builder
+from .builder import TreeBuilder
 from .literals import wrapped
 
 
-class Expressions(Builder):
+class Expressions(TreeBuilder):
     """Expressions and patterns."""
 
     def assign(self, start: int, end: int, target: ast.Expr, value: ast.Expr) -> ast.Expr:

@@ -10,7 +10,7 @@ from ...errors import syntax as errors
 from ...errors.source import Span
 from ..digits import to_int
 from ..lexer import Token
-from .builder import Builder
+from .builder import TreeBuilder
 
 _BASES = {
     "d": (10, "a decimal number"),
@@ -34,7 +34,7 @@ def _joined(pieces: list[Any]) -> ast.Expr:
     return ast.StringLit("".join(each.value for each in pieces), pieces[0].span.to(pieces[-1].span))
 
 
-class Literals(Builder):
+class Literals(TreeBuilder):
     """Literals: numbers, strings, vectors and maps."""
 
     def true(self, start: int, end: int) -> ast.Expr:

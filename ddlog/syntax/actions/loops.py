@@ -8,7 +8,7 @@ from ... import syntax as ast
 from ...errors import loops as errors
 from ...errors.source import Span
 from ..lexer import Token
-from .builder import Builder
+from .builder import TreeBuilder
 
 
 class _End(NamedTuple):
@@ -19,7 +19,7 @@ class _End(NamedTuple):
     span: Span
 
 
-class Loops(Builder):
+class Loops(TreeBuilder):
     """Loops, and the ends that they have."""
 
     def initial_rule(self, start: int, end: int, rule: ast.RuleDecl) -> ast.Declaration:

@@ -8,10 +8,10 @@ from typing import Any
 from ... import syntax as ast
 from ...errors import syntax as errors
 from ..lexer import Token
-from .builder import Builder
+from .builder import TreeBuilder
 
 
-class Rules(Builder):
+class Rules(TreeBuilder):
     """Rules: their atoms and clauses."""
 
     def rule(self, start: int, end: int, heads: tuple[ast.Atom, ...], body: Any) -> ast.Declaration:

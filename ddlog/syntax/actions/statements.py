@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ... import syntax as ast
-from .builder import Builder
+from .builder import TreeBuilder
 
 
-class Statements(Builder):
+class Statements(TreeBuilder):
     """The statements of rules that are written with `for`."""
 
     def for_rule(self, start: int, end: int, statement: ast.ForStatement) -> ast.Declaration:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ... import syntax as ast
 from ..lexer import Token
-from .builder import Builder
+from .builder import TreeBuilder
 
 
-class Types(Builder):
+class Types(TreeBuilder):
     """Types as written."""
 
     def builtin_type(self, start: int, end: int, name: Token) -> ast.Type:

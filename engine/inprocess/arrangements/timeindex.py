@@ -11,7 +11,7 @@ from ...schema import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TimeRun:
     """Times in ascending order, and the row of each."""
 
     times: Array
@@ -27,7 +27,7 @@ class TimeIndex:
 
     __slots__ = ("runs",)
 
-    def __init__(self, runs: tuple[Run, ...] = ()) -> None:
+    def __init__(self, runs: tuple[TimeRun, ...] = ()) -> None:
         self.runs = runs
 
     def __len__(self) -> int:
@@ -55,21 +55,21 @@ class TimeIndex:
         return np.concatenate(before), TimeIndex(tuple(after))
 
 
-def _sorted(times: Array, rows: Array) -> Run:
+def _sorted(times: Array, rows: Array) -> TimeRun:
     if len(times) < 2 or bool((times[1:] >= times[:-1]).all()):
-        return Run(times, rows)
+        return TimeRun(times, rows)
     order = np.argsort(times, kind="stable")
-    return Run(times[order], rows[order])
+    return TimeRun(times[order], rows[order])
 
 
-def _merged(a: Run, b: Run) -> Run:
+def _merged(a: TimeRun, b: TimeRun) -> TimeRun:
     reserve(16 * (len(a) + len(b)))
     times, rows = np.concatenate([a.times, b.times]), np.concatenate([a.rows, b.rows])
-    return Run(times, rows) if a.times[-1] <= b.times[0] else _sorted(times, rows)
+    return TimeRun(times, rows) if a.times[-1] <= b.times[0] else _sorted(times, rows)
 
 
-def _from(run: Run, start: int) -> Run:
+def _from(run: TimeRun, start: int) -> TimeRun:
     """The end of a run; its array is given up when most of it is not seen any more."""
     times, rows = run.times[start:], run.rows[start:]
     whole = run.times if run.times.base is None else run.times.base
-    return Run(times.copy(), rows.copy()) if 2 * len(times) < len(whole) else Run(times, rows)
+    return TimeRun(times.copy(), rows.copy()) if 2 * len(times) < len(whole) else TimeRun(times, rows)

@@ -24,7 +24,7 @@ from ..arrangements.views import Matches, TableView
 from ..kernels import fusing, packing
 from ..storage import sharing
 from ..storage.batch import Batch
-from ..storage.layout import Layout, PackedColumns
+from ..storage.layout import PackedColumns, PackedLayout
 from ..storage.table import RowTable
 from .valuation import Valuation
 
@@ -39,7 +39,7 @@ class _Words:
     sources: Sequence[Array | int]
     length: int
     strict: bool  # a left row that does not fit is not left out
-    _layouts: tuple[Layout | None, Layout | None] = (None, None)
+    _layouts: tuple[PackedLayout | None, PackedLayout | None] = (None, None)
     base: Array = field(default_factory=lambda: np.empty(0, np.int64))
     fields: Array = field(default_factory=lambda: np.empty((0, 5), np.int64))
 

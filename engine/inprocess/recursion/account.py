@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from ... import account, memory
-from ...maintaining import Costs, Import, Maintaining, Situation
+from ...maintaining import Costs, ImportSize, Maintaining, Situation
 from ..arrangements.views import Readable
 from .memories import Imported
 
@@ -43,9 +43,9 @@ def situation(relations: Collection[Readable], imports: Mapping[int, Imported]) 
     return Situation(rows, [_import(each) for each in imports.values()])
 
 
-def _import(imported: Imported) -> Import:
+def _import(imported: Imported) -> ImportSize:
     change = imported.change
     if change is None or not change.length:
-        return Import(imported.store.present)
+        return ImportSize(imported.store.present)
     gone = 0 if change.weights is None else int(np.count_nonzero(change.weights < 0))
-    return Import(imported.store.present, change.length - gone, gone)
+    return ImportSize(imported.store.present, change.length - gone, gone)

@@ -12,7 +12,7 @@ from ..storage.batch import Batch
 from ..storage.table import RowTable
 
 
-class Checkpoint:
+class RoundCheckpoint:
     """The difference of the state to that after `at` rounds."""
 
     def __init__(self, at: int) -> None:

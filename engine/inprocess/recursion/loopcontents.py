@@ -20,7 +20,7 @@ from ..groups.grouping import GroupState
 from ..storage.batch import Batch, concat
 from ..storage.steps import Evaluator
 from .looprecording import LoopRecording
-from .looptimelines import NOTHING, LoopTimelines, Told
+from .looptimelines import NOTHING, EmittedRows, LoopTimelines
 
 
 class LoopContents:
@@ -85,7 +85,7 @@ class LoopContents:
             self._changed[at] = store
             store.add_counted(change, as_set=False)
 
-    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a distinct emits: `visits` are the rows that wait for this time."""
         change = concat(changes, len(self.parts.parts[at].node.schema))
         if self.recording is not None and change.length:
@@ -98,7 +98,7 @@ class LoopContents:
         told = store.add_counted(change, as_set=True)
         return NOTHING._replace(change=change if _alike(told, change) else told)
 
-    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a group emits: `visits` are the keys that wait for this time."""
         if at not in self._groups:
             return self._inner.group(at, time, changes, visits)

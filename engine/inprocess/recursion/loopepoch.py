@@ -23,7 +23,7 @@ from ...circuit import Admit, Constant, Distinct, Earlier, Group, Import, Join, 
 from ...epoch import Epoch
 from ...labels import operator_of
 from ...loopparts import Gate, is_set
-from ...maintaining import Profile, Watch
+from ...maintaining import IterationRows, Watch
 from ...schema import Array
 from ...versions import Seen, versions
 from ..arrangements.timeline import TimelineBeforeView, TimelineView
@@ -35,7 +35,7 @@ from ..storage.rows import some_changes
 from .loopgates import GateState
 from .loops import LoopRecursion
 from .loopsettling import Reach, Settling
-from .looptimelines import Told
+from .looptimelines import EmittedRows
 from .memories import Imported
 
 
@@ -67,10 +67,10 @@ class Remembered(Protocol):
     def keep(self, at: int, time: int, change: Batch) -> None:
         """Keeps what a part emits at a time."""
 
-    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a distinct of no set emits: `visits` are the rows that wait for this time."""
 
-    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a group emits: `visits` are the keys that wait for this time."""
 
     def holds(self, at: int) -> bool:
@@ -128,7 +128,7 @@ class LoopEpoch:
             tuple[int, int]
         ] = []  # the rounds of the outermost loop, with what was told in each
 
-    def run(self, first: bool, profile: Profile, watch: Watch) -> None:
+    def run(self, first: bool, profile: IterationRows, watch: Watch) -> None:
         """All events; `first`: from empty relations. Raises LoopLimit, LoopRepetition, RowFault, GivenUp."""
         for source, at in self._parts.imports.items():
             store, _, change = self._imports[source]
@@ -332,7 +332,7 @@ class LoopEpoch:
             return StoreView(store, weighted) if unseen is None else before(store, weighted, unseen)
         return self._memory.view(source, time, unseen)
 
-    def _told(self, at: int, told: Told) -> Batch | None:
+    def _told(self, at: int, told: EmittedRows) -> Batch | None:
         """What an operator emits; notes the keys to visit again."""
         if len(told.again):
             order = np.argsort(told.times, kind="stable")

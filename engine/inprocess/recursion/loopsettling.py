@@ -25,7 +25,7 @@ from ...settling import (
     Unsettled,
 )
 from ..storage.batch import Batch, concat, consolidate
-from .checkpoint import Checkpoint
+from .checkpoint import RoundCheckpoint
 
 Shown = Callable[[Mapping[str, Batch]], Changing]
 
@@ -62,7 +62,7 @@ class _Scope:
     here: int = 0  # and in these
     pending: dict[str, list[Batch]] = field(default_factory=dict)
     since: int = 0
-    checkpoints: list[Checkpoint] = field(default_factory=list)  # of the rounds from `since` on
+    checkpoints: list[RoundCheckpoint] = field(default_factory=list)  # of the rounds from `since` on
     same: int = 0  # rounds whose states are those of the first checkpoints
     beyond: dict[str, Batch] = field(default_factory=dict)  # changes of a round beyond the limit
 
@@ -142,10 +142,10 @@ class Settling:
             if scope.same == scope.memory:
                 self._repeats(number, scope, at - scope.memory + 1)
         elif scope.checkpoints:
-            scope.checkpoints.append(Checkpoint(at))
+            scope.checkpoints.append(RoundCheckpoint(at))
         if at >= FIRST and at > max(self.named[number], scope.furthest) and self._is_due(scope, at):
             scope.since, scope.same = at, 0
-            scope.checkpoints = [Checkpoint(at)]
+            scope.checkpoints = [RoundCheckpoint(at)]
 
     def _is_due(self, scope: _Scope, at: int) -> bool:
         """Whether it is time for another checkpoint."""

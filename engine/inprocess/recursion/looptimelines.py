@@ -25,7 +25,7 @@ from .loopsums import LoopSums, adds_up
 from .missing import Missing, TimelineGroup, missing_presence, missing_rows
 
 
-class Told(NamedTuple):
+class EmittedRows(NamedTuple):
     """What a distinct or a group emits at a time, and the keys to visit again, with the times."""
 
     change: Batch | None
@@ -33,7 +33,7 @@ class Told(NamedTuple):
     times: Array
 
 
-NOTHING = Told(None, np.empty(0, np.int64), np.empty(0, np.int64))
+NOTHING = EmittedRows(None, np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class LoopTimelines:
@@ -146,7 +146,7 @@ class LoopTimelines:
         if at in self._timelines and at not in self._told and at not in self._shared:
             self._timelines[at].add(change, time & self._components)
 
-    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a distinct emits: `visits` are the rows that wait for this time."""
         sums = self._sums[at]
         change = concat(changes, len(sums.schema))
@@ -157,7 +157,7 @@ class LoopTimelines:
         rows = self._once(visits, sums.table.size)
         return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self._shift(at)))
 
-    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """What a group emits: `visits` are the keys that wait for this time."""
         node, added = self.parts.parts[at].node, self._added.get(at)
         assert isinstance(node, Group)
@@ -191,16 +191,16 @@ class LoopTimelines:
         found: Array = adding.first_seen(np.concatenate(visits), self._scratch)
         return found
 
-    def _tell(self, at: int, time: int, missing: Missing) -> Told:
+    def _tell(self, at: int, time: int, missing: Missing) -> EmittedRows:
         if not len(missing.rows):
-            return Told(None, missing.again, missing.times)
+            return EmittedRows(None, missing.again, missing.times)
         told = self._told[at]
         if at in self._late:
             self._ahead.append((told, missing.rows, missing.change, time + 1))
         else:
             told.add_rows(missing.rows, missing.change, time & self._components)
         columns = told.table.columns_at(missing.rows)
-        return Told(Batch(columns, len(missing.rows), missing.change), missing.again, missing.times)
+        return EmittedRows(Batch(columns, len(missing.rows), missing.change), missing.again, missing.times)
 
     # ------------------------------------------------------------- epochs
 

@@ -62,7 +62,7 @@ class TimelineGroup:
         columns = [column[alive] for column in keys]
         if not len(alive):
             return Batch(tuple(np.empty(0, np.int64) for _ in self.node.schema), 0)
-        members = Present(self.source, columns, rows, starts, self.values)
+        members = PresentMembers(self.source, columns, rows, starts, self.values)
         local = np.arange(len(alive), dtype=np.int64)
         of_rows = np.repeat(local, counts)
         schema = self.source.schema
@@ -74,7 +74,7 @@ class TimelineGroup:
         return Batch(tuple(columns), len(alive))
 
 
-class Present:
+class PresentMembers:
     """The members present of some groups. See `grouping.Members`."""
 
     def __init__(

@@ -17,7 +17,7 @@ from ..storage.arrays import grow
 from ..storage.batch import Batch, consolidate
 from ..storage.marks import Marks
 from ..storage.table import RowTable
-from .steplists import StepLists, Stretches
+from .steplists import StepLists, StepStretches
 
 _NONE = kernels.NONE
 
@@ -245,11 +245,11 @@ class Paths:
         self._lists.remove(self.source[gone].astype(np.int64), gone, self.used)
         self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
 
-    def _from(self) -> Stretches:
+    def _from(self) -> StepStretches:
         assert self._lists is not None
         return self._lists.stretches(self._size)
 
-    def _to(self) -> Stretches:
+    def _to(self) -> StepStretches:
         """The steps by the keys that they lead into; listed when first asked for."""
         if self._into is None:
             self._into = StepLists(self.target[: self.used].astype(np.int64), self._size)

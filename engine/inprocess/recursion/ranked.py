@@ -38,7 +38,7 @@ Ask: TypeAlias = Callable[[Sequence[Array], int, int], Array]
 """The least rank that a derivation gives each of some rows, exact only where it is above a rank."""
 
 
-class Derived(NamedTuple):
+class DerivedRows(NamedTuple):
     """Derivations of rows, to be looked at together."""
 
     rows: Array
@@ -74,8 +74,8 @@ class Ranked(Unread):
     def _begin(self) -> None:
         self.table.locate = Locator(self.table, self.indexes)
         self._arranged = self.table.size  # the ids below which rows are arranged
-        self.delta: Derived | None = None  # of the running iteration
-        self.pending: dict[int, list[Derived]] = {}
+        self.delta: DerivedRows | None = None  # of the running iteration
+        self.pending: dict[int, list[DerivedRows]] = {}
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
         self._new: Array = np.empty(0, np.int64)  # the ids of rows that the epoch added
@@ -124,11 +124,11 @@ class Ranked(Unread):
         if not len(rows):
             return
         if same:
-            self.pending.setdefault(int(times[0]), []).append(Derived(rows, weights))
+            self.pending.setdefault(int(times[0]), []).append(DerivedRows(rows, weights))
             return
         rows, times, weights, cuts = kernels.by_time(rows, times, weights)
         for start, stop in pairwise(cuts.tolist()):
-            part = Derived(rows[start:stop], weights[start:stop])
+            part = DerivedRows(rows[start:stop], weights[start:stop])
             self.pending.setdefault(int(times[start]), []).append(part)
 
     def step(self, time: int, ask: Ask) -> bool:
@@ -150,10 +150,10 @@ class Ranked(Unread):
             return False
         self._arrange()
         if not len(gone):
-            self.delta = Derived(come, np.ones(len(come), np.int64))
+            self.delta = DerivedRows(come, np.ones(len(come), np.int64))
         else:
             signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
-            self.delta = Derived(np.concatenate([come, gone]), signs)
+            self.delta = DerivedRows(np.concatenate([come, gone]), signs)
         return True
 
     def _searched(self, asked: Array, time: int, ask: Ask) -> tuple[Array, Array]:
@@ -321,18 +321,18 @@ def renumber(relations: Collection[Ranked]) -> None:
         relation.latest = len(numbers)
 
 
-def _summed(parts: list[Derived]) -> Derived:
+def _summed(parts: list[DerivedRows]) -> DerivedRows:
     """The derivations with each row once."""
     rows, weights = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     if len(rows) == 1:
-        return Derived(rows, weights)
+        return DerivedRows(rows, weights)
     if len(rows) <= thresholds.SORTED_ROWS:
-        return Derived(*kernels.summed(rows, weights))
+        return DerivedRows(*kernels.summed(rows, weights))
     table = RowTable(1)
     places = table.insert((rows,), len(rows))
     totals = np.zeros(table.size, np.int64)
     np.add.at(totals, places, weights)
-    return Derived(table.column(0), totals)
+    return DerivedRows(table.column(0), totals)
 
 
 class RankedView:

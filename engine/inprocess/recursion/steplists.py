@@ -14,7 +14,7 @@ from ..storage.arrays import grow
 _NOWHERE: Array = np.empty(0, np.int64)
 
 
-class Stretches(NamedTuple):
+class StepStretches(NamedTuple):
     """Where the ids of each key's steps are, as kernels read it."""
 
     first: Array
@@ -37,11 +37,11 @@ class StepLists:
         self._end = len(keys)
         postings.scatter(keys, np.arange(len(keys), dtype=np.int64), self._first.copy(), self._slab)
 
-    def stretches(self, size: int) -> Stretches:
+    def stretches(self, size: int) -> StepStretches:
         """The stretches of so many keys."""
         for name in ("_first", "_count", "_room"):
             grow(self, name, size, 0)
-        return Stretches(self._first, self._count, self._slab)
+        return StepStretches(self._first, self._count, self._slab)
 
     def insert(self, keys: Array, steps: Array, size: int) -> None:
         """Adds steps, which have new ids."""

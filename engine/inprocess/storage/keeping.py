@@ -20,7 +20,7 @@ import numpy as np
 
 from ...memory import reserve
 from ...schema import Array
-from .layout import WORD, Layout, PackedField
+from .layout import WORD, PackedField, PackedLayout
 from .table import RowTable
 
 Kept: TypeAlias = Any
@@ -280,11 +280,11 @@ def restore_table(
     table.restore(size, layout, columns)
 
 
-def _layout(kept: Kept, source: ByteSource) -> Layout:
+def _layout(kept: Kept, source: ByteSource) -> PackedLayout:
     """A layout whose fields follow each other."""
     fields, end = [PackedField(*map(int, field)) for field in kept], 0
     for field in fields:
         if field.shift < end or field.width < 1 or field.shift + field.width > WORD:
             raise source.refused("the columns of a table overlap")
         end = field.shift + field.width
-    return Layout(tuple(fields))
+    return PackedLayout(tuple(fields))

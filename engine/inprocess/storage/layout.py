@@ -31,7 +31,7 @@ class PackedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PackedLayout:
     """A field for each column of a row."""
 
     fields: tuple[PackedField, ...]
@@ -75,7 +75,7 @@ class Layout:
 class PackedColumns(LazyColumns):
     """The columns of packed words."""
 
-    def __init__(self, layout: Layout, words: Array) -> None:
+    def __init__(self, layout: PackedLayout, words: Array) -> None:
         super().__init__()
         self.layout, self.words = layout, words
 
@@ -86,7 +86,7 @@ class PackedColumns(LazyColumns):
         return self.layout.column(self.words, position)
 
 
-def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
+def fit(ranges: Sequence[tuple[int, int]]) -> PackedLayout | None:
     """A layout for columns with these least and greatest values; None where 62 bits are too few.
 
     Bits to spare are shared out, so that values may outgrow the range without a repack.
@@ -95,7 +95,7 @@ def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
 
 
 @lru_cache(maxsize=256)
-def _fitted(ranges: tuple[tuple[int, int], ...]) -> Layout | None:
+def _fitted(ranges: tuple[tuple[int, int], ...]) -> PackedLayout | None:
     needed = [max(1, (high - low).bit_length()) for low, high in ranges]
     spare = WORD - sum(needed)
     if spare < 0:
@@ -112,7 +112,7 @@ def _fitted(ranges: tuple[tuple[int, int], ...]) -> Layout | None:
             offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 63))
         fields.append(PackedField(offset, width, shift))
         shift += width
-    return Layout(tuple(fields))
+    return PackedLayout(tuple(fields))
 
 
 def bounds(column: Array) -> tuple[int, int]:

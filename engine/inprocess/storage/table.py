@@ -15,7 +15,7 @@ from ...schema import Array
 from ..kernels import hashing
 from . import sharedinsertion, sharing
 from .arrays import grow, lengthen
-from .layout import Layout, PackedColumns, PackedField, bounds, fit
+from .layout import PackedColumns, PackedField, PackedLayout, bounds, fit
 from .unread import Unread, read_later
 
 _FIRST_BITS = 6
@@ -54,7 +54,7 @@ class RowTable(Unread):
     def __init__(self, arity: int) -> None:
         self.arity = arity
         self.size = 0
-        self._layout: Layout | None = fit([(0, 0)] * arity) if arity else Layout(())
+        self._layout: PackedLayout | None = fit([(0, 0)] * arity) if arity else PackedLayout(())
         self._untouched = True
         self._words: Array = np.empty(16, np.int64)
         self._wide: Array = np.empty((0, arity), np.int64)
@@ -65,11 +65,11 @@ class RowTable(Unread):
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
-    def restore(self, size: int, layout: Layout | None, columns: Sequence[ReadColumn]) -> None:
+    def restore(self, size: int, layout: PackedLayout | None, columns: Sequence[ReadColumn]) -> None:
         """Makes an empty table one of so many distinct rows, which are read when they are first needed.
         `layout` None: rows are wide, unless they have no columns."""
         self.size, self._untouched = size, False
-        self._layout = layout if self.arity else Layout(())
+        self._layout = layout if self.arity else PackedLayout(())
         self._bits = _FIRST_BITS
         while int((1 << self._bits) * _FULL) < size + 16:
             self._bits += 1
@@ -137,7 +137,7 @@ class RowTable(Unread):
         return sum(int(array.nbytes) for array in arrays if array is not None)
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> PackedLayout | None:
         """How rows are packed; None: rows are wide, or the table has not had any yet."""
         return None if self._untouched and self.arity else self._layout
 

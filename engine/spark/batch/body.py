@@ -20,7 +20,7 @@ from ...derived import Position
 from ...operators.steps import binds
 from ...planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ...schema import Schema
-from ..expressions import Expressions
+from ..expressions import SparkExpressions
 from ..failing import Split
 from ..faults import raised_where
 from ..joins import JoinText
@@ -30,7 +30,7 @@ from .needs import read_variables
 
 
 def tested_terms(
-    node: Join | DeltaJoin, schemas: Sequence[Schema], expressions: Expressions
+    node: Join | DeltaJoin, schemas: Sequence[Schema], expressions: SparkExpressions
 ) -> frozenset[int]:
     """The positive terms of which all columns are bound when they are looked up: a set has such a row once or
     not at all."""
@@ -71,7 +71,7 @@ def body(
     tested: Collection[int],
     schemas: Sequence[Schema],
     sources: Sequence[Source],
-    expressions: Expressions,
+    expressions: SparkExpressions,
 ) -> Query:
     """The query of some columns of a join, given the tables of its terms. Unless `exact`, a row may come more
     often than it is there. Of the terms that are `tested` rows only have to be there."""
@@ -113,7 +113,7 @@ class _Body(RowSteps):
         exact: bool,
         tested: Collection[int],
         sources: Sequence[Source],
-        expressions: Expressions,
+        expressions: SparkExpressions,
         split: Split,
     ) -> None:
         super().__init__(node, expressions, split)

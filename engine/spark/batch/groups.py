@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ...circuit import DeltaGroup
 from ...schema import Schema
 from ..aggregates import Aggregates
-from ..expressions import Expressions
+from ..expressions import SparkExpressions
 from ..faults import raised_where
 from ..sqltext import As, Select, Source, names
 
 
 def grouped(
-    node: DeltaGroup, columns: Sequence[int], source: Schema, members: Source, expressions: Expressions
+    node: DeltaGroup, columns: Sequence[int], source: Schema, members: Source, expressions: SparkExpressions
 ) -> Select:
     """The query of some columns of a group, given the table of its members."""
     aggregates, keys = Aggregates(expressions), names(node.schema)[: node.keys]

@@ -23,7 +23,7 @@ from .keys import Key, Tested
 
 
 @dataclass(slots=True)
-class Need:
+class ColumnNeed:
     """The columns that are read of a node. `exact`: each row as often as it is there; otherwise once or
     more."""
 
@@ -41,7 +41,7 @@ class Facts:
     sets: Sequence[bool]
     tested: Tested
 
-    def made_distinct(self, node: DeltaDistinct, need: Need) -> bool:
+    def made_distinct(self, node: DeltaDistinct, need: ColumnNeed) -> bool:
         """Whether a distinct is one of the query, too."""
         return need.exact and self.free[node.source] is None
 
@@ -62,23 +62,23 @@ def ignores_repetition(aggregate: Aggregate) -> bool:
     return aggregate.make is None and aggregate.function in ("min", "max")
 
 
-def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) -> dict[NodeId, Need]:
+def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) -> dict[NodeId, ColumnNeed]:
     """What the whole contents of some nodes need of the nodes that they rest on. Nothing is needed for those
     that are `held`, whose rows are there."""
     nodes = facts.circuit.nodes
-    needs = {at: Need(set(range(len(nodes[at].schema))), True) for at in roots}
+    needs = {at: ColumnNeed(set(range(len(nodes[at].schema))), True) for at in roots}
     for at in reversed(range(max(roots) + 1)):
         need = needs.get(at)
         if need is None or at in held:
             continue
         for source, columns, exact in _asked(nodes[at], need, facts):
-            of = needs.setdefault(source, Need())
+            of = needs.setdefault(source, ColumnNeed())
             of.columns |= columns
             of.exact |= exact
     return needs
 
 
-def _asked(node: Node, need: Need, facts: Facts) -> Iterator[tuple[NodeId, set[int], bool]]:
+def _asked(node: Node, need: ColumnNeed, facts: Facts) -> Iterator[tuple[NodeId, set[int], bool]]:
     """What a node asks of its sources: the columns, and whether exactly."""
     match node:
         case Output(_, source):

@@ -28,12 +28,12 @@ from ...circuit import (
 )
 from ...operators.bracket import DeltaBracket
 from ...operators.steps import has_effect
-from ..expressions import Expressions
+from ..expressions import SparkExpressions
 from ..sqltext import Query, Select, UnionAll
 from .body import body, tested_terms
 from .groups import grouped
 from .keys import keys_of
-from .needs import Facts, Need, needs_of
+from .needs import ColumnNeed, Facts, needs_of
 
 MOST_OPERATORS = 200
 """A query with more operators, every name put in its place, has parts of it computed and kept: Spark would
@@ -65,7 +65,7 @@ class Queries:
     and of other nodes exactly."""
 
     def __init__(
-        self, circuit: Circuit, declared: Mapping[str, Sequence[int]], expressions: Expressions
+        self, circuit: Circuit, declared: Mapping[str, Sequence[int]], expressions: SparkExpressions
     ) -> None:
         """`declared`: the columns of the primary keys of inputs."""
         self.circuit, self.expressions = circuit, expressions
@@ -143,7 +143,7 @@ class Queries:
         """The text of the query of a node's exact contents, with some items over its columns c0, c1, …"""
         return self.text(root, Select(items or ["1 AS one"], _name(root)))
 
-    def _query(self, at: NodeId, need: Need) -> Query:
+    def _query(self, at: NodeId, need: ColumnNeed) -> Query:
         node, nodes = self.circuit.nodes[at], self.circuit.nodes
         columns = sorted(need.columns)
         items = [f"c{k}" for k in columns] or ["1 AS one"]
@@ -170,7 +170,7 @@ class Queries:
                 return body(node, columns, need.exact, self._tested(node), schemas, tables, self.expressions)
         raise TypeError(f"{type(node).__name__} has no query")
 
-    def _held(self, at: NodeId, node: Node, items: Sequence[str], need: Need) -> Select:
+    def _held(self, at: NodeId, node: Node, items: Sequence[str], need: ColumnNeed) -> Select:
         """The rows of a table; those of a set may be given more than once."""
         table = self.held[at]
         repeated = isinstance(node, Input) and self.facts.sets[at] and self.facts.free[at] is None

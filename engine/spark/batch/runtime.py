@@ -24,7 +24,7 @@ from ...maintaining import Coin, Decision, Maintaining, Mode
 from ...runtime import Delta, NotKept, Progress, Seal
 from ...schema import Schema
 from ..codec import Codec
-from ..expressions import Expressions
+from ..expressions import SparkExpressions
 from ..faults import raising
 from ..rows import FrameDelta, FrameRows
 from ..settings import changed
@@ -74,7 +74,7 @@ class BatchRuntime:
         out outlive the runtime, which on a session that looks names up late needs names that stay."""
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options)
-        self.expressions = Expressions(spark, codec)
+        self.expressions = SparkExpressions(spark, codec)
         self.expressions.splitting = True  # no epoch could be repeated
         self._state = State(
             circuit, self.tables, self.expressions, nan, self.options.driver_rows, Maintaining(maintain)
