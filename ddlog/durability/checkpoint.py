@@ -97,7 +97,7 @@ class Checkpoint:
 
 
 class PieceSource:
-    """Gives the bytes of a unit. See `engine.inprocess.storage.keeping.Source`."""
+    """Gives the bytes of a unit. See `engine.inprocess.storage.keeping.ByteSource`."""
 
     def __init__(self, store: Store, unit: SavedUnit) -> None:
         self._store, self._unit = store, unit
