@@ -17,14 +17,14 @@ from typing import Generic, Protocol, TypeVar
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NoHistory
-from .chains import Epochs
+from .chains import EpochStretch
 from .records import Stored
 
 SHOWN = 10
 """The last epochs that are described."""
 
 
-class Timed(Epochs, Protocol):
+class Timed(EpochStretch, Protocol):
     """What has the changes of some epochs, and when they were written."""
 
     def written(self, epoch: int) -> float:
@@ -167,6 +167,6 @@ class History(Generic[S, R]):
             yield f"  epoch {epoch:,}  {at}  {rows or 'no changes'}"
 
 
-def _end(spans: Iterable[Epochs]) -> int:
+def _end(spans: Iterable[EpochStretch]) -> int:
     """The last epoch of spans; 0: there are none."""
     return max((each.last for each in spans), default=0)

@@ -27,8 +27,7 @@ from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
-from .contents import FolderTable, RowReader, SpanLike, negated, parts_of
-from .contents import SignedPart
+from .contents import FolderTable, RowReader, SignedPart, SpanLike, negated, parts_of
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles
 from .rows import RelationRows
