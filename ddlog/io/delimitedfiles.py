@@ -47,7 +47,7 @@ def read_text(
     if dialect.encoding != "utf-8":
         data = decode(data, dialect.encoding).encode()
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    if len(data) >= LARGE and not (dialect.null or dialect.date) and shape.quote in ('"', ""):
+    if len(data) >= LARGE and dialect.has_usual_cells and shape.quote in ('"', ""):
         quick = _read_large(data, start, shape, relation, typedefs, reading)
         if quick is not None:
             return quick

@@ -1,13 +1,14 @@
-"""Cells as a dialect writes them: texts for what is absent, and formats of dates."""
+"""Cells as a dialect writes them: texts for what is absent, signs in numbers, and formats of dates."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from ..types import String, Type
+from ..types import BigInt, Bit, Float, Signed, String, Type
 from ..values.defaults import default_value
 from ..values.shapes import is_option, some_maker
 from ..values.written import text_form
@@ -26,10 +27,39 @@ def dialect_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable
     part = _DATES.get(str(held).rpartition("::")[2]) if dialect.date is not None else None
     if part is not None and text_form(held, typedefs) is not None:
         read = partial(_read_date, read, dialect.date or "", part)
+    if _is_number(held, typedefs) and (dialect.decimal != "." or dialect.thousands):
+        read = partial(_read_number, read, dialect)
     if not dialect.null:
         return read
     none = default_value(type, typedefs) if is_option(type) else None
     return partial(_read_nullable, read, frozenset(dialect.null), none)
+
+
+def _is_number(type: Type, typedefs: TypeDefs) -> bool:
+    form = text_form(type, typedefs)
+    is_decimal = form is not None and isinstance(form.unit, int)
+    return is_decimal or isinstance(type, BigInt | Bit | Signed | Float)
+
+
+@cache
+def number_form(decimal: str, thousands: str) -> re.Pattern[str]:
+    """The form of numbers with a sign before their fraction, and a sign between groups of three digits."""
+    groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
+    return re.compile(rf"\s*[+-]?(?:{groups}\d+)(?:{re.escape(decimal)}\d+)?(?:[eE][+-]?\d+)?\s*\Z", re.ASCII)
+
+
+def usual_number(text: str, decimal: str, thousands: str) -> str:
+    """The usual text of a number in such a form."""
+    return (text.replace(thousands, "") if thousands else text).replace(decimal, ".").strip()
+
+
+def _read_number(read: Callable[[str], Any], dialect: Dialect, text: str) -> Any:
+    decimal, thousands = dialect.decimal, dialect.thousands
+    if number_form(decimal, thousands).match(text):
+        return read(usual_number(text, decimal, thousands))
+    if any(map(str.isdigit, text)):
+        raise ValueError(f"expected a number such as 1{thousands}234{decimal}5, found {text!r}")
+    return read(text)
 
 
 def _read_date(read: Callable[[str], Any], format: str, part: str, text: str) -> Any:

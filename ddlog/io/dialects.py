@@ -35,6 +35,10 @@ class Dialect:
     """The texts of cells that are absent."""
     date: str | None = None
     """The format of dates and times, as of `strptime`."""
+    decimal: str = "."
+    """The sign before the fraction of a number."""
+    thousands: str = ""
+    """The sign between groups of three digits; empty for none."""
     skip: int = 0
     """Lines before the first one that counts."""
     extra: str = "error"
@@ -46,6 +50,12 @@ class Dialect:
     sheet: str | None = None
     given: frozenset[str] = frozenset()
     """The names of the options that were given."""
+
+    @property
+    def has_usual_cells(self) -> bool:
+        """Whether cells are written in the usual way."""
+        usual = (PLAIN.null, PLAIN.date, PLAIN.decimal, PLAIN.thousands)
+        return (self.null, self.date, self.decimal, self.thousands) == usual
 
     def names(self, relation: Relation) -> list[str]:
         """The name in the file of each column of a relation. Raises DDlogError for a name that is no
@@ -118,6 +128,8 @@ OPTIONS: Mapping[str, _Option] = {
     "encoding": _Option("an encoding such as latin-1", _encoding, DELIMITED | JSON),
     "null": _Option("a text", lambda text: (text,), DELIMITED, repeated=True),
     "date": _Option("a format such as %d.%m.%Y", _format, DELIMITED),
+    "decimal": _Option("one sign, such as a comma", _sign, DELIMITED),
+    "thousands": _Option("one sign, such as a point", _sign, DELIMITED),
     "skip": _Option("a number of lines", _count, DELIMITED),
     "extra": _Option("error or ignore", _one_of("error", "ignore"), DELIMITED | JSON | TABLES),
     "map": _Option("column:name,…", _pairs, DELIMITED | JSON | TABLES, repeated=True),

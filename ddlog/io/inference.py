@@ -22,16 +22,12 @@ from .delimited import RowShape, records, usual_shape
 from .dialects import DELIMITED, TABLES, check_fits, split_options
 from .faults import CellFault, FaultyFile
 from .files import FactFile, no_format, split_name
+from .guesses import DATE, FLOAT, INTEGER, MOMENT, ZONED, guessed, usual_cells
 from .jsonfiles import items_of
 from .read import fault_in, faulty_file, table_of, text_of
 
 _MOST_OF_A_KEY = 12
 """The columns whose pairs are tried as keys."""
-
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)\Z")
-_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +104,10 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
     if wrong is not None:
         message = f"expected {counted(len(names), 'column')}, found {len(wrong.cells)}"
         raise CellFault(message, wrong.line, 1, wrong.text, len(wrong.text))
-    missing = file.dialect.null or ("",)
-    return [
-        _Column(name, [None if row.cells[at] in missing else row.cells[at] for row in rows])
-        for at, name in enumerate(names)
-    ], options
+    columns = [[row.cells[at] for row in rows] for at in range(len(names))]
+    dialect, guesses = guessed(columns, file.dialect)
+    cells = [usual_cells(each, dialect) for each in columns]
+    return list(map(_Column, names, cells)), options + guesses
 
 
 def _shape(text: str, file: FactFile) -> tuple[RowShape, list[str]]:
@@ -129,7 +124,7 @@ def _shape(text: str, file: FactFile) -> tuple[RowShape, list[str]]:
 
 def _is_header(cells: Sequence[str]) -> bool:
     """Whether cells look like names: all are different texts, and none is a number, a date or empty."""
-    values = (_INTEGER, _FLOAT, _DATE, _MOMENT)
+    values = (INTEGER, FLOAT, DATE, MOMENT)
     named = [cell for cell in cells if cell.strip() and not any(each.match(cell) for each in values)]
     return len(set(named)) == len(cells) > 0
 
@@ -191,15 +186,17 @@ def _type_of_texts(values: Sequence[str], are_texts: bool) -> tuple[str, str]:
     def all_are(form: re.Pattern[str], read: Callable[[str], Any]) -> bool:
         return all(map(form.match, values)) and _reads(values, read)
 
-    if all_are(_DATE, date.fromisoformat):
+    if all_are(DATE, date.fromisoformat):
         return "time::Date", f"{min(values)} to {max(values)}"
-    if all_are(_MOMENT, datetime.fromisoformat) and "T" in values[0]:
+    if all_are(MOMENT, datetime.fromisoformat):
         return "time::DateTime", f"{min(values)} to {max(values)}"
+    if all_are(ZONED, datetime.fromisoformat):
+        return "time::TzDateTime", f"{min(values)} to {max(values)}"
     if are_texts and all(value in ("true", "false") for value in values):
         return "bool", "true or false"
-    if are_texts and all_are(_INTEGER, int):
+    if are_texts and all_are(INTEGER, int):
         return _integer(list(map(int, values)))
-    if are_texts and all(_FLOAT.match(value) and not re.match(r"-?0[0-9]", value) for value in values):
+    if are_texts and all(FLOAT.match(value) and not re.match(r"-?0[0-9]", value) for value in values):
         numbers = list(map(float, values))
         return "double", f"{min(numbers)} to {max(numbers)}"
     example = json.dumps(values[0][:20], ensure_ascii=False)

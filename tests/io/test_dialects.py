@@ -26,6 +26,7 @@ import time
 input relation Edge(a: string, b: string)
 input relation Count(a: string, n: u32)
 input relation Person(id: u32, name: Option<string>, age: Option<u32>) primary key (p) p.id
+input relation Sum(a: string, n: double)
 input relation Day(day: time::Date)
 """)
 
@@ -102,6 +103,23 @@ def test_encodings_and_dates(tmp_path: Path) -> None:
         read(f"{tmp_path}/e.csv")
     day, _ = read(f"{written(tmp_path / 'd.csv', '24.12.2026')}?date=%d.%m.%Y", "Day")
     assert day == read(written(tmp_path / "e.csv", "2026-12-24"), "Day")[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "options", "number"),
+    [
+        ("1.234,50", "thousands=.&decimal=,", 1234.5),
+        ("-1 234", "thousands=space", -1234.0),
+        ("7", "decimal=,", 7.0),
+    ],
+)
+def test_signs_of_numbers(tmp_path: Path, cell: str, options: str, number: float) -> None:
+    text = f"x;{cell}\n" * 1000  # small, and large enough for a fast reader
+    for size in (1, 20):
+        place = f"{written(tmp_path / 'n.csv', text * size)}?delimiter=;&{options}"
+        assert read(place, "Sum")[0] == [("x", number)]
+    with pytest.raises(DDlogError, match="expected a number such as"):
+        read(f"{written(tmp_path / 'n.csv', 'x;1.23.4')}?delimiter=;&{options}", "Sum")
 
 
 def test_tables_with_other_columns(tmp_path: Path) -> None:

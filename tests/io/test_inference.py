@@ -51,6 +51,41 @@ def test_what_is_inferred_reads_the_files(
         assert [session.size(name) for name in ("Orders", "Customers", "Parts")] == [2, 2, 2]
 
 
+@pytest.mark.parametrize(
+    ("text", "types", "options"),
+    [
+        (
+            'Nr;Tag;Summe;Rest\r\n1;31.12.2026;"1.234,50";-\r\n2;01.02.2026;-3,5;7\r\n',
+            ["s64", "time::Date", "double", "Option<s64>"],
+            "delimiter=;&decimal=,&thousands=.&date=%d.%m.%Y&null=-",
+        ),
+        (
+            'nr,day,sum,note\n1,12/31/2026,"1,234.50",\n2,01/02/2026,NULL,NA\n3,1/2/2026,5,x\n',
+            ["s64", "time::Date", "Option<double>", "Option<string>"],
+            "thousands=,&date=%m/%d/%Y&null=NULL&null=",
+        ),
+        (
+            "nr,at,from,when\n1,2026-01-02 10:11:12,2026-01-02T10:11:12Z,x\n",
+            ["s64", "time::DateTime", "time::TzDateTime", "string"],
+            "",
+        ),
+        ("nr;at\n1;31.12.2026 10:11\n", ["s64", "time::DateTime"], "delimiter=;&date=%d.%m.%Y %H:%M"),
+        ("a;b;c\n01/02/2026;1,234;1.5\n", ["string", "string", "double"], "delimiter=;"),
+    ],
+)
+def test_how_cells_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, types: list[str], options: str
+) -> None:
+    (tmp_path / "f.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    found = inferred(capsys, f"{tmp_path}/f.csv")
+    assert re.findall(r"^    \w+: (.*?),?  //", found, re.MULTILINE) == types
+    (place,) = re.findall(r"--input '(.*?)'", found)
+    assert place.partition("?")[2].partition("&map=")[0] == options
+    with ddlog.compile(found).session() as session:
+        session.load(place)
+        assert session.size("F") == text.count("\n") - 1
+
+
 def test_keys_of_two_columns_and_repeated_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "pair.csv").write_text("a,b\n1,1\n1,2\n2,1\n")
     assert "primary key (row) (row.a, row.b)  // unique in 3 rows" in inferred(capsys, f"{tmp_path}/pair.csv")
