@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
@@ -24,35 +25,27 @@ def check_input(session: Session, options: StateOptions | None) -> None:
 
 def state_file(path: str, check: bool, export: str | None, compact: bool) -> None:
     """Checks, exports or compacts a state, or says what it holds. Raises DDlogError."""
-    if "://" in path or path.startswith("file:") or Path(path).is_dir():
-        _state_folder(path, check, export, compact)
-        return
-    from ..durability import reports
-
+    reports, outputs = _reports_of(path)
     if check:
         _tell(reports.checked(path))
     if export is not None:
-        from ..sessions.persistence.exporting import output_tables
-
-        _tell(reports.exported(path, export, output_tables))
+        _tell(reports.exported(path, export, *outputs))
     if compact:
         _tell(reports.compacted(path))
     if not (check or export is not None or compact):
         _tell(reports.described(path))
 
 
-def _state_folder(place: str, check: bool, export: str | None, compact: bool) -> None:
-    """The same for a state in a folder."""
-    from ..spark.state import reports
+def _reports_of(path: str) -> tuple[Any, Sequence[Any]]:
+    """The reports about a state in a folder or in a file, and what gives the outputs that a file has, too."""
+    if "://" in path or path.startswith("file:") or Path(path).is_dir():
+        from ..spark.state import reports as of_folder
 
-    if check:
-        _tell(reports.checked(place))
-    if export is not None:
-        _tell(reports.exported(place, export))
-    if compact:
-        _tell(reports.compacted(place))
-    if not (check or export is not None or compact):
-        _tell(reports.described(place))
+        return of_folder, ()
+    from ..durability import reports
+    from ..sessions.persistence.exporting import output_tables
+
+    return reports, (output_tables,)
 
 
 def _tell(lines: Iterable[str]) -> None:

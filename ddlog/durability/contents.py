@@ -81,6 +81,11 @@ def contents_of(store: Store, relations: set[int], after: int = 0) -> FileConten
     return Contents(found, rows)
 
 
+def count_of(contents: FileContents | FileHistory, stored: Stored, epoch: int) -> int:
+    """The number of rows that a file knows of a relation as of an epoch, each as often as it is there."""
+    return sum(int(weights_of(table).sum()) for table in contents.held(stored, epoch))
+
+
 def history_of(store: Store, relations: set[int], last: int) -> FileHistory:
     """What a store, open for reading, tells of the epochs up to one. Raises DDlogError if the state is not
     what was written."""

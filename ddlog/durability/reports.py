@@ -16,7 +16,7 @@ from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from ..io.filenames import file_name
 from .addition import added_up
 from .checkpoint import checkpoint, is_intact
-from .contents import FileContents, contents_of, fine
+from .contents import FileContents, contents_of, count_of, fine
 from .folding import fold
 from .forms import WEIGHT
 from .records import EpochSpan, Stored
@@ -42,11 +42,8 @@ def _described(store: Store) -> Iterator[str]:
     files = (f"{store.path}{end}" for end in ("", "-wal"))
     size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
     contents = contents_of(store, {each.id for each in store.relations})
-    rows = [
-        (each, int(sum(weights_of(table).sum() for table in current_tables(store, contents, each))))
-        for each in store.relations
-    ]
     spans, head = store.spans(), store.head
+    rows = [(each, count_of(contents, each, head.epoch)) for each in store.relations]
     first = min((span.first for span in fine(store, spans)), default=head.epoch + 1)
     yield from report(head.epoch, first, len(spans), size, store.program(), rows, head.applied)
     there = checkpoint(store)
@@ -57,11 +54,6 @@ def _described(store: Store) -> Iterator[str]:
                 continue
             held = f"{unit.title:.60}  {counted(unit.rows, 'row')}, {unit.bytes:,} bytes"
             yield f"    {held}, derived in {unit.seconds:.2f} s" if unit.seconds else f"    values of {held}"
-
-
-def current_tables(store: Store, contents: FileContents, stored: Stored) -> list[pa.Table]:
-    """The rows of a relation as of the last epoch, as tables in which each row is once."""
-    return added_up(stored, list(contents.held(stored, store.head.epoch)))
 
 
 def report(
@@ -142,30 +134,31 @@ def exported(
     DDlogError."""
     store = Store.open(path, read_only=True)
     try:
-        Path(directory).mkdir(parents=True, exist_ok=True)
         contents = contents_of(store, {each.id for each in store.relations})
         for stored in exported_relations(store.relations):
-            yield _written(_rows(store, contents, stored), directory, stored.name)
+            yield write_parquet(_rows(store, contents, stored), directory, stored.name)
         for name, table in others(store):
-            yield _written(table, directory, name)
-    except OSError as error:
-        raise DDlogError([CannotWrite(directory, error.strerror or str(error))]) from None
+            yield write_parquet(table, directory, name)
     finally:
         store.close()
 
 
-def _written(table: pa.Table, directory: str, relation: str) -> str:
-    """Writes the file of a relation, and returns its path."""
+def write_parquet(table: pa.Table, directory: str, relation: str) -> str:
+    """Writes the file of a relation, and returns its path. Raises DDlogError."""
     import pyarrow.parquet as pq
 
     target = Path(directory) / file_name(relation, ".parquet")
-    pq.write_table(table, target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, target)
+    except OSError as error:
+        raise DDlogError([CannotWrite(str(target), error.strerror or str(error))]) from None
     return str(target)
 
 
 def _rows(store: Store, contents: FileContents, stored: Stored) -> pa.Table:
     """The rows of a relation as of the last epoch. Raises DDlogError."""
-    tables = current_tables(store, contents, stored)
+    tables = added_up(stored, list(contents.held(stored, store.head.epoch)))
     if len(tables) > 1:
         raise DDlogError([NeedsProgram(str(store.path), stored.name)])
     return _repeated(tables[0]) if tables else schema_of(stored).empty_table()

@@ -231,7 +231,7 @@ def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
 def contents(folder: StateFolder) -> dict[tuple[int, str], int]:
     """The sum of all rows."""
     parts = [part for span in folder.manifest.spans for part in span.parts]
-    rows = ROWS.summed(ROWS.read(folder.files, parts))
+    rows = ROWS.sum(None, [ROWS.read(folder.files, parts)])
     return {(row["c0"], row["c1"]): row["w"] for row in rows.to_pylist()}
 
 

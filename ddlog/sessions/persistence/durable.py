@@ -13,12 +13,12 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ...durability.background import Background
-from ...durability.contents import FileContents, FileHistory, contents_of, history_of
+from ...durability.contents import FileContents, FileHistory, contents_of, count_of, history_of
 from ...durability.filelog import FileWriter
 from ...durability.folding import Folding
 from ...durability.forms import Rows
@@ -39,12 +39,13 @@ from .beginning import Beginning, Reading
 from .checkpoint_policy import BROKEN, CheckpointPolicy
 from .checkpointing import Checkpointing
 from .keptrelations import KeptRelations
-from .settling import count_of, rows_of, settle, settle_windows
+from .settling import rows_of, settle, settle_windows
 from .windowed import KeptWindows, kept_windows
 
 if TYPE_CHECKING:
     from ...core import Relation
     from ...engine.inprocess.runtime import InProcess
+    from ...engine.inprocess.sealing import SealedEpoch
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
@@ -239,7 +240,7 @@ class Durable(DurableState):
     def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> dict[int, Rows]:
         changes: dict[int, Rows] = {}
         inputs, outputs = sealed.inputs(), None
-        windows = self.kept.windows.changes(sealed)
+        windows = self.kept.windows.changes(cast("SealedEpoch", sealed))
         for name, stored in self.stored.items():
             if stored.role == "input":
                 found = inputs.get(name)

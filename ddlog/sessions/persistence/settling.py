@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ...durability.contents import count_of
 from ...durability.forms import Rows
 from ...durability.program import add_differences
-from ...durability.records import Stored
-from ...durability.sums import weights_of
 from ...engine.runtime import Coded
 from .beginning import Reading
 from .keptrelations import KeptRelations
@@ -54,8 +53,3 @@ def rows_of(coded: Coded) -> Rows:
 
 def _count(rows: Rows) -> int:
     return rows.length if rows.weights is None else int(rows.weights.sum())
-
-
-def count_of(contents: Reading, stored: Stored, epoch: int) -> int:
-    """The number of rows that the state knows of a relation."""
-    return sum(int(weights_of(table).sum()) for table in contents.held(stored, epoch))

@@ -9,23 +9,35 @@ when the program's text moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ... import core
 from ...engine.circuit import Circuit, NodeId
 from ...engine.circuit import Window as WindowNode
-from ...engine.inprocess.sealing import SealedEpoch
 from ...engine.integrals import shown
 from ...engine.remembering import forgetful_inputs, remembers
-from ...engine.runtime import Coded, Sealed
 from ...types import Type
 from .stored_changes import PASSED
 
 if TYPE_CHECKING:
     from ..program import Program
+
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class SealedWindows(Protocol[T_co]):
+    """An epoch that tells how windows changed in it."""
+
+    def remembered(self) -> Mapping[str, T_co]:
+        """How the contents of windows changed, by their names."""
+
+    def passed(self) -> Mapping[str, T_co]:
+        """The rows of inputs that came and were forgotten at once."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +60,10 @@ class KeptWindows:
         self.relations[name] = replace(like, name=name, columns=columns, kind=kind, key=None)
         self.roles[name] = role
 
-    def changes(self, sealed: Sealed) -> Mapping[str, Callable[[], Coded]]:
-        """What changes of the relations of the file in an epoch."""
+    def changes(self, sealed: SealedWindows[T]) -> Mapping[str, T]:
+        """What changes of the relations of the state in an epoch."""
         if not self.relations:
             return {}
-        assert isinstance(sealed, SealedEpoch)
         passed = {f"{name}{PASSED}": rows for name, rows in sealed.passed().items()}
         return {**sealed.remembered(), **passed}
 

@@ -15,16 +15,14 @@ from ...errors.state import NoState
 from .folder import StateFolder, newest, past_of
 from .manifest import FolderSpan, Manifest, RowFiles, StoredFile
 from .past import Piece, loose
-from .rows import FEW, RelationRows
+from .rows import FEW, FolderTable, RelationRows, negated
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from .files import Files
 
 SpanLike: TypeAlias = FolderSpan | Piece
-FolderTable: TypeAlias = "pa.Table | DataFrame"
 FolderHistory: TypeAlias = "History[SpanLike, FolderTable]"
 
 
@@ -53,75 +51,26 @@ class RowReader:
         found, taken = self.rows.get(stored.id), parts_of(some, stored)
         whole = sum(each.part.rows for each in taken if each.epochs is None)
         apart = [each for each in taken if each.epochs is not None]
-        return whole + sum(int(self._part(found, each).num_rows) for each in apart) if found else 0
+        return whole + sum(self._rows_of(found, each) for each in apart) if found else 0
+
+    def _rows_of(self, rows: RelationRows, apart: SignedPart) -> int:
+        return int(rows.read(self.files, [apart.part], apart.epochs).num_rows)
 
     def sum_of(self, taken: Sequence[SignedPart], apart: bool = True) -> FolderTable:
-        """The sum of rows of one relation: columns c0, c1, … and `w`. `apart`: no part has a row twice.
-        Raises OSError and ValueError."""
-        rows = self.rows[taken[0].part.relation]
-        once = apart and len(taken) == 1 and taken[0].sign > 0
-        if sum(each.part.rows for each in taken) <= FEW or self.spark is None:
-            read = self._table(rows, taken)
-            return read if once else rows.summed(read)
-        frame = self._frame(self.spark, rows, taken)
-        return frame if once else rows.summed_frame(self.spark, frame)
-
-    def plus(self, rows: RelationRows, some: Sequence[FolderTable]) -> FolderTable | None:
-        """The sum of sums of a relation; None: there are none."""
-        import pyarrow as pa
-
-        if len(some) < 2:
-            return some[0] if some else None
-        tables = [each for each in some if isinstance(each, pa.Table)]
-        if len(tables) == len(some):
-            return rows.summed(pa.concat_tables(tables).combine_chunks())
-        assert self.spark is not None
-        first, *others = (
-            self.spark.createDataFrame(each) if isinstance(each, pa.Table) else each for each in some
-        )
-        for frame in others:
-            first = first.unionAll(frame)
-        return rows.summed_frame(self.spark, first)
-
-    def _table(self, rows: RelationRows, taken: Sequence[SignedPart]) -> pa.Table:
-        import pyarrow as pa
-
-        plain = [each.part for each in taken if each.sign > 0 and each.epochs is None]
-        found = [rows.read(self.files, plain)]
-        for each in taken:
-            if each.sign < 0 or each.epochs is not None:
-                found.append(self._part(rows, each))
-        return pa.concat_tables(found).combine_chunks()
-
-    def _part(self, rows: RelationRows, taken: SignedPart) -> pa.Table:
-        if taken.epochs is None:
-            found = rows.read(self.files, [taken.part])
-        else:
-            found = rows.of_epochs(self.files, [taken.part], *taken.epochs)
-        return found if taken.sign > 0 else negated(found)
-
-    def _frame(self, spark: SparkSession, rows: RelationRows, taken: Sequence[SignedPart]) -> DataFrame:
+        """The sum of rows of one relation. `apart`: no part has a row twice. Raises OSError, ValueError."""
         alike: dict[tuple[int, tuple[int, int] | None], list[RowFiles]] = {}
         for each in taken:
             alike.setdefault((each.sign, each.epochs), []).append(each.part)
-        found: DataFrame | None = None
+        rows, found = self.rows[taken[0].part.relation], list[FolderTable]()
+        spark = self.spark if sum(each.part.rows for each in taken) > FEW else None
         for (sign, epochs), parts in alike.items():
-            frame = rows.read_frame(spark, self.files, parts, epochs)
-            frame = negated(frame) if sign < 0 else frame
-            found = frame if found is None else found.unionAll(frame)
-        assert found is not None
-        return found
-
-
-def negated(rows: FolderTable) -> FolderTable:
-    """Rows with the opposite weights."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not isinstance(rows, pa.Table):
-        return rows.selectExpr(*rows.columns[:-1], "-w AS w")
-    at = rows.num_columns - 1
-    return rows.set_column(at, rows.field(at), pc.negate(rows.column(at)))
+            if spark is None:
+                read: FolderTable = rows.read(self.files, parts, epochs)
+            else:
+                read = rows.read_frame(spark, self.files, parts, epochs)
+            found.append(negated(read) if sign < 0 else read)
+        once = apart and len(taken) == 1 and taken[0].sign > 0
+        return found[0] if once else rows.sum(spark, found)
 
 
 def history_of(manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> FolderHistory:

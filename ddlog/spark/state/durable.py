@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...durability.history import Contents, Told, cuts
 from ...durability.inputs import PAST
@@ -37,7 +37,7 @@ from ...sessions.transactions.durable_state import DurableState, SeedSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
-from .contents import FolderHistory, FolderTable, RowReader, SpanLike, files_of, history_of, latest, parts_of
+from .contents import FolderHistory, RowReader, SpanLike, files_of, history_of, latest, parts_of
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
@@ -45,12 +45,8 @@ from .log import Flushing, FolderChanges, FolderWriter
 from .manifest import FolderSpan, RowFiles
 from .migrating import Conversion, Migrating
 from .opening import open_folder
-from .rows import RelationRows, check_files
+from .rows import FolderTable, RelationRows, check_files
 from .stored import stored_rows
-from .windows import changes as changes_of_windows
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_durable(
@@ -183,7 +179,7 @@ class FolderDurable(DurableState):
         self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]
     ) -> list[tuple[RelationRows, Table]]:
         assert isinstance(sealed, SealedEpoch)
-        inputs, windows = sealed.input_tables(), changes_of_windows(self._windows, sealed)
+        inputs, windows = sealed.input_tables(), self._windows.changes(sealed)
         changes: list[tuple[RelationRows, Table]] = []
         for name, stored in self.stored.items():
             if stored.role == "input":
@@ -310,7 +306,8 @@ class FolderDurable(DurableState):
         if parts and not self.read_only:
             try:
                 written = [rows.write(self.folder.files, draft.folder, table) for rows, table in parts]
-                self.folder.add(self.epoch, written, self._program, self._stored)
+                added = FolderSpan(self.epoch, self.epoch, "added", tuple(written))
+                self.folder.extend([added], self._program, self._stored)
             except OSError as error:
                 self.folder.discard(draft)
                 raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
@@ -423,5 +420,6 @@ class FolderRows(StoredChanges[FolderTable]):
         found: dict[str, FolderTable | None] = {}
         for name, stored, epochs in window_contents(self._windows, self.names, epoch):
             parts = [rows for each in epochs for rows in self.told.held(stored, each)]
-            found[name] = self._reading.plus(self._reading.rows[stored.id], parts)
+            several, rows = len(parts) > 1, self._reading.rows[stored.id]
+            found[name] = rows.sum(self._reading.spark, parts) if several else next(iter(parts), None)
         return found

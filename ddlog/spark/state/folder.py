@@ -20,7 +20,7 @@ from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NoState, NotAState, NotKeptOnDisk, ReadOnlyState, StateDamaged
 from .files import Files
-from .manifest import FolderSpan, Manifest, RowFiles, StoredFile, check_chain, number_of, unpacked
+from .manifest import FolderSpan, Manifest, StoredFile, check_chain, number_of, unpacked
 from .past import Piece
 from .past import unpacked as unpacked_past
 from .rows import check_files
@@ -142,23 +142,13 @@ class StateFolder:
     def extend(
         self, spans: Sequence[FolderSpan], program: Mapping[str, str], relations: Sequence[Stored]
     ) -> None:
-        """Adds the changes of epochs as the last ones. Raises OSError and DDlogError; then the state is as
-        before."""
+        """Adds the changes of epochs as the last ones, or to what relations hold as of the last. Raises
+        OSError and DDlogError; then the state is as before."""
         with self.lock:
             self.publish(replace(
                 self.manifest, epoch=spans[-1].last, program=dict(program), relations=tuple(relations),
                 spans=(*self.manifest.spans, *spans),
             ))  # fmt: skip
-
-    def add(
-        self, epoch: int, parts: Sequence[RowFiles], program: Mapping[str, str], relations: Sequence[Stored]
-    ) -> None:
-        """Adds to what relations hold as of the last epoch. Raises OSError and DDlogError."""
-        with self.lock:
-            spans = (*self.manifest.spans, FolderSpan(epoch, epoch, "added", tuple(parts)))
-            self.publish(
-                replace(self.manifest, program=dict(program), relations=tuple(relations), spans=spans)
-            )
 
     def publish(self, manifest: Manifest) -> None:
         """Makes a manifest the state. Raises OSError and DDlogError; then the state is as before."""

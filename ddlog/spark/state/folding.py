@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...errors.diagnostics import DDlogError
+from .contents import RowReader, SignedPart
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles, StoredFile
 from .past import Piece, grown, joined, loose, packed
@@ -145,14 +146,11 @@ class Folding:
         return self._written(f"{folder}/past.json", packed(pieces))
 
     def _summed(self, rows: RelationRows, parts: Sequence[RowFiles], folder: str) -> RowFiles:
-        files = self._folder.files
-        if sum(part.rows for part in parts) <= FEW:
-            return rows.write(files, folder, rows.summed(rows.read(files, parts)))
-        assert self._spark is not None
-        spark = self._spark.newSession()
-        return rows.write_counted(
-            files, folder, rows.summed_frame(spark, rows.read_frame(spark, files, parts)), spark
-        )
+        many = self._spark is not None and sum(part.rows for part in parts) > FEW
+        spark = self._spark.newSession() if self._spark is not None and many else None
+        reader = RowReader({rows.id: rows}, self._folder.files, spark)
+        found = reader.sum_of([SignedPart(part) for part in parts], apart=False)
+        return rows.keep(self._folder.files, folder, found, spark)
 
     def _id_files(self, spans: Sequence[FolderSpan], folder: str) -> tuple[StoredFile, ...]:
         ids = list(applied(self._folder, spans))

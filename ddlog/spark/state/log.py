@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ class FolderWriter:
                     continue
                 if not drafts:
                     drafts.append(self._folder.draft())
-                with _Holding(rows):
+                with _holding(rows):
                     parts.append(rows.write_frame(
                         self._folder.files, drafts[0].folder, table.frame.select(*columns), table.rows,
                         table.least, self._spark,
@@ -146,8 +147,8 @@ class FolderWriter:
             drafts.append(draft)
             for some in together.values():
                 rows = some[0][0]
-                with _Holding(rows):
-                    whole = rows.added_up([table for _, table in some])
+                with _holding(rows):
+                    whole = some[0][1] if len(some) == 1 else rows.sum(None, [table for _, table in some])
                     if whole.num_rows:
                         parts.append(rows.write(self._folder.files, draft.folder, whole))
         ids = [id for each in group for id in each.ids]
@@ -192,15 +193,10 @@ class Flushing:
             self._flush()
 
 
-class _Holding:
-    """Turns values that no file can hold into DDlogErrors."""
-
-    def __init__(self, rows: RelationRows) -> None:
-        self._rows = rows
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, ValueError):
-            raise DDlogError([ValueNotKept(self._rows.name, str(error))]) from None
+@contextmanager
+def _holding(rows: RelationRows) -> Iterator[None]:
+    """Turns values that no file can hold inside into DDlogErrors."""
+    try:
+        yield
+    except ValueError as error:
+        raise DDlogError([ValueNotKept(rows.name, str(error))]) from None

@@ -142,36 +142,25 @@ def _manifest(read: Mapping[str, Any]) -> Manifest:
         Stored(**{**each, "columns": tuple(map(tuple, each["columns"])), "types": tuple(each["types"])})
         for each in read["relations"]
     )
-    past = read.get("past")
-    return Manifest(
-        read["number"],
-        read["epoch"],
-        read["program"],
-        relations,
-        tuple(map(_span, read["spans"])),
-        None if past is None else _file(past),
-        read.get("migrated", 0),
-    )
+    past, spans = read.get("past"), tuple(map(_span, read["spans"]))
+    named = None if past is None else _file(past)
+    number, epoch, migrated = read["number"], read["epoch"], read.get("migrated", 0)
+    return Manifest(number, epoch, read["program"], relations, spans, named, migrated)
 
 
 def _span(read: Mapping[str, Any]) -> FolderSpan:
-    return FolderSpan(
-        read["first"],
-        read["last"],
-        read["kind"],
-        parts_of(read["parts"]),
-        tuple(read["ids"]),
-        _files(read["id_files"]),
-        read.get("folded", True),  # version 1 does not say
-        read.get("time", 0),
-    )
+    first = {"folded": True, "time": 0}  # version 1 does not say
+    found = {
+        "parts": parts_of(read["parts"]),
+        "ids": tuple(read["ids"]),
+        "id_files": _files(read["id_files"]),
+    }
+    return FolderSpan(**{**first, **read, **found})
 
 
 def parts_of(read: Any) -> tuple[RowFiles, ...]:
     """Parts as JSON has them. Raises KeyError and TypeError."""
-    return tuple(
-        RowFiles(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read
-    )
+    return tuple(RowFiles(**{**each, "files": _files(each["files"])}) for each in read)
 
 
 def _files(read: Any) -> tuple[StoredFile, ...]:

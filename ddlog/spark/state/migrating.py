@@ -27,10 +27,10 @@ from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
-from .contents import FolderTable, RowReader, SignedPart, SpanLike, negated, parts_of
+from .contents import RowReader, SignedPart, SpanLike, parts_of
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles
-from .rows import RelationRows
+from .rows import FolderTable, RelationRows, negated
 from .stored import defined, stored_rows, stored_types, unclear
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class Migrating:
             held = reading.sum_of(list(map(SignedPart, taken)), apart=False)
             changed = held = _once(held) if is_set else held
             if is_set and before is not None:
-                changed = reading.plus(of.after, [held, negated(before)])
+                changed = of.after.sum(self._spark, [held, negated(before)])
             before = held
             written = self._stored(of.after, changed)
             if written.rows:
@@ -279,8 +279,7 @@ class Migrating:
 
         if isinstance(held, pa.Table):
             return self._written(rows, [held] if held.num_rows else [])
-        place = self._place(folder or self._draft)
-        return rows.write_counted(self._files, place, held, self._spark)
+        return rows.keep(self._files, self._place(folder or self._draft), held, self._spark)
 
     def _place(self, folder: str) -> str:
         """A new folder."""

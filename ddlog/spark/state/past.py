@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...durability.chains import following
 from .manifest import FolderSpan, RowFiles, StoredFile, parts_of
-from .rows import FEW, check_files, with_epochs
+from .rows import FEW, check_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,8 +77,7 @@ def unpacked(data: bytes) -> tuple[Piece, ...]:
     """The history that a file names. Raises ValueError, KeyError and TypeError."""
     read: Any = json.loads(data)
     return tuple(
-        Piece(each["first"], each["last"], each["apart"], parts_of(each["parts"]), tuple(each["times"]))
-        for each in read
+        Piece(**{**each, "parts": parts_of(each["parts"]), "times": tuple(each["times"])}) for each in read
     )
 
 
@@ -142,17 +141,11 @@ def joined(files: Files, rows: Mapping[int, RelationRows], group: Sequence[Piece
     for piece in group:
         for part in piece.parts:
             if part.relation in rows and part.rows:
-                tables.setdefault(part.relation, []).append(_with_epochs(files, rows, piece, part))
+                tables.setdefault(part.relation, []).append(
+                    rows[part.relation].read_epochs(files, part, piece.last)
+                )
     parts = tuple(
         rows[id].write(files, folder, pa.concat_tables(some).combine_chunks()) for id, some in tables.items()
     )
     times = tuple(time for piece in group for time in piece.times)
     return Piece(group[0].first, group[-1].last, True, parts, times)
-
-
-def _with_epochs(files: Files, rows: Mapping[int, RelationRows], piece: Piece, part: RowFiles) -> pa.Table:
-    """The rows of a part, with their epochs."""
-    if piece.apart:
-        return rows[part.relation].read_epochs(files, [part])
-    found = rows[part.relation].read(files, [part])
-    return with_epochs(found, [piece.last] * found.num_rows)

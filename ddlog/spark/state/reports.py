@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...durability.history import cuts
 from ...durability.records import Stored
-from ...durability.reports import exported_relations, report
+from ...durability.reports import exported_relations, report, write_parquet
 from ...durability.typetexts import types_of
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
@@ -212,20 +212,8 @@ def _exported(folder: StateFolder, stored: Stored, directory: str) -> str:
         return name if local is None else f"{Path(directory) / file_name(stored.name)}"
     found = rows.read(folder.files, parts)
     if len(parts) > 1:
-        found = rows.summed(found)
-    target = Path(directory) / file_name(stored.name, ".parquet")
-    try:
-        _write(_table(rows, stored, found), target)
-    except OSError as error:
-        raise DDlogError([CannotWrite(str(target), error.strerror or str(error))]) from None
-    return f"{target}"
-
-
-def _write(table: pa.Table, target: Path) -> None:
-    import pyarrow.parquet as pq
-
-    target.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, target)
+        found = rows.sum(None, [found])
+    return write_parquet(_table(rows, stored, found), directory, stored.name)
 
 
 def _table(rows: RelationRows, stored: Stored, found: pa.Table) -> pa.Table:
@@ -246,7 +234,7 @@ def _written(
     relation, codec = stored_relation(folder.root, stored), SparkCodec(types_of(stored)[1])
     frame = rows.read_frame(spark, folder.files, parts)
     if len(parts) > 1:
-        frame = rows.summed_frame(spark, frame)
+        frame = rows.sum(spark, [frame])
     named = ", ".join(
         f"{column} AS {quoted(each.name)}"
         for column, each in zip(rows.columns, relation.columns, strict=True)

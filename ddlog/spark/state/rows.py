@@ -11,7 +11,8 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ...core import Relation
 from ...engine.schema import Schema
@@ -29,6 +30,9 @@ from .manifest import RowFiles, StoredFile
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+FolderTable: TypeAlias = "pa.Table | DataFrame"
+"""Rows of a relation, on the driver or on the executors: columns c0, c1, … and `w`."""
 
 WEIGHT: Final = "$weight"
 
@@ -79,24 +83,47 @@ class RelationRows:
         sums = checksums(spark, files, made)
         return RowFiles(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
 
-    def write_counted(self, files: Files, folder: str, frame: DataFrame, spark: SparkSession) -> RowFiles:
-        """The same of rows whose number is not known. Raises OSError, and what Spark raises."""
-        written = self.write_frame(files, folder, frame, 0, 0, spark)
+    def keep(self, files: Files, folder: str, rows: FolderTable, spark: SparkSession | None) -> RowFiles:
+        """Writes rows from where they are. Raises OSError, and what Spark raises."""
+        import pyarrow as pa
+
+        if isinstance(rows, pa.Table):
+            return self.write(files, folder, rows)
+        assert spark is not None
+        written = self.write_frame(files, folder, rows, 0, 0, spark)
         (found,) = self.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
         return RowFiles(self.id, int(found[0]), int(found[1] or 0), written.files)
 
     # ------------------------------------------------------------- reading
 
-    def read(self, files: Files, parts: Iterable[RowFiles]) -> pa.Table:
-        """The rows of some parts on the driver, one after another. Raises OSError."""
+    def read(
+        self, files: Files, parts: Iterable[RowFiles], epochs: tuple[int, int] | None = None
+    ) -> pa.Table:
+        """The rows of some parts on the driver, one after another; only those of the `epochs` between two, if
+        the rows say them. Raises OSError."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = [arrow_schema(self._codec, self.schema).empty_table()]
+        for each in (each for part in parts for each in part.files):
+            rows = table_in(files, each)
+            if epochs is not None:
+                of = rows.column(EPOCH)
+                rows = rows.filter(pc.and_(pc.greater_equal(of, epochs[0]), pc.less_equal(of, epochs[1])))
+            found.append(self.taken(rows))
+        return pa.concat_tables(found).combine_chunks()
+
+    def read_epochs(self, files: Files, part: RowFiles, last: int) -> pa.Table:
+        """The rows of a part with the column `$epoch`: that of rows that do not say theirs is `last`. Raises
+        OSError."""
         import pyarrow as pa
 
-        wanted = arrow_schema(self._codec, self.schema)
-        found = [wanted.empty_table()]
-        for part in parts:
-            for each in part.files:
-                found.append(self.taken(table_in(files, each)))
-        return pa.concat_tables(found).combine_chunks()
+        found, field = list["pa.Table"](), pa.field(EPOCH, pa.int64(), nullable=False)
+        for rows in (table_in(files, each) for each in part.files):
+            known = EPOCH in rows.column_names
+            epochs = rows.column(EPOCH) if known else pa.array([last] * rows.num_rows, pa.int64())
+            found.append(self.taken(rows).append_column(field, epochs))
+        return pa.concat_tables(found)
 
     def taken(self, rows: pa.Table) -> pa.Table:
         """Rows of a file as columns c0, c1, … and `w`."""
@@ -106,25 +133,6 @@ class RelationRows:
         columns = [rows.column(k).combine_chunks() for k in range(len(wanted))]
         plain = [c if c.type == f.type else c.cast(f.type) for c, f in zip(columns, wanted, strict=True)]
         return pa.Table.from_arrays(plain, schema=wanted)
-
-    def read_epochs(self, files: Files, parts: Iterable[RowFiles]) -> pa.Table:
-        """The same of parts whose rows say their epochs, with the column `$epoch`. Raises OSError."""
-        import pyarrow as pa
-
-        found = [with_epochs(arrow_schema(self._codec, self.schema).empty_table(), [])]
-        for each in (each for part in parts for each in part.files):
-            rows = table_in(files, each)
-            found.append(with_epochs(self.taken(rows), rows.column(EPOCH)))
-        return pa.concat_tables(found).combine_chunks()
-
-    def of_epochs(self, files: Files, parts: Iterable[RowFiles], first: int, last: int) -> pa.Table:
-        """The rows of some epochs, of such parts: columns c0, c1, … and `w`. Raises OSError."""
-        import pyarrow.compute as pc
-
-        rows = self.read_epochs(files, parts)
-        epochs = rows.column(EPOCH)
-        wanted = pc.and_(pc.greater_equal(epochs, first), pc.less_equal(epochs, last))
-        return rows.filter(wanted).drop_columns([EPOCH]).combine_chunks()
 
     def read_frame(
         self,
@@ -145,33 +153,33 @@ class RelationRows:
         renamed = zip([*self._shown, WEIGHT], [*self.columns, "w"], strict=True)
         return frame.selectExpr(*(f"{quoted(old)} AS {new}" for old, new in renamed))
 
-    def summed(self, rows: pa.Table) -> pa.Table:
-        """The rows, each once, with the sum of its weights. Raises ValueError."""
+    def sum(self, spark: SparkSession | None, some: Sequence[FolderTable]) -> FolderTable:
+        """The rows of tables and frames, each once, with the sum of its weights. Raises ValueError."""
         import pyarrow as pa
 
-        columns = self.decoded(rows)
-        values = list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
-        first: dict[object, int] = {}
-        sums: dict[object, int] = {}
-        for place, (row, weight) in enumerate(zip(values, rows.column("w").to_pylist(), strict=True)):
-            first.setdefault(row, place)
-            sums[row] = sums.get(row, 0) + weight
-        kept = [row for row, weight in sums.items() if weight]
-        found = rows.take(pa.array([first[row] for row in kept], pa.int64()))
-        return found.set_column(
-            len(columns), rows.schema.field("w"), pa.array([sums[r] for r in kept], pa.int64())
-        )
+        tables = [each for each in some if isinstance(each, pa.Table)]
+        if len(tables) == len(some):
+            return self._netted(tables)
+        assert spark is not None
+        frames = [spark.createDataFrame(each) if isinstance(each, pa.Table) else each for each in some]
+        frame = reduce(lambda one, other: one.unionAll(other), frames)
+        view = f"ddlog_state_{self.id}_{id(frame)}"
+        frame.createOrReplaceTempView(view)
+        try:
+            return spark.sql(str(consolidated(self.columns, view)))
+        finally:
+            spark.catalog.dropTempView(view)
 
-    def added_up(self, tables: Sequence[pa.Table]) -> pa.Table:
-        """The rows of some tables of which each has no row twice, each once, with the sum of its weights.
-        Raises ValueError."""
+    def _netted(self, tables: Sequence[pa.Table]) -> pa.Table:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        if len(tables) == 1:
-            return tables[0]
         wanted = arrow_schema(self._codec, self.schema)
         whole = pa.concat_tables([table.cast(wanted) for table in tables]).combine_chunks()
-        return netted(self._codec, self.schema, whole, False) if self.schema else self.summed(whole)
+        if self.schema:
+            return netted(self._codec, self.schema, whole, False)
+        total = pc.sum(whole.column("w")).as_py() or 0
+        return pa.table({"w": [total] if total else []}, wanted)
 
     def encoded(self, signed: Sequence[tuple[Sequence[Any], int]]) -> pa.Table:
         """Rows of values with weights, as rows of the driver. Raises ValueError."""
@@ -186,9 +194,7 @@ class RelationRows:
         """The columns of rows as values. Raises ValueError."""
         return [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
 
-    def difference(
-        self, spark: SparkSession, held: DataFrame, known: pa.Table | DataFrame | None
-    ) -> pa.Table:
+    def difference(self, spark: SparkSession, held: DataFrame, known: FolderTable | None) -> pa.Table:
         """What a relation of a session holds beyond some rows, with weights; on the driver."""
         import pyarrow as pa
 
@@ -196,22 +202,22 @@ class RelationRows:
         frame = (
             held.toDF(*self.columns, "w") if counted else held.toDF(*self.columns).selectExpr("*", "1L AS w")
         )
-        if known is not None:
-            before = spark.createDataFrame(known) if isinstance(known, pa.Table) else known
-            frame = frame.unionAll(before.selectExpr(*self.columns, "-w AS w"))
-        found = self.summed_frame(spark, frame).toArrow()
+        change = [frame] if known is None else [frame, negated(known)]
+        found = cast("DataFrame", self.sum(spark, change)).toArrow()
         wanted = arrow_schema(self._codec, self.schema)
         columns = [c.combine_chunks().cast(f.type) for c, f in zip(found.columns, wanted, strict=True)]
         return pa.Table.from_arrays(columns, schema=wanted)
 
-    def summed_frame(self, spark: SparkSession, frame: DataFrame) -> DataFrame:
-        """The same of a frame."""
-        view = f"ddlog_state_{self.id}_{id(frame)}"
-        frame.createOrReplaceTempView(view)
-        try:
-            return spark.sql(str(consolidated(self.columns, view)))
-        finally:
-            spark.catalog.dropTempView(view)
+
+def negated(rows: FolderTable) -> FolderTable:
+    """Rows with the opposite weights."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(rows, pa.Table):
+        return rows.selectExpr(*rows.columns[:-1], "-w AS w")
+    at = rows.num_columns - 1
+    return rows.set_column(at, rows.field(at), pc.negate(rows.column(at)))
 
 
 def table_in(files: Files, stored: StoredFile) -> pa.Table:
@@ -223,14 +229,6 @@ def table_in(files: Files, stored: StoredFile) -> pa.Table:
         return checked(lambda: pq.read_table(data))
     except ValueError as error:
         raise DDlogError([StateDamaged(files.root, f"{stored.name}: {error}", "")]) from None
-
-
-def with_epochs(rows: pa.Table, epochs: Any) -> pa.Table:
-    """Rows with their epochs: an Arrow array, or integers."""
-    import pyarrow as pa
-
-    given = epochs if isinstance(epochs, pa.ChunkedArray) else pa.array(epochs, pa.int64())
-    return rows.append_column(pa.field(EPOCH, pa.int64(), nullable=False), given)
 
 
 def _unique(columns: Sequence[str]) -> list[str]:
