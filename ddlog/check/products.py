@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import core, errors
+from ..core.clauses import named
 from ..lowering.rulebody import conjuncts
 from .dependencies import Dependencies, equalities, variables
 from .marked import written_in
@@ -58,12 +59,12 @@ def _in_body(
     for clause in body:
         if isinstance(clause, core.GroupBy) or (isinstance(clause, core.Atom) and not clause.negated):
             if _may_stand_alone(clause, tables, constant):
-                given |= _bound(clause)
+                given |= set(named(clause))
             else:
                 terms.append(clause)
     if len(terms) < 2:
         return
-    related = _Related(body, [*_choosing(body), *read], [_bound(term) for term in terms])
+    related = _Related(body, [*_choosing(body), *read], [set(named(term)) for term in terms])
     reached = max(_starts(related, given), key=lambda each: len(each.terms))
     for other in range(len(terms)):
         if other not in reached.terms:
@@ -89,7 +90,7 @@ def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant:
     constant."""
     if isinstance(term, core.GroupBy):
         return not term.keys
-    return term.relation in tables or not constant.isdisjoint(_bound(term))
+    return term.relation in tables or not constant.isdisjoint(set(named(term)))
 
 
 class _Related:
@@ -182,7 +183,7 @@ def _choosing(body: Sequence[core.Clause]) -> Iterator[set[str]]:
     for clause in body:
         match clause:
             case core.Atom(negated=True):
-                yield _bound(clause)
+                yield set(named(clause))
             case core.Let(_, value) | core.Unnest(_, value):
                 yield variables(value)
             case core.Guard(condition):
@@ -211,11 +212,6 @@ def _parts(left: core.Expr, right: core.Expr) -> Iterator[_Sides]:
                 yield from _parts(one, other)
         case _:
             yield left, right
-
-
-def _bound(term: core.Atom | core.GroupBy) -> set[str]:
-    names = (*term.keys, term.name) if isinstance(term, core.GroupBy) else term.columns
-    return {name for name in names if name is not None}
 
 
 def _text(term: core.Atom | core.GroupBy) -> str:

@@ -56,40 +56,37 @@ def records(text: str, shape: RowShape) -> Iterator[Record]:
     """The rows of a text. Raises CellFault at a quote that does not end."""
     for _ in range(shape.skip):
         text = text.partition("\n")[2]
-    first = 1 + shape.skip
-    if shape.quote and shape.quote in text:
-        return quoted_records(text, shape.separator, shape.keep_empty, shape.quote, first)
-    return plain_records(text, shape.separator, shape.keep_empty, first)
+    return (_quoted_records if shape.quote and shape.quote in text else _plain_records)(text, shape)
 
 
-def plain_records(text: str, separator: str, keep_empty: bool, first: int = 1) -> Iterator[Record]:
-    """The lines of a text without quotes, counted from `first`. Empty lines are records only if
-    `keep_empty`."""
+def _plain_records(text: str, shape: RowShape) -> Iterator[Record]:
+    """The lines of a text without quotes."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    for number, line in enumerate(lines, first):
+    for number, line in enumerate(lines, 1 + shape.skip):
         line = line.removesuffix("\r")
-        if line or keep_empty:
-            yield Record(number, line, line.split(separator), None, separator)
+        if line or shape.keep_empty:
+            yield _plain_record(number, line, shape)
 
 
-def quoted_records(
-    text: str, separator: str, keep_empty: bool, quote: str = '"', first: int = 1
-) -> Iterator[Record]:
-    """The records of a text in which a cell may be quoted. Empty lines are records only if `keep_empty`.
-    Raises CellFault at a quote that does not end."""
-    position, line = 0, first
+def _plain_record(number: int, line: str, shape: RowShape) -> Record:
+    return Record(number, line, line.split(shape.separator), None, shape.separator)
+
+
+def _quoted_records(text: str, shape: RowShape) -> Iterator[Record]:
+    """The records of a text in which a cell may be quoted. Raises CellFault at a quote that does not end."""
+    position, line = 0, 1 + shape.skip
     while position < len(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        if quote not in text[position:end]:
+        if shape.quote not in text[position:end]:
             plain = text[position:end].removesuffix("\r")
-            if plain or keep_empty:
-                yield Record(line, plain, plain.split(separator), None, separator)
+            if plain or shape.keep_empty:
+                yield _plain_record(line, plain, shape)
             position, line = end + 1, line + 1
             continue
-        record, position = _quoted_record(text, position, line, separator, quote)
+        record, position = _quoted_record(text, position, line, shape.separator, shape.quote)
         yield record
         line += text.count("\n", position - 1, position) + sum(cell.count("\n") for cell in record.cells)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core import Column, Relation
 from ...io.columns import ColumnData, Columns, integer_bounds
-from ...io.delimited import Record, plain_records, quoted_records
+from ...io.delimited import Record, RowShape, records
 from ...io.delimitedfiles import LARGE
 from ...io.faults import CellFault, gathered_faults
 from ...io.utf8 import decode
@@ -93,9 +93,8 @@ def _by_arrow(
     from ...io.arrowcsv import TextLayout, read_delimited
 
     first = data[start : data.find(b"\n", start) + 1 or len(data)].decode("utf-8", "replace")
-    records = quoted_records if form.quoted else plain_records
     try:
-        width = len(next(iter(records(first, form.delimiter, True))).cells)
+        width = len(next(records(first, form.shape)).cells)
     except (StopIteration, CellFault):
         return None
     needed = max(form.places) + 1
@@ -167,17 +166,15 @@ def _read_lines(
 
 
 def _records(text: str, form: FileForm, relation: Relation) -> Iterator[Record]:
-    if form.quoted and '"' in text:
-        return quoted_records(text, form.delimiter, True)
     if not form.quoted and "," in form.delimiter and any(sign in text for sign in "[("):
         has_branches = any(isinstance(column.type, User) for column in relation.columns)
         return _bracketed_records(text, form.delimiter, *(("[(", "])") if has_branches else "[]"))
-    return plain_records(text, form.delimiter, True)
+    return records(text, form.shape)
 
 
 def _bracketed_records(text: str, delimiter: str, opening: str, closing: str) -> Iterator[Record]:
     """The lines of a text. A delimiter between brackets separates no cells."""
-    for record in plain_records(text, delimiter, True):
+    for record in records(text, RowShape(delimiter, keep_empty=True)):
         cells: list[str] = []
         starts, depth = [1], 0
         for part in record.cells:

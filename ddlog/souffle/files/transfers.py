@@ -10,6 +10,7 @@ from ...errors import souffle as errors
 from ...errors.diagnostics import DDlogError
 from ...errors.nearest import nearest
 from ...errors.source import Span
+from ...io.delimited import RowShape
 from ...types import TypeDef
 
 _MEDIA = {
@@ -72,6 +73,11 @@ class FileForm:
     places: tuple[int, ...]
     columns: tuple[str, ...]
     objects: bool
+
+    @property
+    def shape(self) -> RowShape:
+        """The shape of delimited rows."""
+        return RowShape(self.delimiter, '"' if self.quoted else "", keep_empty=True)
 
 
 def form_of(
