@@ -67,7 +67,7 @@ class Running(Operators[B], Protocol[B]):
 
 
 @dataclass(frozen=True)
-class Beginning(Generic[B]):
+class FirstEpoch(Generic[B]):
     """What the first epoch does where the state of some nodes is there before it: the nodes that it walks,
     and what other nodes hold, as their changes."""
 
@@ -103,7 +103,7 @@ class Epochs(Generic[G, B]):
         self._readers = readers(circuit)
         self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
         self.committed = 0
-        self.beginning: Beginning[B] | None = None
+        self.beginning: FirstEpoch[B] | None = None
         self.given: dict[NodeId, B] = {}
         """The changes of nodes in the first epoch that do not follow from those of their sources."""
         self.times: dict[NodeId, float] = {}

@@ -33,7 +33,7 @@ from .circuit import (
     Term,
     Variable,
 )
-from .node import Unary
+from .node import SingleSource
 from .operators.join import keeps_valuations
 from .schema import Schema
 from .time import Lattice
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Gate(Unary):
+class Gate(SingleSource):
     """Lets the changes of the rounds pass in which there is a flag, a row without columns, and those of round
     0. `component` is that of the loop."""
 

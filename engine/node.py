@@ -106,7 +106,7 @@ class Stateful(Node):
         """The value in an epoch, and the memory for the next one; the first memory is None."""
 
 
-class Unary(Node):
+class SingleSource(Node):
     """An operator of one source, with the columns of that source."""
 
     __slots__ = ()

@@ -46,7 +46,7 @@ B = TypeVar("B")
 B_co = TypeVar("B_co", covariant=True)
 
 
-class Nested(Protocol[B_co]):
+class NestedEpoch(Protocol[B_co]):
     """One epoch of a fixpoint."""
 
     def next_iteration(self) -> int | None:
@@ -121,7 +121,7 @@ class Operators(Protocol[B]):
         """The change of an operator of windows, for that of its source. A DeltaLate gives the rows that come
         late, minus those of the epoch before."""
 
-    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, B]) -> Nested[B]:
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, B]) -> NestedEpoch[B]:
         """Begins an epoch of a fixpoint, given the changes of the nodes that it imports."""
 
     def keep(self, at: int, change: B) -> None:
@@ -292,7 +292,7 @@ class _Walk(Generic[B]):
         meter.inside = inside
         return found
 
-    def _times(self, node: Fixpoint, nested: Nested[B]) -> Iterator[int]:
+    def _times(self, node: Fixpoint, nested: NestedEpoch[B]) -> Iterator[int]:
         """The iterations, up to the fixpoint."""
         limit = MOST_ROUNDS if self.limit is None and isinstance(node, Bracket) else self.limit
         count = 0

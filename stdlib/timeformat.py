@@ -121,7 +121,7 @@ def _add(fields: Fields, more: Fields) -> None:
 
 
 def _words(item: Item) -> str:
-    """What a specifier stands for."""
+    """The name of the field that a specifier gives, for messages."""
     specifier = item.specifier
     field = _FORMS[item.code] if isinstance(specifier, Form) else specifier.field
     return _NAMES.get(field, field)

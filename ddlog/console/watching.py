@@ -21,7 +21,7 @@ from ..sessions.results import Changes
 from ..sessions.session import Session
 
 STREAM = "follow:"
-"""What the names of the positions of files begin with."""
+"""The beginning of the names of the positions of files."""
 
 _UNITS = {
     "ms": 0.001,
@@ -46,7 +46,7 @@ class FoundFile:
 
     @property
     def text(self) -> str:
-        """What a position keeps of the file."""
+        """The text in a position, by which the file is known again."""
         return f"{self.modified} {self.size}"
 
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 
 class EpochStretch(Protocol):
-    """What has the changes of some epochs."""
+    """Something that has the changes of the epochs from `first` to `last`."""
 
     @property
     def first(self) -> int:
@@ -37,7 +37,7 @@ def following(spans: Iterable[S], last: int) -> list[S]:
 
 
 def gap(spans: Iterable[EpochStretch], last: int) -> str:
-    """Which epochs up to one are missing in spans that are in order; empty: none."""
+    """The error about epochs up to one that are missing in spans in order; empty if none is."""
     reached = 0
     for span in spans:
         if span.first != reached + 1:

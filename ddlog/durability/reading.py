@@ -14,7 +14,7 @@ from ..errors.state import StateDamaged
 from .chains import gap
 from .forms import EPOCH
 from .parts import checksum, part_checksum, unpacked
-from .records import PROGRAM_TEXTS, EpochSpan, Head, Stored, applied_row, span_of
+from .records import PROGRAM_TEXTS, EpochSpan, StateHead, Stored, applied_row, span_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ class ReadableState:
     def __init__(self, path: Path, base: sqlite3.Connection) -> None:
         self.path, self.lock = path, threading.RLock()
         self._base = base
-        self.head = Head(0, 0, 0)
+        self.head = StateHead(0, 0, 0)
         self.relations: list[Stored] = []
 
     def program(self) -> dict[str, str]:
@@ -48,7 +48,7 @@ class ReadableState:
         """All spans, the oldest first. Raises DDlogError if they are not what was written."""
         return self._spans()[0]
 
-    def _spans(self) -> tuple[list[EpochSpan], Head]:
+    def _spans(self) -> tuple[list[EpochSpan], StateHead]:
         """All spans, and the head of that moment: other threads go on."""
         with self.reading():
             head = self.head

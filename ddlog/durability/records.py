@@ -47,7 +47,7 @@ class EpochSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class StateHead:
     """How far a state is."""
 
     epoch: int

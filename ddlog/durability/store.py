@@ -27,7 +27,7 @@ from .mark import is_marked, lacks_log, mark, unmark
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import ReadableState
-from .records import EpochSpan, Head, Stored, applied_row, own_sums, relation_row, span_row, stored_of
+from .records import EpochSpan, StateHead, Stored, applied_row, own_sums, relation_row, span_row, stored_of
 from .walog import PAGE
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _MOST_REMOVED = 2 << 20  # bytes of parts that one transaction removes
 _FREE_PAGES = 1024  # that stay in the file, for the spans to come
 _MOMENT, _MOMENTS = 0.0001, 1000  # seconds that a thread gives way, and how often
 
-Mark = tuple[Head, int, int, list[Stored]]
+Mark = tuple[StateHead, int, int, list[Stored]]
 
 
 class Writing:
@@ -222,7 +222,7 @@ class Store(ReadableState):
                 base.executemany(
                     "INSERT INTO applied VALUES (?, ?, ?)", [applied_row(*each) for each in applied]
                 )
-            self.set_head(Head(last, self.head.spans, self.head.applied + len(applied)))
+            self.set_head(StateHead(last, self.head.spans, self.head.applied + len(applied)))
 
     def add_parts(self, rows: Sequence[tuple[int, int, bytes]]) -> tuple[int, int, int, tuple[int, ...]]:
         """Writes parts, inside `writing`: the relation's id, the number of rows and the data of each. Returns
@@ -276,7 +276,7 @@ class Store(ReadableState):
         """Removes spans, inside `writing`. Their parts are for `remove_parts`, or go when the state is opened
         the next time."""
         self._base.executemany("DELETE FROM span WHERE id = ?", [(span.id,) for span in spans])
-        self.set_head(Head(self.head.epoch, self.head.spans - len(spans), self.head.applied))
+        self.set_head(StateHead(self.head.epoch, self.head.spans - len(spans), self.head.applied))
 
     def remove_parts(self, spans: Sequence[EpochSpan]) -> Iterator[None]:
         """Removes the parts of spans that are removed, some at a time, so that no commit waits long."""
@@ -326,9 +326,9 @@ class Store(ReadableState):
         self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", span_row(span, sums))
         self._next_span += 1
         self.written += size
-        self.head = Head(self.head.epoch, self.head.spans + 1, self.head.applied)
+        self.head = StateHead(self.head.epoch, self.head.spans + 1, self.head.applied)
 
-    def set_head(self, head: Head) -> None:
+    def set_head(self, head: StateHead) -> None:
         """Writes the head, inside `writing`."""
         self.head = head
         fields = head.epoch, head.spans, head.applied
@@ -375,7 +375,7 @@ class Store(ReadableState):
             part = self._base.execute("SELECT max(id) FROM part").fetchone()[0]
         if len(heads) != 1 or checksum(*heads[0][:3]) != heads[0][3]:
             raise self.damaged("its head is not what was written")
-        self.head = Head(*heads[0][:3])
+        self.head = StateHead(*heads[0][:3])
         self._next_span, self._next_part = (last or 0) + 1, (part or 0) + 1
         if not self.read_only:
             self._remove_orphans()

@@ -29,7 +29,7 @@ _AT_ONCE = 1024  # frames
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class LogFrame:
     """A frame of a log, by its number from 1: the number of its page, and whether it ends a transaction."""
 
     number: int
@@ -42,7 +42,7 @@ class WriteAheadLog:
     """The frames of a log, without those that are left from before it was last begun anew, and how many
     SQLite takes."""
 
-    frames: list[Frame]
+    frames: list[LogFrame]
     taken: int
 
     @property
@@ -91,7 +91,7 @@ def read_log(path: Path) -> WriteAheadLog:
                     taken = number + int(ends[-1]) + 1 if len(ends) else taken
                     good, sums = until == count, heads[-1:, 4:]
                 for place in np.flatnonzero(same.any(axis=1)).tolist():  # one salt may be damaged
-                    frames.append(Frame(number + place + 1, int(heads[place, 0]), bool(heads[place, 1])))
+                    frames.append(LogFrame(number + place + 1, int(heads[place, 0]), bool(heads[place, 1])))
                 number += count
             return WriteAheadLog(frames, taken)
     except OSError:

@@ -116,7 +116,7 @@ class BadMacroUse(Diagnostic):
     problem: str
 
 
-class UnclosedComment(Diagnostic):
+class UnclosedSouffleComment(Diagnostic):
     """A block comment without an end."""
 
     title = "this comment has no closing `*/`"

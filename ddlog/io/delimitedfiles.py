@@ -178,8 +178,8 @@ def read_cells(
 
 
 def _empty_text(type: Type, typedefs: TypeDefs) -> Any:
-    """What `""` stands for in a column of optional strings, whose empty cells are absent ones; None for other
-    columns."""
+    """The value of the cell `""` in a column of optional strings, whose empty cells are absent values; None
+    for other columns."""
     return some_maker(type, typedefs)("") if is_optional_string(type) else None
 
 

@@ -42,7 +42,7 @@ class Dialect:
     skip: int = 0
     """Lines before the first one that counts."""
     extra: str = "error"
-    """What happens to columns that the relation does not have: error or ignore."""
+    """The treatment of columns that the relation does not have: error or ignore."""
     map: tuple[tuple[str, str], ...] = ()
     """Some columns, each with its name in the file."""
     member: str | None = None
@@ -71,7 +71,7 @@ PLAIN = Dialect()
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """What an option takes: `read` makes its value of a text and raises ValueError."""
+    """The form of an option: `read` makes its value of a text and raises ValueError."""
 
     expected: str
     read: Callable[[str], Any]

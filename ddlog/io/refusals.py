@@ -53,5 +53,5 @@ def _open(path: str) -> TextIO:
 
 
 def skipping(on_error: str) -> Skipped | None:
-    """What `--on-error` asks for: None for stop, which is no skipping. Raises DDlogError."""
+    """The taker of wrong lines for `--on-error`; None for stop. Raises DDlogError."""
     return None if on_error == "stop" else Skipped(None if on_error == "skip" else on_error)

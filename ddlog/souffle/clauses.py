@@ -19,14 +19,14 @@ OF_WITNESSES = ("count", "sum", "mean")
 
 
 @dataclass(frozen=True, slots=True)
-class Negated(ast.Node):
+class Negated(ast.Phrase):
     """`!A(..)`, `!match(..)` or `!contains(..)`"""
 
     term: ast.Atom | ast.Test
 
 
 @dataclass(frozen=True, slots=True)
-class Range(ast.Node):
+class Range(ast.Phrase):
     """`x = range(a, b, c)`: every value of the range."""
 
     var: str
@@ -34,7 +34,7 @@ class Range(ast.Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(ast.Node):
+class Summary(ast.Phrase):
     """`x = sum e : { body; body }`; `outer` are its variables that are bound outside it."""
 
     var: str
@@ -45,7 +45,7 @@ class Summary(ast.Node):
 
 
 @dataclass(frozen=True, slots=True)
-class RowNumber(ast.Node):
+class RowNumber(ast.Phrase):
     """`x = autoinc()`: a number for each row of the rest of the body."""
 
     var: str
@@ -118,7 +118,7 @@ def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = Fal
     names = ast.children(node)
     if isinstance(node, ast.Aggregate) and not into_aggregates:
         return change(node)
-    if not isinstance(node, ast.Node):
+    if not isinstance(node, ast.Phrase):
         return node
     if not names:
         return change(node)

@@ -208,6 +208,6 @@ def renamed(node: Any, name: Callable[[str, str], str]) -> Any:
             changes[part] = (
                 name(value, kind) if isinstance(value, str) else tuple(name(each, kind) for each in value)
             )
-        elif isinstance(value, tuple | ast.Node):
+        elif isinstance(value, tuple | ast.Phrase):
             changes[part] = renamed(value, name)
     return ast.replaced(node, changes) if changes else node

@@ -17,7 +17,7 @@ from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, REAL, S
 from .infer import NUMERIC, Kinds
 from .names import FreeNames, small
 from .remarks import Remark
-from .types import Types
+from .types import SouffleTypes
 
 _ORDINAL = "the number of a text is arbitrary, and rarely that of another one, too"
 
@@ -37,10 +37,10 @@ class Naming:
 
 
 @dataclass
-class ExpressionWriter:
+class ArgumentWriter:
     """Writes the expressions of one rule. `functions` gathers the functions that the program must declare."""
 
-    types: Types
+    types: SouffleTypes
     kinds: Kinds
     naming: Naming
     functions: dict[str, None]

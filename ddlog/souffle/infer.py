@@ -18,7 +18,7 @@ from ..errors.unknown import UnknownName
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
-from .types import Types
+from .types import SouffleTypes
 
 NUMERIC = ("number", "unsigned", "float")
 
@@ -26,7 +26,7 @@ NUMERIC = ("number", "unsigned", "float")
 class Kinds:
     """The kinds of the expressions of one clause; `found` are the errors in them."""
 
-    def __init__(self, clause: HornClause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
+    def __init__(self, clause: HornClause, columns: Mapping[str, Sequence[str]], types: SouffleTypes) -> None:
         self.types, self.columns = types, columns
         self.found: list[Diagnostic] = []
         self._parent: dict[object, object] = {}

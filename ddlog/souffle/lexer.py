@@ -88,7 +88,7 @@ def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
     text = places.source.text
     end = text.find("*/", start + 2)
     if end < 0:
-        found.append(errors.UnclosedComment(span=places.span(start, start + 2)))
+        found.append(errors.UnclosedSouffleComment(span=places.span(start, start + 2)))
         return len(text)
     return end + 2
 

@@ -10,7 +10,7 @@ from .. import syntax
 from ..syntax.templates import arguments, tree
 from . import syntax as ast
 from .clauses import names_of
-from .expressions import ExpressionWriter
+from .expressions import ArgumentWriter
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Patterns:
     """Writes the patterns of one rule. `bound` are the variables that have values so far; `uses` says how
     often each occurs in the rule. `deferred` are equalities that no pattern can express."""
 
-    writer: ExpressionWriter
+    writer: ArgumentWriter
     uses: Counter[str]
     bound: set[str] = field(default_factory=set)
     deferred: list[ast.Compare] = field(default_factory=list)

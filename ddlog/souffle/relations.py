@@ -17,7 +17,7 @@ from .files.transfers import Transfer
 from .names import FreeNames, assigned
 from .remarks import Remark
 from .rules import Head, relation, row, rule
-from .types import BOOLEAN, PRIMITIVE, Types, column_names
+from .types import BOOLEAN, PRIMITIVE, SouffleTypes, column_names
 
 
 @dataclass
@@ -78,7 +78,7 @@ _PARAMETERS_OF_FILES = {("IO", "file"), ("IO", "stdout"), ("delimiter", "\t"), (
 class Relations:
     """The declared relations by name."""
 
-    def __init__(self, items: Sequence[ast.Item], types: Types, found: list[Diagnostic]) -> None:
+    def __init__(self, items: Sequence[ast.Item], types: SouffleTypes, found: list[Diagnostic]) -> None:
         self.types, self.found = types, found
         self.declared: dict[str, DeclaredRelation] = {}
         for item in items:

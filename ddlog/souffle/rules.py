@@ -20,12 +20,12 @@ from ..errors.source import Span
 from ..syntax.templates import arguments, atom, integer, let, name, placed, string, tree
 from . import syntax as ast
 from .clauses import Literal, Negated, Range, RowNumber, Summary, names_of, variables
-from .expressions import ExpressionWriter, Naming
+from .expressions import ArgumentWriter, Naming
 from .infer import NUMERIC, Kinds
 from .patterns import Patterns
 from .regex import simple_match
 from .remarks import Remark
-from .types import Types
+from .types import SouffleTypes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class TranslationOutput:
     name for a further one, `summarize` the relation of an aggregate of a rule; `number` writes a counter,
     which has one of the `shares`."""
 
-    types: Types
+    types: SouffleTypes
     relation_name: Callable[[str], str]
     head: Callable[[str], Head]
     fresh: Callable[[str], str]
@@ -119,7 +119,7 @@ class BodyWriter:
 
     def __post_init__(self) -> None:
         out = self.output
-        self.writer = ExpressionWriter(out.types, self.kinds, Naming(), out.functions, out.found, out.remarks)
+        self.writer = ArgumentWriter(out.types, self.kinds, Naming(), out.functions, out.found, out.remarks)
         self.patterns = Patterns(self.writer, self.uses)
         self.bound = self.patterns.bound
 

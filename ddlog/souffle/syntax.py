@@ -9,7 +9,7 @@ from ..errors.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Phrase:
     """Anything with a place."""
 
     span: Span = field(compare=False, repr=False)
@@ -19,17 +19,17 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Var(Node):
+class Var(Phrase):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wildcard(Node):
+class Wildcard(Phrase):
     """`_`"""
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Node):
+class Number(Phrase):
     """An integer literal; `kind` is `unsigned` for one that says so, else empty. `exact` is false for digits
     that stand for bits (`0xff`), which may wrap."""
 
@@ -39,29 +39,29 @@ class Number(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Float(Node):
+class Float(Phrase):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Node):
+class Text(Phrase):
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Nil(Node):
+class Nil(Phrase):
     """`nil`, the record that is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Node):
+class Record(Phrase):
     """`[a, b]`"""
 
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Node):
+class Branch(Phrase):
     """`$Name(a, b)`"""
 
     name: str
@@ -69,7 +69,7 @@ class Branch(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class FunctorCall(Node):
+class FunctorCall(Phrase):
     """A functor by its name."""
 
     name: str
@@ -77,7 +77,7 @@ class FunctorCall(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Op(Node):
+class Op(Phrase):
     """An operator by its sign; with one argument `-`, `bnot` or `lnot`."""
 
     sign: str
@@ -85,7 +85,7 @@ class Op(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class UserCall(Node):
+class UserCall(Phrase):
     """`@name(a, b)`"""
 
     name: str
@@ -93,7 +93,7 @@ class UserCall(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Cast(Node):
+class Cast(Phrase):
     """`as(x, T)`"""
 
     value: Expr
@@ -101,12 +101,12 @@ class Cast(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Counter(Node):
+class Counter(Phrase):
     """`$` or `autoinc()`"""
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Node):
+class Aggregate(Phrase):
     """`sum x : { body }`; a count has no target."""
 
     function: str
@@ -115,7 +115,7 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class BracketedBody(Node):
+class BracketedBody(Phrase):
     """A body in parentheses where the grammar takes an expression. None is left in a finished tree."""
 
     body: Term
@@ -144,13 +144,13 @@ Expr: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Atom(Node):
+class Atom(Phrase):
     name: str
     args: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Node):
+class Compare(Phrase):
     """`a < b`; `op` is one of = != < <= > >=."""
 
     op: str
@@ -159,7 +159,7 @@ class Compare(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Test(Node):
+class Test(Phrase):
     """`match(p, s)` or `contains(a, b)`"""
 
     name: str
@@ -167,29 +167,29 @@ class Test(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Truth(Node):
+class Truth(Phrase):
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Bare(Node):
+class Bare(Phrase):
     """A value where the grammar takes a term, which parentheses may make right. None is left in the end."""
 
     value: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Node):
+class Not(Phrase):
     term: Term
 
 
 @dataclass(frozen=True, slots=True)
-class And(Node):
+class And(Phrase):
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Or(Node):
+class Or(Phrase):
     terms: tuple[Term, ...]
 
 
@@ -200,7 +200,7 @@ Term: TypeAlias = Atom | Compare | Test | Truth | Bare | Not | And | Or
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute(Node):
+class Attribute(Phrase):
     """`name: type` of a relation, a record or a branch."""
 
     name: str
@@ -208,7 +208,7 @@ class Attribute(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class AliasType(Node):
+class AliasType(Phrase):
     """A subtype, an equivalent type, or a union: `bases` are the types that it is made of."""
 
     name: str
@@ -216,19 +216,19 @@ class AliasType(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordType(Node):
+class RecordType(Phrase):
     name: str
     fields: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class BranchDecl(Node):
+class BranchDecl(Phrase):
     name: str
     fields: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class BranchType(Node):
+class BranchType(Phrase):
     """An algebraic data type."""
 
     name: str
@@ -236,7 +236,7 @@ class BranchType(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Qualifier(Node):
+class Qualifier(Phrase):
     """A word of a declaration; a `choice-domain` has the columns of each domain."""
 
     word: str
@@ -244,14 +244,14 @@ class Qualifier(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class RelationDecl(Node):
+class RelationDecl(Phrase):
     name: str
     attributes: tuple[Attribute, ...]
     qualifiers: tuple[Qualifier, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Directive(Node):
+class Directive(Phrase):
     """`.input`, `.output`, `.printsize` or `.limitsize` of a relation."""
 
     what: str
@@ -260,7 +260,7 @@ class Directive(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class RuleDecl(Node):
+class RuleDecl(Phrase):
     """A clause; a fact has no body. `plan` is the place of its `.plan`, if it has one."""
 
     heads: tuple[Atom, ...]
@@ -269,7 +269,7 @@ class RuleDecl(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Subsumption(Node):
+class Subsumption(Phrase):
     """`less <= more :- body`: a row like `less` goes where there is one like `more`."""
 
     less: Atom
@@ -279,7 +279,7 @@ class Subsumption(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentType(Node):
+class ComponentType(Phrase):
     """The name of a component with its type arguments, or with its parameters where it is declared."""
 
     name: str
@@ -287,25 +287,25 @@ class ComponentType(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentDecl(Node):
+class ComponentDecl(Phrase):
     type: ComponentType
     bases: tuple[ComponentType, ...]
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Init(Node):
+class Init(Phrase):
     name: str
     component: ComponentType
 
 
 @dataclass(frozen=True, slots=True)
-class Override(Node):
+class Override(Phrase):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class FunctorDecl(Node):
+class FunctorDecl(Phrase):
     """`.functor name(types): result`"""
 
     name: str
@@ -315,7 +315,7 @@ class FunctorDecl(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored(Node):
+class Ignored(Phrase):
     """Something that changes no result: a pragma."""
 
     what: str
@@ -348,7 +348,7 @@ def parts(node: object) -> tuple[str, ...]:
     """The fields of a node that are not places; none for anything else."""
     known = _PARTS.get(type(node))
     if known is None:
-        listed = fields(node) if isinstance(node, Node) else ()
+        listed = fields(node) if isinstance(node, Phrase) else ()
         known = tuple(each.name for each in listed if each.name not in ("span", "plan"))
         _PARTS[type(node)] = known
     return known
@@ -358,7 +358,9 @@ def children(node: object) -> tuple[str, ...]:
     """The fields of a node that hold nodes."""
     known = _CHILDREN.get(type(node))
     if known is None:
-        plain = {each.name for each in fields(node) if each.type in _PLAIN} if isinstance(node, Node) else ()
+        plain = (
+            {each.name for each in fields(node) if each.type in _PLAIN} if isinstance(node, Phrase) else ()
+        )
         known = tuple(name for name in parts(node) if name not in plain)
         _CHILDREN[type(node)] = known
     return known

@@ -37,7 +37,7 @@ from .printing import program_text
 from .relations import Relations
 from .remarks import Remark, remark_line
 from .rules import Head, TranslationOutput, write_clause
-from .types import Types
+from .types import SouffleTypes
 from .witnesses import with_witnesses
 
 _PLAIN = PreprocessorSettings()
@@ -83,7 +83,7 @@ class _Translator:
     def __init__(self, source: Source, items: Sequence[ast.Item], word: int) -> None:
         self.source, self.items = source, items
         self.found: list[Diagnostic] = []
-        self.types = Types(items, word)
+        self.types = SouffleTypes(items, word)
         self.relations = Relations(items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules

@@ -25,7 +25,7 @@ PRIMITIVE = ("number", "unsigned", "float", "symbol")
 BOOLEAN = syntax.NamedType("bool", (), NOWHERE)
 
 
-class Types:
+class SouffleTypes:
     """The declared types of a program.
 
     `optional` are the record types of which rules or facts may have a `nil`; `constructors` are the names
@@ -247,7 +247,7 @@ def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
     return result
 
 
-def _field_names(union: ast.BranchType, types: Types) -> dict[str, list[str]]:
+def _field_names(union: ast.BranchType, types: SouffleTypes) -> dict[str, list[str]]:
     """The names here of the fields of each branch. A name that several branches give to fields of different
     types has the name of the branch before it."""
     space, clashing = FreeNames(), _clashing(union, types)
@@ -264,7 +264,7 @@ def _field_names(union: ast.BranchType, types: Types) -> dict[str, list[str]]:
     return result
 
 
-def _clashing(union: ast.BranchType, types: Types) -> set[str]:
+def _clashing(union: ast.BranchType, types: SouffleTypes) -> set[str]:
     """The fields that several branches have with different types."""
     seen: dict[str, syntax.Type] = {}
     clashing: set[str] = set()

@@ -130,8 +130,8 @@ def _plain_fields(value: Any, constructor: Constructor, type: User) -> tuple[Any
 
 
 def by_attributes(value: Any, names: Sequence[str]) -> Any:
-    """What an object has by these names, as a mapping: a dataclass, a named tuple, or another object with all
-    of them. Any other value is itself."""
+    """The attributes with these names, as a mapping, of a dataclass, a named tuple, or an object with all of
+    them. Any other value is itself."""
     if isinstance(value, tuple):
         named = [name for name in names if name in getattr(value, "_fields", ())]
         return {name: getattr(value, name) for name in named} if named else value

@@ -73,7 +73,7 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
 
 
 def _present(data: Any, type: User) -> Any:
-    """What is in an Option; in an object if it would be taken for an absent one, or for such an object."""
+    """The data of a present Option: those of its value, in an object if they read as another Option."""
     taken = data is None or (data == "None" and type.args[0] != String())
     if isinstance(data, dict) and len(data) == 1 and next(iter(data)) in OPTION_WORDS:
         taken = True

@@ -25,7 +25,7 @@ from ..circuit import (
 )
 from ..epoch import Epoch
 from ..integrals import weighted
-from ..schedule import Nested
+from ..schedule import NestedEpoch
 from ..schema import RowFault
 from ..versions import Seen, versions
 from .arrangements.store import Store
@@ -243,7 +243,9 @@ class EpochOperators:
                 store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
                 self.forgotten[at] = Batch(batch.columns, batch.length, weights)
 
-    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
+    def recursion(
+        self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
+    ) -> NestedEpoch[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
     def lengths(self, changes: Iterable[Batch | None]) -> list[float]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result, Trace
-from ..epoch import Beginning
+from ..epoch import FirstEpoch
 from ..integrals import shown
 from ..schedule import readers
 from ..schema import Array, Column, Kind, Schema
@@ -171,14 +171,14 @@ def restore_values(
 
 def begun(
     state: State, found: Mapping[NodeId, tuple[Mapping[str, Any], ByteSource]]
-) -> Beginning[Batch | None]:
+) -> FirstEpoch[Batch | None]:
     """Puts kept units into a state that has had no epoch. Returns what the first epoch does."""
     for at, (kept, source) in found.items():
         restore_unit(state, at, kept, source)
     return beginning(state, found)
 
 
-def beginning(state: State, found: Collection[NodeId]) -> Beginning[Batch | None]:
+def beginning(state: State, found: Collection[NodeId]) -> FirstEpoch[Batch | None]:
     """What the first epoch of a state does in which these nodes have all that they hold."""
     nodes = state.circuit.nodes
     there = {*found}
@@ -186,7 +186,7 @@ def beginning(state: State, found: Collection[NodeId]) -> Beginning[Batch | None
     wanted = _wanted(state, there)
     read = {source for at in wanted for source in nodes[at].reads()} - wanted
     known = {at: _contents(state, at) for at in read if at in there and not isinstance(nodes[at], Fixpoint)}
-    return Beginning(sorted(wanted), known)
+    return FirstEpoch(sorted(wanted), known)
 
 
 def _wanted(state: State, there: Collection[NodeId]) -> set[NodeId]:

@@ -19,7 +19,7 @@ from .recursion.loops import LoopRecursion
 from .recursion.loopsettling import no_reach
 from .recursion.looptimelines import LoopTimelines
 from .recursion.memories import Imported
-from .recursion.paths import Found, Unsuitable
+from .recursion.paths import FoundPaths, Unsuitable
 from .storage.batch import Batch, no_rows
 
 _UNSETTLED = "how it ends was to be looked into"
@@ -39,7 +39,7 @@ class RunningLoop:
         self._timelines: LoopTimelines | None = None  # that were changed
         self._contents: LoopContents | None = None
         self._events: LoopEpoch | None = None
-        self._paths: Found | None = None
+        self._paths: FoundPaths | None = None
         self._before: Sample | None = None  # of the recording that an evaluation replaces
         relations = recursion.relations
         self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Surroundings, Unary, fits
+from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings, fits
 from ..schema import Schema
 from ..zset import Zset
 from .linear import traced
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct(Unary):
+class Distinct(SingleSource):
     """Weight 1 for every row of positive weight.    distinct^Δ(Δa) = H(z⁻¹ I(Δa), Δa)   (Proposition 4.7)"""
 
     source: NodeId

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..node import Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits
+from ..node import Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -77,7 +77,7 @@ class Constant(_Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Output(Unary):
+class Output(SingleSource):
     """An output of the circuit, under a relation's name. `stream`: an epoch gives the contents, not their
     change since the epoch before."""
 

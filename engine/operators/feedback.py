@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..node import ENDING, Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits
+from ..node import ENDING, Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
 from ..schema import Schema
 from ..zset import Zset
 
@@ -45,7 +45,7 @@ class Feedback(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Feed(Unary):
+class Feed(SingleSource):
     """The end of a cycle: the source's value is that of the Feedback of this name in the next epoch."""
 
     name: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import ENDING, Moment, Name, Node, NodeId, Signs, Surroundings, Unary, fits, flipped
+from ..node import ENDING, Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits, flipped
 from ..schema import Schema
 from ..zset import Zset
 
@@ -43,7 +43,7 @@ class Sum(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Negate(Unary):
+class Negate(SingleSource):
     """The source with its weights negated.    (-a)^Δ = -Δa"""
 
     source: NodeId
@@ -62,7 +62,7 @@ class Negate(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class Delay(Unary):
+class Delay(SingleSource):
     """z⁻¹: the source's value of the epoch before; zero in the first."""
 
     source: NodeId
@@ -76,7 +76,7 @@ class Delay(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class Integrate(Unary):
+class Integrate(SingleSource):
     """I: the sum of the source over all epochs so far."""
 
     source: NodeId
@@ -87,7 +87,7 @@ class Integrate(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class Differentiate(Unary):
+class Differentiate(SingleSource):
     """D: the source minus its value of the epoch before."""
 
     source: NodeId
@@ -104,7 +104,7 @@ class Differentiate(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(Unary):
+class Trace(SingleSource):
     """z⁻¹ I: the sum of the source over all epochs before; in a fixpoint, at the same iteration. The only
     state of an incremental circuit."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..node import Name, Node, NodeId, Surroundings, Unary, fits
+from ..node import Name, Node, NodeId, SingleSource, Surroundings, fits
 from ..schema import Origin, Schema
 from .fixpoint import Fixpoint
 
@@ -96,7 +96,7 @@ class Earlier(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Admit(Unary):
+class Admit(SingleSource):
     """Inside a loop's body: the rows of the source that a round admits.
 
     The source has columns after those of `schema`: first `since` of them, then `until` of them, rounds

@@ -24,7 +24,7 @@ from .exchange import from_arrow, to_arrow
 from .tables import Table, Tables
 
 
-class Outgrown(Exception):
+class RecursionOutgrown(Exception):
     """The recursion has more rows than the driver is to hold."""
 
 
@@ -79,7 +79,7 @@ class DriverRecursion:
     ) -> dict[str, Table]:
         """Runs the epoch of this number for the changes of the imports; gives those of the relations.
 
-        Raises Outgrown where there are more than `most` rows, Unsettled, RowFault: with the state
+        Raises RecursionOutgrown where there are more than `most` rows, Unsettled, RowFault: with the state
         as it was.
         """
         batches: dict[str, list[tuple[Batch, int]]] = {}
@@ -94,7 +94,7 @@ class DriverRecursion:
 
         def watch(phase: str, iteration: int, rows: int) -> None:
             if rows > most:
-                raise Outgrown
+                raise RecursionOutgrown
             if progress is not None:
                 progress(phase, iteration, rows)
 

@@ -40,18 +40,33 @@ class RowEvaluation:
     text: str
 
 
-def packed(evaluation: RowEvaluation, codec: Codec) -> bytes:
-    """An evaluation with the code of its function, for `prepared`."""
+def pickled(value: Any, name_of: Callable[[Any], Any]) -> bytes:
+    """A value with the code of its functions and classes; `name_of` as `Codec.persistent_id`."""
     from pyspark.cloudpickle import CloudPickler
 
     class Pickler(CloudPickler):
         def persistent_id(self, value: Any) -> Any:
-            return codec.persistent_id(value)
+            return name_of(value)
 
     out = io.BytesIO()
     pickler: Any = Pickler
-    pickler(out).dump(evaluation)
-    return pickle.dumps((pickle.dumps(codec), out.getvalue()))
+    pickler(out).dump(value)
+    return out.getvalue()
+
+
+def unpickled(data: bytes, known: Callable[[Any], Any]) -> Any:
+    """The value that `pickled` pickled; `known` as `Codec.persistent_load`."""
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, name: Any) -> Any:
+            return known(name)
+
+    return Unpickler(io.BytesIO(data)).load()
+
+
+def packed(evaluation: RowEvaluation, codec: Codec) -> bytes:
+    """An evaluation with the code of its function, for `prepared`."""
+    return pickle.dumps((pickle.dumps(codec), pickled(evaluation, codec.persistent_id)))
 
 
 @lru_cache(maxsize=64)
@@ -65,13 +80,7 @@ def prepared(data: bytes) -> tuple[RowEvaluation, Codec]:
     """The evaluation that `packed` packed; a worker keeps it from one batch to the next."""
     codec_data, body = pickle.loads(data)
     codec = _codec(codec_data)
-
-    class Unpickler(pickle.Unpickler):
-        def persistent_load(self, known: Any) -> Any:
-            return codec.persistent_load(known)
-
-    found: RowEvaluation = Unpickler(io.BytesIO(body)).load()
-    return found, codec
+    return unpickled(body, codec.persistent_load), codec
 
 
 def evaluated(data: bytes, columns: Sequence[pa.Array]) -> pa.Array:

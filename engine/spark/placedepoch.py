@@ -34,7 +34,7 @@ from ..inprocess.running import RunningEpoch as RunningHere
 from ..inprocess.storage.batch import Batch, Gathering, concat, consolidate
 from ..integrals import shown
 from ..runtime import Delta
-from ..schedule import Nested
+from ..schedule import NestedEpoch
 from ..schema import Schema
 from ..settling import Changing
 from ..versions import versions
@@ -43,7 +43,7 @@ from .change import Change
 from .driverrows import DriverDelta
 from .guesses import Guesses
 from .moving import Crossing, Moving
-from .placement import Misguessed, Outgrown, Placement, Places, is_linear, is_plain
+from .placement import Misguessed, Outgrown, PlacedOperators, Placement, is_linear, is_plain
 from .reading import shown_delta
 from .rows import FrameDelta
 from .running import RunningEpoch as RunningThere
@@ -81,7 +81,7 @@ class PlacedEpoch:
         there: RunningThere,
         crossing: Crossing,
         placement: Placement,
-        places: Places,
+        places: PlacedOperators,
         widths: Widths,
         epoch: Epoch[Table],
         waves: Sequence[int] = (),
@@ -279,7 +279,7 @@ class PlacedEpoch:
 
     def recursion(
         self, at: NodeId, node: Fixpoint, changes: Mapping[int, Moving | None]
-    ) -> Nested[Moving | None]:
+    ) -> NestedEpoch[Moving | None]:
         self._begin(at)
         if self._is_there(at):
             sent = {source: self._there(source, change) for source, change in changes.items()}
@@ -439,7 +439,10 @@ class _Recursion:
     """A recursion on one side; one on the driver ends the epoch at more than `most` rows."""
 
     def __init__(
-        self, nested: Nested[Batch | None] | Nested[Change | None], at: NodeId = -1, most: int | None = None
+        self,
+        nested: NestedEpoch[Batch | None] | NestedEpoch[Change | None],
+        at: NodeId = -1,
+        most: int | None = None,
     ) -> None:
         self._nested, self._at, self._most = nested, at, most
 

@@ -77,7 +77,7 @@ class Misguessed(Exception):
         self.nodes = nodes
 
 
-def _meets_small(node: DeltaJoin, changes: Sequence[bool], places: Places) -> bool:
+def _meets_small(node: DeltaJoin, changes: Sequence[bool], places: PlacedOperators) -> bool:
     """Whether the driver joins small changes of the terms that change with all other terms."""
     sources = [term.source for term in node.terms]
     return all(
@@ -89,7 +89,7 @@ def _meets_small(node: DeltaJoin, changes: Sequence[bool], places: Places) -> bo
 
 
 @dataclass(frozen=True)
-class Places:
+class PlacedOperators:
     """Operators on the cluster, and the nodes whose integrals lie on the driver and on the cluster."""
 
     there: frozenset[NodeId] = frozenset()
@@ -175,7 +175,7 @@ class Placement:
 
     # ------------------------------------------------------------- the places
 
-    def places(self) -> Places:
+    def places(self) -> PlacedOperators:
         """The places that follow from what is large and heavy."""
         nodes, large, heavy = self.circuit.nodes, self.large, self.heavy
         there = {
@@ -220,9 +220,11 @@ class Placement:
         for at in self._shown:
             (away if at in large or at in self.timed else here).add(at)
         here -= self._forgetful
-        return Places(frozenset(there), frozenset(here), frozenset(away))
+        return PlacedOperators(frozenset(there), frozenset(here), frozenset(away))
 
-    def waves(self, places: Places, changing: Collection[NodeId], guessed: Collection[NodeId]) -> list[int]:
+    def waves(
+        self, places: PlacedOperators, changing: Collection[NodeId], guessed: Collection[NodeId]
+    ) -> list[int]:
         """The wave of each node. All small changes that the cluster computes in one wave come by one job,
         before the next wave: an operator that needs a change of the cluster as a table is in a later wave.
         Of the inputs only some are `changing`, and nothing waits for those whose changes are `guessed`."""
@@ -253,7 +255,7 @@ class Placement:
         made_here = isinstance(node, Input | DeltaDistinct | DeltaGroup)
         return is_plain(node) or not made_here
 
-    def made_there(self, places: Places) -> list[bool]:
+    def made_there(self, places: PlacedOperators) -> list[bool]:
         """Whether the change of each node is made on the cluster; a plain operator follows its sources."""
         made: list[bool] = []
         for at, node in enumerate(self.circuit.nodes):

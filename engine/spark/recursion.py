@@ -24,7 +24,7 @@ from ..schema import Schema
 from ..settling import Changing
 from .change import Change, of_table
 from .clusterrecursion import ClusterRecursion, RunningClusterRecursion
-from .driverrecursion import DriverRecursion, Outgrown
+from .driverrecursion import DriverRecursion, RecursionOutgrown
 from .expressions import SparkExpressions
 from .memories import Imported
 from .operators import difference
@@ -213,7 +213,7 @@ class RunningRecursion:
         try:
             most = self._recursion.most
             self._found = driver.run(changes, most, epoch.static, epoch.limit, epoch.progress, self._number)
-        except Outgrown:
+        except RecursionOutgrown:
             self._take_over()
 
     def rows(self) -> int:

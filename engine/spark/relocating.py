@@ -37,7 +37,7 @@ from ..integrals import weighted
 from .change import Change
 from .moving import Moving
 from .placedepoch import EpochHere, PlacedEpoch
-from .placement import Places
+from .placement import PlacedOperators
 from .running import RunningEpoch
 from .sqltext import As, Query, Select, consolidated, everything
 from .tables import Table
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class Relocation:
     """The move of the state of two sides to new places."""
 
-    def __init__(self, sides: Sides, places: Places) -> None:
+    def __init__(self, sides: Sides, places: PlacedOperators) -> None:
         self._sides, self._old, self._new = sides, sides.places, places
         self._here, self._there, self._crossing = sides.here.state, sides.there, sides.crossing
         self._nodes = sides.circuit.nodes

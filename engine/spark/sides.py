@@ -20,7 +20,7 @@ from ..maintaining import Maintaining
 from .guesses import Guesses
 from .moving import Crossing
 from .placedepoch import EpochHere, PlacedEpoch
-from .placement import SLACK, TOTAL, Misguessed, Outgrown, Placement, Places
+from .placement import SLACK, TOTAL, Misguessed, Outgrown, PlacedOperators, Placement
 from .relocating import Relocation
 from .running import RunningEpoch
 from .spine import Spine
@@ -55,7 +55,7 @@ class Sides:
         self._offered: list[Table] = []  # what an epoch is given
         there.elsewhere, there.lent = self._lend, self.lent
         self._waves: Sequence[int] = ()
-        self._waves_of: tuple[Places, frozenset[NodeId], frozenset[NodeId]] | None = None
+        self._waves_of: tuple[PlacedOperators, frozenset[NodeId], frozenset[NodeId]] | None = None
         self._changing = self._guessed = frozenset[NodeId]()
         self.started = False  # whether an epoch was committed
         self.guesses = Guesses(circuit)

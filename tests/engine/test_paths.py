@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.inprocess.recursion.paths import Found, Paths, Unsuitable
+from ddlog.engine.inprocess.recursion.paths import FoundPaths, Paths, Unsuitable
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.paths import BOUND, PLUS, START, PathPlan, Steps
 
@@ -38,7 +38,7 @@ class Loaded:
     greatest: bool
     held: Counter[Step]
 
-    def change(self, given: list[tuple[Step, bool]]) -> Found:
+    def change(self, given: list[tuple[Step, bool]]) -> FoundPaths:
         """One epoch: each step comes, or goes if there is one."""
         change: Counter[Step] = Counter()
         for step, comes in given:

@@ -15,7 +15,7 @@ import ddlog
 from ddlog.durability import background, reports
 from ddlog.durability.contents import contents_of
 from ddlog.durability.parts import packed
-from ddlog.durability.records import Head, Stored
+from ddlog.durability.records import StateHead, Stored
 from ddlog.durability.store import Store
 from ddlog.durability.walog import PAGE
 from ddlog.errors.diagnostics import DDlogError
@@ -83,7 +83,7 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
         for epoch in range(1, 4):
             parts = store.add_parts([(1, 1, b"%d" % number * 400) for number in range(8)])
             store.add_span(epoch, epoch, "epochs", parts)
-            store.set_head(Head(epoch, store.head.spans, 0))
+            store.set_head(StateHead(epoch, store.head.spans, 0))
     written = [list(store.parts([span])) for span in store.current()]
     store.close()
     whole = (tmp_path / "s").read_bytes()
@@ -112,7 +112,7 @@ def test_text_that_is_none_is_found_though_its_checksums_are_right(tmp_path: Pat
     with store.writing():
         relation = store.add_relation(Stored(0, "R", "relation", "input", False, (("y", "string"),), ()))
         store.add_span(1, 1, "epochs", store.add_parts([(relation.id, 2, harmful)]))
-        store.set_head(Head(1, 1, 0))
+        store.set_head(StateHead(1, 1, 0))
     with pytest.raises(DDlogError, match="rows of R of epoch 1"):
         list(contents_of(store, {relation.id}).held(relation, 1))
     store.close()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...durability.store import Store
 from ...durability.turns import short_turns
 from ...errors.diagnostics import DDlogError
-from .checkpointing import Checkpointing, Found, many_changes
+from .checkpointing import Checkpointing, FoundUnits, many_changes
 from .image import Image
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _ROWS = 500  # that change before it is worth a look whether a checkpoint is due
 _ALWAYS = 0.0003  # seconds of a commit that has nothing to do
 
 
-class GivenUp(Exception):
+class CheckpointGivenUp(Exception):
     """The session ends: its last checkpoint will be another."""
 
 
@@ -54,7 +54,7 @@ class CheckpointPolicy:
         the session ends. `lives`: whether checkpoints are made while the session lives."""
         self.checkpointing, self._store, self._folder = checkpointing, store, folder
         self._wake, self._yield, self._lives = wake, pause, lives
-        self.begun_with: Found | None = None
+        self.begun_with: FoundUnits | None = None
         self.epoch = 0
         self.behind = 0
         """The changed rows between what the session began with and its beginning, until they are counted."""
@@ -66,7 +66,7 @@ class CheckpointPolicy:
         self._next = _ROWS, LONG  # at which to look whether an image is due
         self._earliest = 0.0
 
-    def begin_with(self, found: Found) -> None:
+    def begin_with(self, found: FoundUnits) -> None:
         """Notes what of a checkpoint the session begins with."""
         self.begun_with, self.epoch = found, found.epoch
         self._wake()
@@ -111,8 +111,8 @@ class CheckpointPolicy:
         self._before, self._since, self._next = self._since, (0, 0.0), (_ROWS, LONG)
 
     def write_waiting(self) -> None:
-        """Writes the image that waits, if one does. Raises OSError, sqlite3.Error, DDlogError and GivenUp;
-        then the checkpoint before it stands, or none."""
+        """Writes the image that waits, if one does. Raises OSError, sqlite3.Error, DDlogError,
+        CheckpointGivenUp; then the checkpoint before it stands, or none."""
         with self._writing:
             image, since = self._image, time.monotonic()
             if image is None:
@@ -136,7 +136,7 @@ class CheckpointPolicy:
 
     def _pause(self) -> None:
         if self._yield():
-            raise GivenUp
+            raise CheckpointGivenUp
 
     def _room(self) -> int:
         """The bytes that there are for what is no output relation."""

@@ -41,7 +41,7 @@ _TOGETHER = 16  # pieces of a transaction where no commit waits
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundUnits:
     """What of a checkpoint a session begins with: units by node of the circuit, and values by the column of
     their domain. `note` says what is derived, and why; `others`: whether the checkpoint has more units."""
 
@@ -92,7 +92,7 @@ class Checkpointing:
 
     # ------------------------------------------------------------- reading
 
-    def found(self) -> Found | None:
+    def found(self) -> FoundUnits | None:
         """What the session can begin with; None: nothing. Checks all that it gives."""
         there = file.checkpoint(self._store)
         if there is None:
@@ -101,16 +101,16 @@ class Checkpointing:
         if not there.units and not note:
             return None
         if not there.units or there.made != made_by():
-            return Found(0, {}, (), note or "it is of another version of ddlog")
+            return FoundUnits(0, {}, (), note or "it is of another version of ddlog")
         if there.epoch > self._store.head.epoch or self._is_behind(there):
-            return Found(0, {}, (), note or "inputs were changed beside it")
+            return FoundUnits(0, {}, (), note or "inputs were changed beside it")
         return self._fitting(there)
 
     def _is_behind(self, there: Checkpoint) -> bool:
         """Whether relations were added or migrated since."""
         return any(span.kind != "epochs" and span.id > there.spans for span in self._store.spans())
 
-    def _fitting(self, there: Checkpoint) -> Found:
+    def _fitting(self, there: Checkpoint) -> FoundUnits:
         units: dict[NodeId, SavedUnit] = {}
         values: dict[str, tuple[Column, SavedUnit] | None] = {}
         damaged = bool(there.problem)
@@ -133,38 +133,38 @@ class Checkpointing:
         note = "it is damaged" if damaged else ""
         kept = [each for each in values.values() if each is not None]
         more = {each.name for each in units.values()} | {saved.name for _, saved in kept} < there.units.keys()
-        return Found(there.epoch, units, kept, note, self.circuit, more)
+        return FoundUnits(there.epoch, units, kept, note, self.circuit, more)
 
     def _values_of(self, there: Checkpoint, column: Column) -> SavedUnit | None:
         name = self.name_of_values(column)
         return there.units.get(name) if name is not None else None
 
-    def begin(self, found: Found) -> None:
+    def begin(self, found: FoundUnits) -> None:
         """Puts what was found into the runtime. See `InProcess.begin_with`."""
         units = {at: (saved.content, PieceSource(self._store, saved)) for at, saved in found.units.items()}
         values = [(column, saved.content, PieceSource(self._store, saved)) for column, saved in found.values]
         self._runtime.begin_with(units, values, self._forms)
 
-    def inputs_of(self, found: Found) -> set[str]:
+    def inputs_of(self, found: FoundUnits) -> set[str]:
         """The input relations that were found."""
         return restored_inputs(self.circuit, found.units)
 
     # ------------------------------------------------------------- writing
 
-    def costs(self, before: Found | None) -> dict[NodeId, float]:
+    def costs(self, before: FoundUnits | None) -> dict[NodeId, float]:
         """The seconds that deriving each unit takes, about. `before`: what the session began with."""
         return self._costs(self._runtime.units(), self._of_circuit(before))
 
-    def _of_circuit(self, before: Found | None) -> Found | None:
+    def _of_circuit(self, before: FoundUnits | None) -> FoundUnits | None:
         """What the session began with, unless it has taken up another circuit since."""
         return before if before is not None and before.circuit is self.circuit else None
 
     @staticmethod
-    def _costs(units: Sequence[Unit], before: Found | None) -> dict[NodeId, float]:
+    def _costs(units: Sequence[Unit], before: FoundUnits | None) -> dict[NodeId, float]:
         known = {} if before is None else {at: saved.seconds for at, saved in before.units.items()}
         return {unit.node: max(known.get(unit.node, 0.0), unit.seconds, _ROW * unit.rows) for unit in units}
 
-    def image(self, epoch: int, before: Found | None, copied: bool) -> Image | None:
+    def image(self, epoch: int, before: FoundUnits | None, copied: bool) -> Image | None:
         """The image of the runtime after an epoch; None if it is not worth a checkpoint. `before`: the
         checkpoint that the session began with, whose pieces are in the file. `copied`: the image outlives the
         epoch, so it has copies of the arrays that commits change."""
@@ -189,7 +189,7 @@ class Checkpointing:
         return Image(epoch, file.last_span(self._store), found, values)
 
     def _values_image(
-        self, columns: Sequence[Column], before: Found | None, copied: bool
+        self, columns: Sequence[Column], before: FoundUnits | None, copied: bool
     ) -> dict[str, ValuesImage]:
         kept = {} if before is None else {saved.name: saved for _, saved in before.values}
         values: dict[str, ValuesImage] = {}
@@ -256,7 +256,7 @@ class Checkpointing:
         """Removes the checkpoint. Raises OSError and sqlite3.Error."""
         file.forget(self._store)
 
-    def is_all(self, before: Found) -> bool:
+    def is_all(self, before: FoundUnits) -> bool:
         """Whether a checkpoint has all that was worth it when it was written."""
         there = file.checkpoint(self._store)
         return (

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
-    from .checkpointing import Found
+    from .checkpointing import FoundUnits
 
 
 def _position_rows(changes: Sequence[tuple[PositionRow, int]]) -> Rows:
@@ -231,7 +231,7 @@ class Durable(DurableState):
         )
 
     @property
-    def begun_with(self) -> Found | None:
+    def begun_with(self) -> FoundUnits | None:
         """The checkpoint that the session began with; None: it derived all."""
         return None if self.upkeep is None else self.upkeep.begun_with
 

@@ -21,7 +21,7 @@ from ..results.views import Changes
 from ..transactions.state import SessionState
 from .beginning import Beginning, Reading, signed
 from .checkpoint_policy import CheckpointPolicy
-from .checkpointing import Found, many_changes
+from .checkpointing import FoundUnits, many_changes
 from .durable import Durable
 from .settling import settle, settle_windows
 from .stored_changes import SignedBatches
@@ -84,7 +84,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
         return None
 
 
-def _found(state: SessionState, upkeep: CheckpointPolicy) -> Found | None:
+def _found(state: SessionState, upkeep: CheckpointPolicy) -> FoundUnits | None:
     """What the session can begin with; of a session with outputs on demand perhaps the whole, if that is in
     the checkpoint."""
     found = upkeep.checkpointing.found()
@@ -111,7 +111,7 @@ def _said(error: Exception) -> str:
 
 
 def _begun(
-    state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: Found, static: bool
+    state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: FoundUnits, static: bool
 ) -> Reading | None:
     runtime, checkpointing = here_of(state.host), upkeep.checkpointing
     behind = found.epoch < durable.epoch

@@ -13,11 +13,11 @@ from ...codegen.scalar import compile_function_table
 from ...codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
 from ...core import CheckedProgram
 from ...engine.schema import Column
+from ...engine.spark.evaluation import pickled, unpickled
 from ...io.forms import Forms
 from ...io.scalarforms import ArrowForm
 from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
 from ...values import NAN, Closure, Struct, TypeDefs, storable_closures, struct_class
-from .closures import pickled, unpickled
 from .forms import SPARK
 
 

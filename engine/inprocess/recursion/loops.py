@@ -20,7 +20,7 @@ from ..storage.steps import Evaluator
 from .looprecording import LoopRecording, Sample
 from .loopsettling import no_reach
 from .looptimelines import LoopTimelines
-from .paths import Found, Paths
+from .paths import FoundPaths, Paths
 
 
 class LoopRecursion:
@@ -147,7 +147,7 @@ class LoopRecursion:
             return store.add_present(change)
         return store.add_counted(change, as_set=True)
 
-    def take(self, found: Found) -> dict[str, Batch | None]:
+    def take(self, found: FoundPaths) -> dict[str, Batch | None]:
         """Adds what an epoch over paths found to the contents of the relations; gives the changes."""
         assert self.paths is not None
         new = {self.paths.plan.best: found.best, self.paths.plan.offers: found.offers}

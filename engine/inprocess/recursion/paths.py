@@ -26,7 +26,7 @@ class Unsuitable(Exception):
     """The values at hand need rounds: a step betters what it carries, or a sum may leave its range."""
 
 
-class Found(NamedTuple):
+class FoundPaths(NamedTuple):
     """What an epoch found: whether that is all rows (else, changes); of the best values; of the offers."""
 
     whole: bool
@@ -88,7 +88,7 @@ class Paths:
         if self.begun and self.used + self.keys.size > thresholds.GHOSTS + 3 * self.present + 2 * steps:
             self.forget()
 
-    def run(self, given: Iterable[tuple[Steps, Batch]], static: bool) -> Found:
+    def run(self, given: Iterable[tuple[Steps, Batch]], static: bool) -> FoundPaths:
         """One epoch, with these changes of steps; at first, with all steps. `static`: it is the only one.
         Raises Unsuitable."""
         whole = not self.begun
@@ -101,7 +101,7 @@ class Paths:
         nodes = touched[self.value[touched] != self.old[touched]]
         offers = self._offered(changed, nodes, static) if self._offers else None
         self.mark[touched] = 0
-        return Found(whole, self._best(nodes), offers)
+        return FoundPaths(whole, self._best(nodes), offers)
 
     def _load(self, steps: _Some) -> Array:
         """The first steps. Returns the keys that have values."""
