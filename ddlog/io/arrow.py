@@ -233,6 +233,17 @@ def _with_decimals(type: pa.DataType, instead: pa.DataType) -> pa.DataType:
     return type
 
 
+def without_uuids(table: pa.Table) -> pa.Table:
+    """The table with UUIDs as texts, for systems that have none."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        if field.type == pa.uuid():
+            texts = [None if each is None else str(each) for each in table.column(position).to_pylist()]
+            table = table.set_column(position, field.name, pa.array(texts, pa.string()))
+    return table
+
+
 def narrowed(table: pa.Table) -> pa.Table:
     """The table with columns of whole numbers as int64, and times in microseconds, where that loses nothing.
     Other times, which Python does not have, are texts."""

@@ -13,7 +13,9 @@ from .. import values
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String
 from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds, rounded
+from .dialects import PLAIN
 from .faults import CellFault, FaultyFile, raise_fault
+from .header import column_places
 from .plainform import from_plain
 
 _TIMES = "mM"  # the kinds of NumPy's times, which its lists have as numbers
@@ -22,20 +24,20 @@ _TIMES = "mM"  # the kinds of NumPy's times, which its lists have as numbers
 def columns_of(table: Any, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of an Arrow table, a pandas or polars data frame, another object that Arrow can read,
     or a mapping of column names to arrays or lists. The columns have the names of the relation's, in
-    any order. Raises CellFault with the number of the row."""
+    any order and any case. Raises CellFault with the number of the row."""
     if isinstance(table, Mapping):
-        return _by_name(table, relation, typedefs)
+        return _by_name(list(map(str, table)), list(table.values()), relation, typedefs)
     if _is_pandas(table) and hasattr(table, "columns"):
         names = [str(name) for name in table.columns]
-        check_names(names, relation)
-        return _by_name({n: table.iloc[:, i] for i, n in enumerate(names)}, relation, typedefs)
+        return _by_name(names, [table.iloc[:, i] for i in range(len(names))], relation, typedefs)
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         import pyarrow as pa
 
         from .arrow import columns_of_table
+        from .arrowfiles import in_columns
 
         try:
-            return columns_of_table(pa.table(table), relation, typedefs)
+            return columns_of_table(in_columns(pa.table(table), relation, PLAIN), relation, typedefs)
         except FaultyFile as faulty:
             raise faulty.faults[0] from None
         except (ValueError, TypeError):
@@ -48,9 +50,13 @@ def _no_table(table: Any) -> CellFault:
     return CellFault(f"expected {expected}, found {type(table).__name__}", 0, 0, "")
 
 
-def _by_name(table: Mapping[Any, Any], relation: Relation, typedefs: TypeDefs) -> Columns:
-    check_names([str(name) for name in table], relation)
-    data = tuple(_column(table[column.name], column, typedefs) for column in relation.columns)
+def _by_name(names: list[str], found: list[Any], relation: Relation, typedefs: TypeDefs) -> Columns:
+    """Columns with names, in any case unless one is written alike."""
+    places = column_places(names, [column.name for column in relation.columns])
+    if None in places or len(places) < len(names):
+        check_names(names, relation)
+    given = zip(places, relation.columns, strict=True)
+    data = tuple(_column(found[place or 0], column, typedefs) for place, column in given)
     counts = [len(each[1]) if isinstance(each, tuple) else len(each) for each in data]
     if len(set(counts)) > 1:
         lengths = ", ".join(f"{c.name} {n}" for c, n in zip(relation.columns, counts, strict=True))

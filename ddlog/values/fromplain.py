@@ -19,7 +19,7 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
     Lists and tuples serve for tuples, structs and vectors, sets for Set, dictionaries for Map and
     for structs, None and a bare value for Option, `{"some": None}` for an Option that holds an absent one,
-    numpy scalars for numbers.
+    numpy scalars for numbers and times, and the missing values of pandas for None.
     """
     match type:
         case Bool():
@@ -97,7 +97,9 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
         nested = isinstance(type.args[0], User) and local_name(type.args[0].name) == "Option"
         if nested and isinstance(value, Mapping) and list(value) == ["some"]:
             return _check_fields((value["some"],), constructors[1], type, typedefs)
-        which, given = (constructors[0], ()) if value is None else (constructors[1], (value,))
+        which, given = (constructors[1], (value,))
+        if value is None or _is_missing(value, type.args[0]):
+            which, given = constructors[0], ()
         return _check_fields(given, which, type, typedefs)
     if isinstance(value, str):
         for each in constructors:
@@ -112,6 +114,14 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
             if name in (each.name, local_name(each.name)):
                 return _check_fields(_plain_fields(fields, each, type), each, type, typedefs)
     _refuse(value, type)
+
+
+def _is_missing(value: Any, type: Type) -> bool:
+    """Whether a value of NumPy or pandas says that there is none: NaT, NA, and NaN where no float can be."""
+    module, _, _ = value.__class__.__module__.partition(".")
+    if module == "pandas" or _is_numpy(value, "datetime64"):
+        return value.__class__.__name__ in ("NaTType", "NAType") or str(value) == "NaT"
+    return isinstance(value, float) and value != value and not isinstance(type, Float)
 
 
 def _plain_fields(value: Any, constructor: Constructor, type: User) -> tuple[Any, ...]:

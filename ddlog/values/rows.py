@@ -12,7 +12,7 @@ from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Signed, String, Type, TypeDef, User
 from .fromplain import by_attributes
 from .numbers import decimal
-from .shapes import Shape, shape_of
+from .shapes import Shape, is_option, shape_of
 from .structs import reason
 
 Row = tuple[Any, ...]
@@ -21,9 +21,9 @@ Row = tuple[Any, ...]
 def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Row:
     """The row, a value for each column, that a user's value stands for, checked and made canonical.
 
-    Of a relation `R(a: A, b: B)` a row may be a tuple, a mapping by column name, a struct value, a
-    dataclass, a named tuple or another object with the columns as attributes, and with one column the value
-    itself; of a relation `R[T]` it is a value of T. Raises DDlogError.
+    Of a relation `R(a: A, b: B)` a row may be a tuple, a mapping by column name (without Options, perhaps), a
+    struct value, a dataclass, a named tuple or another object with the columns as attributes, and with one
+    column the value itself; of a relation `R[T]` it is a value of T. Raises DDlogError.
     """
     if relation.constructor is None:
         (column,) = relation.columns
@@ -43,10 +43,14 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
             return value
         case Mapping():
             unknown = [str(name) for name in value if name not in names]
-            missing = [name for name in names if name not in value]
+            missing = [
+                column.name
+                for column in relation.columns
+                if column.name not in value and not is_option(column.type)
+            ]
             if unknown or missing:
                 raise DDlogError([WrongColumns(relation.name, tuple(unknown), tuple(missing), tuple(names))])
-            return tuple(value[name] for name in names)
+            return tuple(value.get(name) for name in names)
         case tuple():
             raise DDlogError([WrongWidth(relation.name, len(value), tuple(names))])
     if len(names) == 1:

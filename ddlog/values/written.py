@@ -30,6 +30,8 @@ def written(value: Any, form: TextForm) -> str | None:
         return str(value)
     if isinstance(form.unit, int) and isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)
+    if value.__class__.__module__ == "numpy" and value.__class__.__name__ == "datetime64":
+        return str(value)
     if any(each.__module__ in _OBJECTS for each in type(value).__mro__):
         if hasattr(value, "isoformat"):
             return str(value.isoformat())

@@ -7,11 +7,14 @@ import datetime
 import decimal
 import ipaddress
 import uuid
+from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy
 import pandas
 import polars
 import pytest
@@ -155,3 +158,54 @@ def test_frames(frame: str) -> None:
         session.commit()
         table = getattr(session["R"], frame)()
     assert both(list(columns_of(table, RELATION, TYPEDEFS).rows(RELATION)))
+
+
+@dataclass
+class Item:
+    id: int
+    on: Any
+    price: Any
+    name: str | None = None
+
+
+Named = namedtuple("Named", "name price on id")
+DAY = datetime.date(2026, 1, 2)
+ITEMS = """
+import time
+import sql as q
+input relation Item(id: u32, on: Option<Date>, price: q::Decimal2, name: Option<string>)
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"id": 1, "price": 2}, (1, None, decimal.Decimal("2.00"), None)),
+        (Item(1, DAY, "1.5"), (1, DAY, decimal.Decimal("1.50"), None)),
+        (Named("x", 1.5, None, 1), (1, None, decimal.Decimal("1.50"), "x")),
+        ((numpy.int64(1), pandas.Timestamp(DAY), 2, pandas.NA), (1, DAY, 2, None)),
+        ((1, pandas.NaT, 2, float("nan")), (1, None, 2, None)),
+        ((1, numpy.datetime64("2026-01-02"), 2, "x"), (1, DAY, 2, "x")),
+        ((1, numpy.datetime64("NaT"), 2, "x"), (1, None, 2, "x")),
+    ],
+)
+def test_rows_of_python(row: Any, expected: tuple[Any, ...]) -> None:
+    with ddlog.compile(ITEMS).session() as session:
+        session.insert("Item", row)
+        session.commit()
+        assert list(session["Item"].tuples()) == [expected]
+
+
+@pytest.mark.parametrize("form", [pandas.DataFrame, polars.DataFrame, dict])
+def test_names_of_columns_in_any_case(form: Callable[[Any], Any]) -> None:
+    with ddlog.compile(ITEMS).session() as session:
+        session.insert_table("Item", form({"NAME": ["x"], "On": [None], "price": ["2.5"], "ID": [1]}))
+        session.commit()
+        assert list(session["Item"].tuples()) == [(1, None, decimal.Decimal("2.50"), "x")]
+
+
+def test_polars_has_uuids_as_texts() -> None:
+    with ddlog.compile("import uuid\ninput relation R(u: Option<Uuid>)").session() as session:
+        session.insert("R", (uuid.UUID(int=7),), (None,))
+        session.commit()
+        assert session["R"].to_polars()["u"].to_list() == [None, str(uuid.UUID(int=7))]

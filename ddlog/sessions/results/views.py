@@ -65,15 +65,15 @@ class Table:
         return self._narrow_table().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars data frame; a bigint column is int64 if all its values fit. Raises DDlogError
-        if polars is not installed."""
+        """The rows as a polars data frame; a bigint column is int64 if all its values fit, and UUIDs are
+        texts. Raises DDlogError if polars is not installed."""
         try:
             import polars
         except ImportError:
             raise DDlogError([NotInstalled("polars")]) from None
-        from ...io.arrow import portable
+        from ...io.arrow import portable, without_uuids
 
-        return polars.from_arrow(portable(self._narrow_table()))  # type: ignore[return-value]
+        return polars.from_arrow(portable(without_uuids(self._narrow_table())))  # type: ignore[return-value]
 
     def _narrow_table(self) -> pyarrow.Table:
         from ...io.arrow import narrowed
