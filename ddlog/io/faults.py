@@ -14,9 +14,12 @@ class CellFault(Exception):
     """A fault at a line and column (from 1) of a file. `text` is the line, of which `width` characters are
     underlined. Without a line, `line` is the number of a row and `column` is 0."""
 
-    def __init__(self, message: str, line: int, column: int, text: str, width: int = 1) -> None:
+    def __init__(
+        self, message: str, line: int, column: int, text: str, width: int = 1, help: str = ""
+    ) -> None:
         super().__init__(message)
         self.message, self.line, self.column, self.text, self.width = message, line, column, text, width
+        self.help = help
 
 
 class FaultyFile(Exception):

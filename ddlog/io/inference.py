@@ -177,6 +177,8 @@ def _type_of(values: Sequence[Any], are_texts: bool) -> tuple[str, str]:
     if kinds == {list}:
         inner, why = _type([each for value in values for each in value], are_texts)
         return f"Vec<{inner}>", f"lists: {why}"
+    if kinds == {dict}:
+        return "json::JsonValue", "objects: a typedef with their fields is checked, too"
     if kinds <= {str, bool, int, float, list, dict}:
         return "json::JsonValue", "values of several kinds"
     return "string", f"values that are {', '.join(sorted(kind.__name__ for kind in kinds))} in the file"

@@ -108,4 +108,4 @@ def fault_in(path: str, fault: CellFault) -> errors.BadFact:
         return errors.BadFact(path, fault.message, span=row_span(path, fault.line) if fault.line else None)
     source = Excerpt(path, fault.text, fault.line)
     span = Span(source, fault.line, fault.column, fault.line, fault.column + fault.width)
-    return errors.BadFact(path, fault.message, span=span)
+    return errors.BadFact(path, fault.message, span=span, help=fault.help)

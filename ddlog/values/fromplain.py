@@ -97,10 +97,9 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
         nested = isinstance(type.args[0], User) and local_name(type.args[0].name) == "Option"
         if nested and isinstance(value, Mapping) and list(value) == ["some"]:
             return _check_fields((value["some"],), constructors[1], type, typedefs)
-        which, given = (constructors[1], (value,))
         if value is None or _is_missing(value, type.args[0]):
-            which, given = constructors[0], ()
-        return _check_fields(given, which, type, typedefs)
+            return make(typedef, constructors[0], ())
+        return _check_fields((value,), constructors[1], type, typedefs)
     if isinstance(value, str):
         for each in constructors:
             if not each.fields and value in (each.name, local_name(each.name)):

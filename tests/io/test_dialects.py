@@ -99,7 +99,7 @@ def test_files_that_are_written_otherwise(tmp_path: Path, name: str, text: str, 
 def test_encodings_and_dates(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_bytes("ä,ö\n".encode("latin-1"))
     assert read(f"{tmp_path}/e.csv?encoding=latin-1")[0] == [("ä", "ö")]
-    with pytest.raises(DDlogError, match="is not UTF-8"):
+    with pytest.raises(DDlogError, match=r"is not UTF-8\n(.*\n)*  help: .*encoding=cp1252"):
         read(f"{tmp_path}/e.csv")
     day, _ = read(f"{written(tmp_path / 'd.csv', '24.12.2026')}?date=%d.%m.%Y", "Day")
     assert day == read(written(tmp_path / "e.csv", "2026-12-24"), "Day")[0]
