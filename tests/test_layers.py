@@ -119,7 +119,7 @@ SESSIONS = (
     "hosts",
     "asking measuring",
     "computed transactions",
-    "explained persistence reading subscribers",
+    "explained persistence reading selecting subscribers",
     "extending",
     "session",
     "opening profile",

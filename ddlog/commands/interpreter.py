@@ -135,6 +135,12 @@ class Interpreter:
                 return placed(found, run.place(number))
         return error
 
+    def go_on(self, outputs: Sequence[str]) -> None:
+        """Takes in that the session has another program, with these outputs."""
+        self._outputs = outputs
+        before, self.profile = self.profile, SessionProfile(self.session)
+        self.profile.cpu, self.profile.change = before.cpu, before.change
+
     def forget(self) -> None:
         """Drops the open batch and the open transaction."""
         self._batch = []

@@ -6,7 +6,7 @@ relation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from ..core import Index, Relation
@@ -32,7 +32,10 @@ class CommandReader:
         typedefs: Mapping[str, TypeDef],
         name: str,
         indexes: Mapping[str, Index] = MappingProxyType({}),
+        more: Mapping[str, Callable[[Scanner, str], Action]] = MappingProxyType({}),
     ) -> None:
+        """`more` are commands beside those of files."""
+        self._commands = {**COMMANDS, **more}
         self._scanner = Scanner(relations, typedefs, name, indexes)
         self._runs = TextRuns(self._scanner, relations, typedefs)
 
@@ -93,11 +96,11 @@ class CommandReader:
 
     def _action(self, word: str, place: Locate, final: bool) -> Action | Update:
         cursor = self._scanner.cursor
-        read = COMMANDS.get(word)
+        read = self._commands.get(word)
         if read is None:
             if cursor.at_end() and not final:
                 raise cursor.fault("expected the rest of a command")
-            raise DDlogError([errors.UnknownCommand(word, tuple(COMMANDS), span=place())])
+            raise DDlogError([errors.UnknownCommand(word, tuple(self._commands), span=place())])
         action = read(self._scanner, word)
         if not isinstance(action, Update | Echo):
             cursor.expect(";", f"after `{word}`")

@@ -9,7 +9,7 @@ from signal import SIGINT, getsignal, signal
 from types import FrameType
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, DynamicCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -20,6 +20,7 @@ from ..syntax.privatefiles import state_directory
 from .ending import heard
 from .pauses import Pauses
 from .shell import Shell
+from .shellcommands import SHELL_COMMANDS
 
 _WORD = re.compile(r"[A-Za-z_][\w:]*\Z")
 _NAMES = re.compile(r"[A-Za-z_][\w:]*")
@@ -43,7 +44,7 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
 
     editor: PromptSession[str] = PromptSession(
         history=_history(),
-        completer=NameCompleter(shell.session.program.relations, shell.session.program.indexes),
+        completer=DynamicCompleter(lambda: _completer(shell)),
         complete_while_typing=False,
         multiline=True,
         key_bindings=keys,
@@ -89,6 +90,11 @@ def _dropping(editor: PromptSession[str]) -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def _completer(shell: Shell) -> NameCompleter:
+    """What completes the names that the program has now."""
+    return NameCompleter(shell.session.program.relations, shell.session.program.indexes)
+
+
 class NameCompleter(Completer):
     """Completes names of commands, relations, columns and indexes, by the text before the cursor."""
 
@@ -116,7 +122,7 @@ class NameCompleter(Completer):
             columns = {column.name for name in mentioned for column in self._relations[name].columns}
             return [*sorted(self._relations), *sorted(columns)]
         if not names:
-            return [*COMMANDS, "help", "relations"]
+            return [*COMMANDS, *SHELL_COMMANDS]
         if names[0] in _ARGUMENTS:
             return list(_ARGUMENTS[names[0]])
         if names[0] in ("query_index", "dump_index"):

@@ -82,6 +82,6 @@ def _piped() -> Iterator[str]:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="strict")
     try:
-        yield from sys.stdin
+        yield from (line.removesuffix("\n") for line in sys.stdin)
     except UnicodeDecodeError as error:
         raise DDlogError([CannotRead("<input>", f"it is not UTF-8: {error.reason}")]) from None

@@ -8,19 +8,25 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 
 from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
+from ..commands.updatefiles import update_commands
 from ..errors.diagnostics import DDlogError, internal_error_text, render
+from ..errors.sessions import InTransaction
+from ..errors.shell import NoRule
 from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from .deltas import Delta, shows
 from .ending import heard
-from .notes import Note, warning
+from .notes import Note, noting, warning
 from .printing import row_lines
+from .programtext import asks, goes_on, has_ended, is_program, is_sql, is_view, needs_more, parses
 from .progress import ProgressLine
+from .shellcommands import SHELL_COMMANDS, shell_commands
 from .tables import SHOWN, cell_texts, table_lines
 
 HELP = """\
@@ -38,11 +44,18 @@ HELP = """\
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
   state;  changes 17;           the durable state; what an epoch changed
   ? at 17: Path("a", x)         the same query as of an epoch of the durable state
+  Top(x) :- Path("a", x).       add a rule; also facts, declarations, functions; an empty line ends the text
+  drop Top;                     drop a relation with its rules, a function, …; or a rule, by its text
+  SELECT x FROM Path;           ask in SQL; CREATE VIEW adds a view
+  load Edge.csv;                commit facts (also Edge=data.csv), run updates (day2.dat), or add a program
+                                (rules.dl, views.sql)
+  save rules.dl;                write the program as it is now
+  edit                          enter the last text again, in $EDITOR
   relations                     list relations and indexes, their columns and sizes
   profile cpu on;  profile;     measure commits (also `change`); print sizes and measurements
   echo text;  timestamp;  mssleep 10;  log_level 400;
   help  exit                    Ctrl-C stops a command, Ctrl-D ends the session
-A command ends with `;` and may take several lines. Updates separated by `,` are applied together."""
+A command ends with `;` or an empty line. Updates separated by `,` are applied together."""
 
 
 class Shell:
@@ -57,23 +70,27 @@ class Shell:
         format: str | None = None,
     ) -> None:
         self.session, self._progress, self._delta, self._format = session, progress, delta, format
-        self._reader = CommandReader(
-            session.program.relations, session.typedefs, "<input>", session.program.indexes
-        )
-        outputs = [name for name in session.program.names("output") if session.keeps(name)]
-        color = sys.stdout.isatty()
-        self._warned = warning(quiet)
+        self._warned, self._note = warning(quiet), noting(quiet)
         self._interpreter = Interpreter(
-            session,
-            self._show,
-            self._changed,
-            outputs,
-            color=color,
-            warned=self._warned,
-            lines=row_lines(format),
-        )
+            session, self._show, self._changed, self._outputs(), color=sys.stdout.isatty(),
+            warned=self._warned, lines=row_lines(format),
+        )  # fmt: skip
+        self._reader = self._new_reader()
         self._lines: list[str] = []
+        self._part = ""  # of a program, which goes on in another line
+        self._later: list[str] = []
         self._past: tuple[int, Session] | None = None
+        self.last = ""
+        """The text that was entered last."""
+        self.saved = {session.program.source.name}
+        """The files that `save` may overwrite."""
+
+    def _outputs(self) -> list[str]:
+        return [name for name in self.session.program.names("output") if self.session.keeps(name)]
+
+    def _new_reader(self) -> CommandReader:
+        program, more = self.session.program, shell_commands(self)
+        return CommandReader(program.relations, self.session.typedefs, "<input>", program.indexes, more)
 
     @property
     def ended(self) -> bool:
@@ -88,33 +105,64 @@ class Shell:
     def is_whole(self, text: str) -> bool:
         """Whether the text needs no further line."""
         stripped = text.strip()
-        heard = stripped in _WORDS or _last_line(stripped) in _ALWAYS_HEARD
-        return not stripped or stripped[0] in "?#" or heard or stripped.endswith(";")
+        if not stripped or has_ended(text) or _last_line(stripped) in _ALWAYS_HEARD:
+            return True
+        if stripped[0] == "?":
+            return not goes_on(stripped[1:])
+        if is_program(stripped) or is_sql(stripped):
+            return not needs_more(text)
+        return stripped[0] == "#" or stripped.endswith(";") or _is_alone(stripped)
 
     def take(self, text: str) -> None:
-        """Answers a query or a command. An incomplete command waits for further text."""
+        """Answers a query or a command, or takes a part of a program. An incomplete one waits for further
+        text."""
+        self._take(text)
+        while self._later:
+            self._take(self._later.pop(0))
+
+    def later(self, text: str) -> None:
+        """Lets a text be taken after the one that is being taken."""
+        self._later.append(text)
+
+    def _take(self, text: str) -> None:
         word = text.strip()
         if _last_line(word) in _ALWAYS_HEARD:
-            self._reader.discard()
-            word = _last_line(word).removesuffix(";")
+            self._discard()
+            text = word = _last_line(word)
+        elif self._part:
+            self._take_part(text)
+            return
         if self._reader.remainder() is None:
+            if not _is_alone(word):
+                self.last = text
             if word.startswith("?"):
                 self._answer(lambda: self._query(text.split("?", 1)[1]))
                 return
-            if _CHANGES.match(word) is not None:
-                self._answer(lambda: self._changes_of(word))
+            if is_program(word) or is_sql(word):
+                self._take_part(text)
                 return
-            if word in _WORDS:
-                self._answer(lambda: _WORDS[word](self))
-                return
+            if _is_alone(word) or (has_ended(text) and not word.endswith(";")):
+                text = f"{word};"
         self._reader.feed(text if text.endswith("\n") else f"{text}\n")
         self._answer(self._run)
+
+    def _take_part(self, text: str) -> None:
+        """Takes more of a part of a program, which is added once it is whole."""
+        self._part = f"{self._part}\n{text}" if self._part else text
+        if not needs_more(self._part):
+            whole, self._part = self._part, ""
+            self._answer(lambda: self.take_program(whole, "<input>"))
+
+    def _discard(self) -> None:
+        """Drops what waits for further text."""
+        self._part = ""
+        self._reader.discard()
 
     def end(self, note: Note) -> None:
         """Notes what the end of the input leaves unfinished."""
         rest = self._reader.remainder()
-        if rest is not None:
-            text, place = rest
+        if rest is not None or self._part:
+            text, place = rest or (self._part, "<input>")
             note(f"{place}: ignored, as it is not finished: {text.splitlines()[0]}")
         if self.in_transaction:
             note("the last transaction was not committed")
@@ -127,15 +175,102 @@ class Shell:
         self._past = None
 
     def _run(self) -> None:
-        for command in self._reader.commands():
+        reader = self._reader
+        for command in reader.commands():
             began = time.perf_counter()
             self._interpreter.step(command)
             if command.word == "commit":
                 self._show(f"({_elapsed(began)})")
             if self.ended:
                 return
+            if self._reader is not reader:  # the program is another one
+                self._run()
+                return
         if self._reader.remainder() is None:
             self._interpreter.flush()
+
+    # ------------------------------------------------------------- what commands do
+
+    def take_program(self, text: str, name: str) -> None:
+        """Adds a text to the program, or answers it, if it is a SELECT."""
+        if not is_sql(text):
+            if not parses(text) and asks(text):
+                raise DDlogError([NoRule(" ".join(text.split()))])
+            self.change_program(lambda: self.session.extend(text, name=name, warned=self._warned))
+        elif is_view(text):
+            from ..sessions.selecting import views_text
+
+            views = views_text(self.session.program, text, name)
+            self.change_program(lambda: self.session.extend(views, name=name, warned=self._warned))
+        else:
+            began = time.perf_counter()
+            self._show_result(self.session.select(text, name=name), began)
+
+    def change_program(self, change: Callable[[], Changes]) -> None:
+        """Changes the program of the session, and shows how that changes the outputs."""
+        if self.in_transaction:
+            raise DDlogError([InTransaction()])
+        began = time.perf_counter()
+        changes = change()
+        rest = self._reader.remainder()
+        self.close()
+        self._interpreter.go_on(self._outputs())
+        self._reader = self._new_reader()
+        if rest is not None:
+            self._reader.feed(f"{rest[0]}\n")
+        self._changed(changes, False)
+        self._show(f"({_elapsed(began)})")
+
+    def take_facts(self, place: str) -> None:
+        """Commits the facts at a place."""
+        if self.in_transaction:
+            raise DDlogError([InTransaction()])
+        began = time.perf_counter()
+        places = set(self.session.program.names("input")) - {place.partition("=")[0], Path(place).stem}
+        changes = self.session.load([place], note=self._note_but(places))
+        self._changed(changes, False)
+        self._show(f"({_elapsed(began)})")
+
+    def _note_but(self, relations: Collection[str]) -> Note:
+        """Gives notes, but not that there are no facts of some relations."""
+        silent = {f"no file for the input relation {name}: it is empty" for name in relations}
+        return lambda text: None if text in silent else self._note(text)
+
+    def take_updates(self, path: str) -> None:
+        """Carries out the commands of a file."""
+        program = self.session.program
+        for command in update_commands(path, program.relations, self.session.typedefs, program.indexes):
+            self._interpreter.step(command)
+        self._interpreter.flush()
+        self._interpreter.ended = False
+
+    def show_all(self, lines: Iterable[str]) -> None:
+        """Prints lines."""
+        self._lines.extend(lines)
+
+    def relations(self) -> None:
+        """Lists the relations and indexes."""
+        for relation in self.session.program.relations.values():
+            if relation.hidden:
+                continue
+            columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
+            name = relation.name
+            size = f"{self.session.size(name):,} rows" if self.session.keeps(name) else "on demand"
+            self._show(f"{relation.role} {relation.kind} {name}({columns})  {size}")
+
+        for index in self.session.program.indexes.values():
+            variables = ", ".join(f"{each.name}: {each.type}" for each in index.variables)
+            self._show(f"index {index.name}({variables}) on {index.relation}")
+
+    def help(self) -> None:
+        """Lists the commands."""
+        self._show(HELP)
+
+    def leave(self) -> None:
+        """Ends the conversation."""
+        self._interpreter.ended = True
+
+    # ------------------------------------------------------------- answers
 
     def _answer(self, act: Callable[[], None]) -> None:
         """Does something for the user: its output at the end, errors printed, Ctrl-C stops it."""
@@ -144,19 +279,19 @@ class Shell:
                 act()
         except DDlogError as error:
             self._page()
-            self._reader.discard()
+            self._discard()
             print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             heard()
             self._lines.clear()
-            self._reader.discard()
+            self._discard()
             print("interrupted; the session is at its last commit", file=sys.stderr, flush=True)
             self._interpreter.forget()
         except Exception as error:
             if os.environ.get("DDLOG_DEBUG"):
                 raise
             self._lines.clear()
-            self._reader.discard()
+            self._discard()
             print(internal_error_text(error), file=sys.stderr, flush=True)
             self._interpreter.forget()
         self._page()
@@ -173,22 +308,12 @@ class Shell:
         result = self.session.query(text.strip().removesuffix(";"), warned=self._warned)
         self._show_result(result, began)
 
-    def _changes_of(self, text: str) -> None:
-        epoch = _CHANGES_OF.match(text)
-        if epoch is None:
-            raise DDlogError([EpochExpected(text, "changes 17;")])
-        lines = list(self.session.changes_of(int(epoch[1])).lines())
-        self._lines.extend(lines or [f"epoch {int(epoch[1]):,} changed no output"])
-
     def _session_at(self, epoch: int) -> Session:
         """The session as of an epoch. The last one that was asked for is kept."""
         if self._past is None or self._past[0] != epoch:
             self.close()
             self._past = epoch, self.session.at(epoch)
         return self._past[1]
-
-    def _state(self) -> None:
-        self._lines.extend(self.session.described_state())
 
     def _show_result(self, result: Result, began: float) -> None:
         taken = _elapsed(began)
@@ -215,25 +340,6 @@ class Shell:
             added, removed = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
             self._show(f"{name}: {' '.join(f'{count:+,}' for count in (added, removed) if count)}")
 
-    def _relations(self) -> None:
-        for relation in self.session.program.relations.values():
-            if relation.hidden:
-                continue
-            columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
-            name = relation.name
-            size = f"{self.session.size(name):,} rows" if self.session.keeps(name) else "on demand"
-            self._show(f"{relation.role} {relation.kind} {name}({columns})  {size}")
-
-        for index in self.session.program.indexes.values():
-            variables = ", ".join(f"{each.name}: {each.type}" for each in index.variables)
-            self._show(f"index {index.name}({variables}) on {index.relation}")
-
-    def _help(self) -> None:
-        self._show(HELP)
-
-    def _leave(self) -> None:
-        self._interpreter.ended = True
-
     def _show(self, line: str) -> None:
         self._lines.append(line)
 
@@ -251,24 +357,16 @@ class Shell:
             sys.stdout.flush()
 
 
-_CHANGES = re.compile(r"changes\b")
-_CHANGES_OF = re.compile(r"changes\s+(\d+)\s*;?\Z")
 _AT = re.compile(r"\s*at\s+(\d+)\s*:")
 _AT_SOMETHING = re.compile(r"\s*at\s+\S")
-
-_WORDS: dict[str, Callable[[Shell], None]] = {
-    "state": Shell._state,
-    "state;": Shell._state,
-    "help": Shell._help,
-    "help;": Shell._help,
-    "relations": Shell._relations,
-    "relations;": Shell._relations,
-    "exit": Shell._leave,
-    "quit": Shell._leave,
-    "quit;": Shell._leave,
-}
 _ALWAYS_HEARD = ("exit", "exit;", "quit", "quit;", "help", "help;")
 """Words that are heard on a line of their own in the midst of a command, too, and drop it."""
+
+
+def _is_alone(text: str) -> bool:
+    """Whether a text is a command of the REPL, without the `;` at its end."""
+    first = text.split(None, 1)[0] if text else ""
+    return ";" not in text and (first in SHELL_COMMANDS or first == "exit")
 
 
 def _last_line(text: str) -> str:

@@ -135,20 +135,20 @@ def _constant(clause: Clause) -> tuple[str, Const] | None:
 def over(program: CheckedProgram, given: Collection[str]) -> CheckedProgram:
     """The program in which some relations are inputs, whatever they are."""
     rules = tuple(kept for rule in program.rules if (kept := _without(rule, given, program)) is not None)
-    strata = tuple(
-        replace(
-            each,
-            rules=tuple(kept for rule in each.rules if (kept := _without(rule, given, program)) is not None),
-        )
-        for each in program.strata
-    )
+    derived = [name for name in given if program.relations[name].role != "input"]
+    strata = [Stratum((name,), False, ()) for name in derived]
+    for each in program.strata:
+        left = tuple(name for name in each.relations if name not in derived)
+        if left:
+            own = (kept for rule in each.rules if (kept := _without(rule, given, program)) is not None)
+            strata.append(replace(each, relations=left, rules=tuple(own)))
     relations = {
         name: replace(each, role="input", key=None, past=None, window=None)
         if name in given
         else replace(each, demand=False)
         for name, each in program.relations.items()
     }
-    return replace(program, relations=relations, rules=rules, strata=strata)
+    return replace(program, relations=relations, rules=rules, strata=tuple(strata))
 
 
 def _without(rule: Rule, given: Collection[str], program: CheckedProgram) -> Rule | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .. import syntax
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.names import UnusedRelation
+from ..errors.names import EmptyRelation, UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.sessions import NothingToDrop, ProgramStays, RuleOfSeveral, StillUsed
 from ..errors.source import Source, Span
@@ -39,7 +39,7 @@ def extended(program: Program, text: str, name: str) -> Program:
     text. Raises DDlogError."""
     with placed_in(program, text, name) as source:
         made = _again(program)(source)
-    added = (each for each in made.warnings if not isinstance(each, UnusedRelation))
+    added = (each for each in made.warnings if not isinstance(each, UnusedRelation | EmptyRelation))
     before = len(_head(program.source).split("\n")) - 1
     moved = (_moved(each, source, Source(name, text), before) for each in added)
     warnings = tuple(each for each in moved if each.span is not None and each.span.source.text == text)
@@ -51,12 +51,24 @@ def placed_in(program: Program, text: str, name: str) -> Iterator[Source]:
     """The source of the program with a text at its end. Errors that are raised inside have places in that
     text alone, where they are about it."""
     head = _head(program.source)
-    whole, added = Source(program.source.name, head + text), Source(name, text)
-    try:
+    whole = Source(program.source.name, head + text)
+    with below(head.count("\n"), whole, Source(name, text)):
         yield whole
+
+
+@contextmanager
+def below(lines: int, whole: Source, part: Source) -> Iterator[None]:
+    """Errors that are raised inside have places in a part that comes after so many lines of a whole."""
+    try:
+        yield
     except DDlogError as error:
-        before = head.count("\n")
-        raise DDlogError([_moved(each, whole, added, before) for each in error.diagnostics]) from None
+        raise DDlogError([_moved(each, whole, part, lines) for each in error.diagnostics]) from None
+
+
+def imports_of(program: Program) -> list[str]:
+    """The modules that the text of a program imports."""
+    tree, _ = parse_program(program.source)
+    return [each.module for each in tree.declarations if isinstance(each, syntax.Import)]
 
 
 def _head(source: Source) -> str:

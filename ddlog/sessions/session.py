@@ -316,6 +316,13 @@ class Session(Inputs):
         warned(result.warnings)
         return result
 
+    def select(self, text: str, *, name: str = "<query>") -> Result:
+        """The rows of a SELECT over the relations as of the last commit: `SELECT b, count(*) FROM Path GROUP
+        BY b ORDER BY b`. Columns of types that SQL does not have are left out. Needs the package sqlglot."""
+        from .selecting import select
+
+        return select(self.state, text, name)
+
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row
         is a tuple, or in another form that `insert` takes; without it `relation` is a question such as

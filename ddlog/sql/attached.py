@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,10 +55,15 @@ def attached(node: Expression, places: SqlPlaces) -> Attached:
     tables = {}
     for each in parsed.declarations:
         if isinstance(each, syntax.RelationDecl) and each.fields is not None and each.kind != "stream":
-            columns = [c for field in each.fields if (c := _column(field.name, field.type)) is not None]
-            relation = SqlRelation(f"{module}::{each.name}", tuple(columns))
-            tables[f"{alias}.{each.name.lower()}"] = NamedRows(relation, tuple(c.name for c in columns))
+            columns = [(field.name, field.type) for field in each.fields]
+            tables[f"{alias}.{each.name.lower()}"] = table_of(f"{module}::{each.name}", columns)
     return Attached(module, tables)
+
+
+def table_of(relation: str, columns: Iterable[tuple[str, syntax.Type]]) -> NamedRows:
+    """The table that a relation is. A column of a type that SQL does not have is left out."""
+    found = [made for name, type in columns if (made := _column(name, type)) is not None]
+    return NamedRows(SqlRelation(relation, tuple(found)), tuple(each.name for each in found))
 
 
 def _column(name: str, type: syntax.Type) -> SqlColumn | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached
+from .attached import attached, table_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator
 from .rules import SqlColumn, SqlOutput, SqlRelation
@@ -51,6 +52,12 @@ class ModuleTranslation:
         """The module, which stands at a place."""
         imports = (syntax.Import(each, None, whole) for each in dict.fromkeys(self.imports))
         return syntax.Module((*imports, *self.output.declarations, *self.output.rules), whole)
+
+    def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
+        """Takes the relations of a program as tables, each with its columns."""
+        for name, columns in relations.items():
+            self.tables[name.lower()] = table_of(name, columns)
+            self.relations[name.lower()] = name
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""

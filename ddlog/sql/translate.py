@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .. import syntax
@@ -30,8 +31,11 @@ DEEPEST = 300  # levels of a statement
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
-def translate(source: Source) -> syntax.Module:
-    """The module as one of this language. Raises DDlogError with all errors."""
+def translate(
+    source: Source, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({})
+) -> syntax.Module:
+    """The module as one of this language; `relations` of a program, with their columns, are tables. Raises
+    DDlogError with all errors."""
     try:
         import sqlglot
     except ImportError:
@@ -49,6 +53,7 @@ def translate(source: Source) -> syntax.Module:
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     places.tokens = tokens
     module, found = ModuleTranslation(places, output), list[Diagnostic]()
+    module.know_all(relations)
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
         parser = dialect.parser()

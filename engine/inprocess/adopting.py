@@ -55,13 +55,14 @@ def _fits(state: State, at: NodeId, before: State, old: NodeId, found: Collectio
         return all(isinstance(each, Recursion) for each in pair)
     if at in state.groups and old not in before.groups:
         return False
-    if isinstance(node, DeltaGroup) and node.reads_members and not _is_adopted(state, node.source, found):
+    if isinstance(node, DeltaGroup) and node.reads_members and not is_adopted(state, node.source, found):
         return False
     has_forgotten = old in before.forgetful and at not in state.forgetful and not isinstance(node, Input)
     return not has_forgotten and (at not in state.stores or old in before.stores)
 
 
-def _is_adopted(state: State, at: NodeId, found: Collection[NodeId]) -> bool:
+def is_adopted(state: State, at: NodeId, found: Collection[NodeId]) -> bool:
+    """Whether a node is among those that were found, or a relation of a recursion that was."""
     node = state.circuit.nodes[at]
     return (node.fixpoint if isinstance(node, Result) else at) in found
 

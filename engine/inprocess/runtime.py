@@ -23,7 +23,7 @@ from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
 from . import remembered
-from .adopting import adopt
+from .adopting import adopt, is_adopted
 from .arrangements import comparing
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView
@@ -397,10 +397,13 @@ class InProcess:
             self._read_given_out()
             kept = dict(vars(self))
             try:
-                deltas = self._extended(circuit, names, before, named_before)
-                gone = {name: kept["_relations"].get(name) for name in deltas}
+                deltas, found = self._extended(circuit, names, before, named_before)
+                places = kept["_relations"]
                 yield {
-                    name: self._difference(name, delta, before, gone[name])
+                    name: self._difference(name, delta, before, places[name])
+                    if name in places
+                    and not is_adopted(self._own, shown(circuit, self._relations[name]), found)
+                    else delta
                     for name, delta in deltas.items()
                     if name not in self._own.streams
                 }
@@ -414,8 +417,9 @@ class InProcess:
         names: Sequence[str | None],
         before: State,
         named_before: Sequence[str | None],
-    ) -> dict[str, Delta]:
-        """Derives what another circuit has beside the state before."""
+    ) -> tuple[dict[str, Delta], Collection[NodeId]]:
+        """Derives what another circuit has beside the state before. Returns the changes of outputs from what
+        they hold of that state, or from nothing, and the nodes that hold something of it."""
         epochs, latest = self._epochs, self._latest
         self._remembered = {}
         self._take_up(circuit)
@@ -425,12 +429,10 @@ class InProcess:
         self.earlier += epochs.committed - 1
         deltas = self.commit({})
         self._latest = self._latest_of(latest, before.circuit)
-        return deltas
+        return deltas, found
 
-    def _difference(self, name: str, delta: Delta, before: State, at: NodeId | None) -> Delta:
+    def _difference(self, name: str, delta: Delta, before: State, at: NodeId) -> Delta:
         """How an output differs from what a node held before, for its change from nothing."""
-        if at is None or not len(delta):
-            return delta
         assert isinstance(delta, ArrayDelta)
         old = before.stores[shown(before.circuit, at)].batch().negated()
         both = concat([delta.batch, old], len(old.columns))

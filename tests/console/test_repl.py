@@ -289,3 +289,87 @@ def test_the_editor_is_not_loaded_for_a_pipe(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stdout == "R:\nR{.x = true}\n\n[]\n"
+
+
+def test_a_program_is_written_at_the_prompt(terminal: Terminal) -> None:
+    terminal.prompt()
+    terminal.enter("output relation Cyclic(a: string)")
+    terminal.prompt()
+    terminal.enter("Cyclic(a) :-")
+    terminal.wait_for("...")
+    terminal.enter("  Path(a, a)")
+    terminal.wait_for("...")
+    terminal.enter("")
+    terminal.wait_for("expected")
+    terminal.prompt()
+    terminal.enter("Cyclic(a) :- Path(a, b), b != a.")
+    terminal.wait_for("Cyclic: +")
+    terminal.enter("? Cyclic(")
+    terminal.wait_for("...")
+    terminal.enter("x)")
+    terminal.wait_for("rows, ")
+    terminal.enter('start; insert Edge("q", "r")')
+    terminal.wait_for("...")
+    terminal.enter("quit")
+    terminal.process.expect(pexpect.EOF)
+
+
+STEPS: list[tuple[str, list[str]]] = [
+    ("Cyclic(a) :- Lnk(a).", ["error: <input>:1:14: Unknown relation `Lnk`"]),
+    ("output relation Cyclic(a: string)\nCyclic(a) :-\n  Path(a, a).", ["Cyclic: +1"]),
+    ("Path(a, b)", ["error: this is no rule and no fact: these end with `.`", "`? Path(a, b)` asks"]),
+    ("relations; dump Cyclic; echo there;", ['Cyclic{.a = "x"}', "there"]),
+    ("drop Path;", ["Path cannot be dropped: the rule of Cyclic uses it"]),
+    ("drop Cyclic(a) :- Path(a, a).", ["Cyclic: -1"]),
+    ("drop Cyclic", ["("]),
+    ("dump Cyclic;", ["there is no relation Cyclic"]),
+    ("load Edge.csv", ["Path: +2"]),
+    ("load more.dl", ["Fan: +1"]),
+    ("load day2.dat", ["Path: -1"]),
+    ("load", ["`load` needs the name of a file"]),
+    ("load gone.dl", ["gone.dl: cannot be read"]),
+    (
+        "SELECT a, count(*) AS n\n  FROM path GROUP BY a ORDER BY n DESC, a LIMIT 1;",
+        ["a  n", "x  1", "(1 row, "],
+    ),
+    ("CREATE VIEW ends AS SELECT b FROM path;", ["Ends: +2"]),
+    ("SELECT z FROM path;", ["error: <input>:1:8: unknown column `z`"]),
+    ("save new.dl", ["the program is in new.dl"]),
+    ("save old.dl", ["old.dl is there already"]),
+    ("save new.txt", ["a file that ends in .dl"]),
+    ("edit", ["Fan: +1"]),
+    ('start;\nPath("u", "v").', ["neither committed nor rolled back"]),
+]
+"""What a user enters, and what each step prints, in this order."""
+
+
+def test_a_program_changes_in_the_repl(tmp_path: Path) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "Edge.csv").write_text("x,x\ny,y\nu,u\n")
+    (tmp_path / "more.dl").write_text('Fan("more", 1).')
+    (tmp_path / "old.dl").write_text("")
+    (tmp_path / "day2.dat").write_text('start; delete Edge("u", "u"); commit;\n')
+    (tmp_path / "editor").write_text("echo 'Fan(\"edited\", 2).' > $1\n")
+    begun = ('start; insert Edge("x", "x"); commit;', ["Path: +1"])
+    text = "\n".join(step for step, _ in [begun, *STEPS])
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl"], cwd=tmp_path, input=text, timeout=60, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "EDITOR": "sh editor"},
+    )  # fmt: skip
+    at = 0
+    for step, printed in [begun, *STEPS]:
+        for each in printed:
+            found = done.stdout.find(each, at)
+            assert found >= 0, (step, each, done.stdout[at:])
+            at = found
+    saved = (tmp_path / "new.dl").read_text()
+    assert saved.startswith(PATHS.strip()) and 'Fan("more", 1).' in saved and "Ends(" in saved
+
+
+def test_several_commands_of_the_repl_on_a_line(tmp_path: Path) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl", "--state", "s.ddlog"], cwd=tmp_path, timeout=60, text=True,
+        input='Edge("x", "y").\nstate; dump;\nexit\n', capture_output=True,
+    )  # fmt: skip
+    assert done.stdout.index("s.ddlog: epoch 1") < done.stdout.index('Path{.a = "x", .b = "y"}')

@@ -61,7 +61,10 @@ def test_a_rule_of_a_relation_that_is_there_changes_what_depends_on_it(session: 
     changes = session.extend("Path(9, b) :- Edge(_, b).")
     assert {row for row, _ in changes["Path"]} == {(9, 1), (9, 2), (9, 4)}
     assert [(tuple(row), weight) for row, weight in changes["Ends"]] == [((18, 3), 1)]
-    session.drop("Path(9, b) :- Edge(_, b).")
+    changes = session.drop("Path(9, b) :- Edge(_, b).")
+    assert {row for row, weight in changes["Path"] if weight < 0} == {(9, 1), (9, 2), (9, 4)}
+    session.extend("output relation Only(a: u32)\nOnly(a) :- Edge(a, _).")
+    assert [weight for _, weight in session.drop("Only(a) :- Edge(a, _).")["Only"]] == [-1, -1, -1]
     assert not session.query("Path(9, x)")
 
 
@@ -182,6 +185,30 @@ def test_the_past_of_a_relation_begins_with_what_it_holds(session: Session) -> N
     session.extend("Edge(8, 8).")
     session.commit()
     assert rows(session, "Before") == [(1, 2), (2, 1), (3, 4), (7, 7), (8, 8)]
+
+
+SELECTED = [
+    ("SELECT * FROM Path ORDER BY a DESC, b", ("a", "b"), [(3, 4), (2, 1), (2, 2), (1, 1), (1, 2)]),
+    ("SELECT b FROM path WHERE a < 3 ORDER BY 1;", ("b",), [(1,), (1,), (2,), (2,)]),
+    ("SELECT a, count(*) AS n\nFROM path GROUP BY a ORDER BY n, a LIMIT 2", ("a", "n"), [(3, 1), (1, 2)]),
+    ("WITH far AS (SELECT a FROM path WHERE a > 1) SELECT count(*) AS n FROM far", ("n",), [(3,)]),
+]
+
+
+@pytest.mark.parametrize(("text", "columns", "expected"), SELECTED)
+def test_select_reads_the_relations(
+    session: Session, text: str, columns: tuple[str, ...], expected: list[tuple[int, ...]]
+) -> None:
+    answer = session.select(text)
+    assert answer.columns == columns
+    assert list(map(tuple, answer)) == expected
+
+
+def test_a_wrong_select_is_an_error_with_its_place(session: Session) -> None:
+    with pytest.raises(DDlogError, match=r"<query>:2:17: unknown column `q`"):
+        session.select("SELECT a\nFROM Path WHERE q > 1")
+    with pytest.raises(DDlogError, match=r"<query>:1:15: unknown table `zed`"):
+        session.select("SELECT * FROM Zed")
 
 
 CORPUS = Path(__file__).parents[1] / "programs" / "corpus"

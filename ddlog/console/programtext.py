@@ -1,0 +1,76 @@
+"""Text of the REPL that is no command: a part of a program, or a question of SQL."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Source
+
+_SQL, _VIEW = re.compile(r"(?i)(select|with|create\s+view)\s"), re.compile(r"(?i)create\s")
+_PROGRAM = re.compile(
+    r"""\#\[ | //
+    | (typedef|function|extern|import|apply|index|input|output|internal|relation|stream|multiset|loop)\s
+    | for\s*\( | (\w+::)*_*[A-Z]\w*(\s|[(\[{,:&]|\Z)""",
+    re.VERBOSE,
+)
+
+
+def is_sql(text: str) -> bool:
+    """Whether a text begins as a question of SQL, or as a view."""
+    return _SQL.match(text.lstrip()) is not None
+
+
+def is_view(text: str) -> bool:
+    """Whether a text of SQL declares a view."""
+    return _VIEW.match(text.lstrip()) is not None
+
+
+def is_program(text: str) -> bool:
+    """Whether a text begins as a part of a program does."""
+    return not is_sql(text) and _PROGRAM.match(text.lstrip()) is not None
+
+
+def has_ended(text: str) -> bool:
+    """Whether the last of several lines is empty."""
+    return bool(text.strip()) and "\n" in text and not text.rpartition("\n")[2].strip()
+
+
+def needs_more(text: str) -> bool:
+    """Whether a part of a program, or a question of SQL, goes on in another line."""
+    if has_ended(text):
+        return False
+    if is_sql(text):
+        return not text.rstrip().endswith(";")
+    from ..syntax.parser import parse_program
+
+    found = parse_program(Source("<input>", text))[1]
+    return bool(found) and _is_at_end(found[0], text) and not asks(text)
+
+
+def parses(text: str) -> bool:
+    """Whether a text is a part of a program."""
+    from ..syntax.parser import parse_program
+
+    return not parse_program(Source("<input>", text))[1]
+
+
+def asks(text: str) -> bool:
+    """Whether a text that is no part of a program is a query."""
+    from ..syntax.parser import parse_query
+
+    return parse_query(Source("<input>", text))[1] == []
+
+
+def goes_on(query: str) -> bool:
+    """Whether a query goes on in another line: its text ends too early."""
+    from ..syntax.parser import parse_query
+
+    found = parse_query(Source("<input>", query))[1]
+    return bool(found) and _is_at_end(found[0], query) and not has_ended(query)
+
+
+def _is_at_end(error: Diagnostic, text: str) -> bool:
+    lines = text.rstrip().split("\n")
+    span = error.span
+    return span is not None and (span.line, span.column) > (len(lines), len(lines[-1]))

@@ -1,0 +1,58 @@
+"""A SELECT over the relations of a program: the declarations and rules of its answer, and its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .. import syntax
+from ..errors import sql as errors
+from ..errors.diagnostics import DDlogError
+from ..errors.source import Source
+from ..syntax.printing import module_text
+from ..syntax.templates import written_type
+from .translate import translate
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+Columns = Mapping[str, Sequence[tuple[str, str]]]
+"""The columns of relations, with the texts of their types."""
+
+
+def rules_of(source: Source, relations: Columns, imported: Sequence[str]) -> str:
+    """The rules of the views of a text over relations, as text; some modules are imported already. Raises
+    DDlogError."""
+    typed = {name: [(column, written_type(of)) for column, of in each] for name, each in relations.items()}
+    tree = translate(source, typed)
+    kept = (
+        each
+        for each in tree.declarations
+        if not isinstance(each, syntax.Import) or each.module not in imported
+    )
+    return module_text(syntax.Module(tuple(kept), tree.span))
+
+
+def order_of(text: str) -> list[tuple[str | int, bool, bool]]:
+    """The order that a SELECT asks for: columns by name or place from 1 on, whether downwards, and whether
+    NULL comes first. Raises DDlogError without the parser."""
+    try:
+        import sqlglot
+    except ImportError:
+        raise DDlogError([errors.NoParser()]) from None
+    try:
+        order = sqlglot.parse_one(text, dialect="duckdb").args.get("order")
+    except sqlglot.errors.SqlglotError:
+        return []  # the translation says what is wrong
+    return list(_keys(order.expressions if order is not None else ()))
+
+
+def _keys(parts: Sequence[Expression]) -> Iterator[tuple[str | int, bool, bool]]:
+    from sqlglot import expressions as sql
+
+    for each in parts:
+        of, how = each.this, (bool(each.args.get("desc")), bool(each.args.get("nulls_first")))
+        if isinstance(of, sql.Literal) and not of.is_string:
+            yield int(of.this), *how
+        elif isinstance(of, sql.Column):
+            yield of.name.lower(), *how
