@@ -9,6 +9,7 @@ from .. import core, errors, syntax, values
 from ..errors.source import Span
 from ..types import UNIT, Bit, Bool, Float, Opaque, Signed, String, Type
 from ..types.unify import LiteralSort
+from ..values.numbers import brief
 from .calls import call
 from .context import Context, Local, Typed, fits
 
@@ -24,20 +25,20 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
     if literal.width is not None:
         sized: Type = Signed(literal.width) if literal.signed else Bit(literal.width)
         if value < 0 and not literal.signed:  # the parser has reported the others that do not fit
-            context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(sized)))
+            context.report(errors.types.LiteralTooBig(span=span, value=brief(value), type=str(sized)))
         return constant(value, sized, span)
     type_ = context.literal(LiteralSort.INTEGER, value)
-    if not _adapts(context, type_, expected, "integer", str(value), span):
+    if not _adapts(context, type_, expected, "integer", value, span):
         return context.poison(span)
 
     def check() -> None:
         known = context.final(type_)
         if not fits(value, known):
-            context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(known)))
+            context.report(errors.types.LiteralTooBig(span=span, value=brief(value), type=str(known)))
 
     def build() -> core.Expr:
         known = context.final(type_)
-        stored = _floating(float(value), known.width) if isinstance(known, Float) else value
+        stored = values.check(value, known, {}) if isinstance(known, Float) else value
         return core.Const(stored, known, span)
 
     context.later(check)
@@ -50,7 +51,7 @@ def floating(context: Context, literal: syntax.FloatLit, expected: Type | None) 
     if literal.width is not None:
         return constant(_floating(value, literal.width), Float(literal.width), span)
     type_ = context.literal(LiteralSort.FLOAT, None)
-    if not _adapts(context, type_, expected, "float", str(value), span):
+    if not _adapts(context, type_, expected, "float", value, span):
         return context.poison(span)
 
     def build() -> core.Expr:
@@ -65,12 +66,19 @@ def _floating(value: float, width: int) -> float:
     return values.single(value) if width == 32 else values.canonical_float(value)
 
 
-def _adapts(context: Context, type_: Type, expected: Type | None, sort: str, value: str, span: Span) -> bool:
+def _adapts(
+    context: Context, type_: Type, expected: Type | None, sort: str, value: float, span: Span
+) -> bool:
     """Whether the literal fits the type that its context expects; if not, an error is noted."""
     if expected is None or context.substitution.unify(type_, expected):
         return True
     context.report(
-        errors.types.LiteralMismatch(span=span, sort=sort, value=value, type=context.show(expected))
+        errors.types.LiteralMismatch(
+            span=span,
+            sort=sort,
+            value=brief(value) if isinstance(value, int) else str(value),
+            type=context.show(expected),
+        )
     )
     return False
 

@@ -14,6 +14,7 @@ from ..names.modules import CONSTRUCTORS
 from ..syntax.foreign import value_hint
 from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User, wrapped
 from ..types.unify import LiteralSort, substitute
+from ..values.numbers import brief
 from .context import Context, Local, Scope, Typed, fits
 
 Build = Callable[[], core.Pattern]
@@ -126,7 +127,9 @@ def _integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
         known = context.final(type_)
         reported = expr.width is not None and (expr.signed or expr.value >= 0)  # by the parser
         if not reported and not fits(expr.value, known):
-            context.report(errors.types.LiteralTooBig(span=expr.span, value=expr.value, type=str(known)))
+            context.report(
+                errors.types.LiteralTooBig(span=expr.span, value=brief(expr.value), type=str(known))
+            )
 
     context.later(check)
     return lambda: core.ConstPattern(expr.value, context.final(type_))

@@ -28,7 +28,7 @@ class LiteralTooBig(Diagnostic):
 
     title = "{value} is not a value of type {type}"
     label = "out of range"
-    value: int
+    value: str
     type: str
 
 

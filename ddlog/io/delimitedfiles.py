@@ -34,6 +34,7 @@ from .utf8 import decode
 _QUOTE = '"'
 _SPECIAL = re.compile('[,"\r\n]')
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
+_WIDE = 1 << 4000  # integers for whose digits Python takes the square of their number
 _HEAD = 1 << 16  # bytes of a large file in which its header is looked for
 _HEADED = frozenset({"header", "map"})
 
@@ -282,25 +283,26 @@ def tab_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
 
 def comma_lines(relation: Relation, typedefs: TypeDefs) -> Callable[[list[Row]], str] | None:
     """A function that writes many rows at once, for numbers and strings: the csv module writes these as
-    `comma_line` does, unless a string is empty or has a carriage return. None for other types."""
+    `comma_line` does, unless a string is empty or has a carriage return, or an integer is very long. None for
+    other types."""
     if not all(isinstance(c.type, BigInt | Bit | Signed | String | Float) for c in relation.columns):
         return None
     floats = [p for p, c in enumerate(relation.columns) if isinstance(c.type, Float)]
     texts = any(isinstance(c.type, String) for c in relation.columns)
+    wide = [p for p, c in enumerate(relation.columns) if isinstance(c.type, BigInt)]
     cells, line = _cell_writers(relation, typedefs), comma_line(relation, typedefs)
 
     def write(rows: list[Row]) -> str:
         if texts and any("" in row for row in rows):
+            return "".join(map(line, rows))
+        if any(not -_WIDE < row[p] < _WIDE for p in wide for row in rows):
             return "".join(map(line, rows))
         out = io.StringIO()
         written = (
             [w(v) if p in floats else v for p, (w, v) in enumerate(zip(cells, row, strict=True))]
             for row in rows
         )
-        try:
-            csv.writer(out, lineterminator="\n").writerows(written if floats else rows)
-        except ValueError:  # an integer of more digits than Python writes at once
-            return "".join(map(line, rows))
+        csv.writer(out, lineterminator="\n").writerows(written if floats else rows)
         found = out.getvalue()
         return "".join(map(line, rows)) if "\r" in found else found
 

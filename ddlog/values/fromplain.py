@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..types import BigInt, Bit, Bool, Constructor, Float, Function, Opaque, Signed, String, Tuple, Type, User
 from .closures import check_closure
 from .collections import Group, Map, Set, Vec
-from .numbers import canonical_float, decimal, integer_range, single
+from .numbers import brief, canonical_float, int_to_double, int_to_single, integer_range, single
 from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, make
 from .written import from_written, written
 
@@ -31,6 +31,8 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
         case Float(width):
             if isinstance(value, bool) or not hasattr(value, "__float__"):
                 _refuse(value, type)
+            if isinstance(value, int):
+                return int_to_single(value) if width == 32 else int_to_double(value)
             return single(float(value)) if width == 32 else canonical_float(float(value))
         case String():
             return _check_string(value)
@@ -48,7 +50,7 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
 
 def _refuse(value: Any, type: Type) -> NoReturn:
-    shown = repr(value)
+    shown = brief(value) if value.__class__ is int else repr(value)
     raise ValueError(f"expected {type}, found {shown if len(shown) <= 60 else shown[:57] + '...'}")
 
 
@@ -64,7 +66,7 @@ def _check_integer(value: Any, type: BigInt | Bit | Signed) -> int:
     if not isinstance(type, BigInt):
         least, greatest = integer_range(type)
         if not least <= number <= greatest:
-            raise ValueError(f"{decimal(number)} is out of the range of {type}, {least} to {greatest}")
+            raise ValueError(f"{brief(number)} is out of the range of {type}, {least} to {greatest}")
     return number
 
 

@@ -6,6 +6,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from ..syntax.digits import exact
 from ..types import Bit, Signed, Type
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class _NotANumber(float):
 
 
 NAN = _NotANumber("nan")
+_BRIEF = 200  # digits of an integer in a message
 _CONVERTIBLE = 13_000  # bits of an integer that Python writes at once
 
 
@@ -118,21 +120,27 @@ def decimal(value: int) -> str:
     multiply faster, put the halves together."""
     if value.bit_length() <= _CONVERTIBLE:
         return str(value)
-    import decimal as exact
+    from decimal import localcontext
 
-    with exact.localcontext(exact.Context(exact.MAX_PREC, Emin=exact.MIN_EMIN, Emax=exact.MAX_EMAX)):
-        digits = str(_in_decimal(abs(value), abs(value).bit_length()))
+    with localcontext(exact()):
+        digits = str(_in_decimal(abs(value), abs(value).bit_length(), {}))
     return f"-{digits}" if value < 0 else digits
 
 
-def _in_decimal(value: int, bits: int) -> Decimal:
-    from decimal import Decimal
+def brief(value: int) -> str:
+    """The decimal digits for a message: of very many the first."""
+    digits = decimal(value)
+    return digits if len(digits) <= _BRIEF else f"{digits[:_BRIEF]}… ({len(digits):,} digits)"
 
+
+def _in_decimal(value: int, bits: int, powers: dict[int, Decimal]) -> Decimal:
     if bits <= _CONVERTIBLE:
-        return Decimal(value)
+        return exact().create_decimal(value)
     half = bits // 2
+    if half not in powers:
+        powers[half] = exact().power(2, half)
     high, low = value >> half, value & (1 << half) - 1
-    return _in_decimal(high, bits - half) * Decimal(2) ** half + _in_decimal(low, half)
+    return _in_decimal(high, bits - half, powers) * powers[half] + _in_decimal(low, half, powers)
 
 
 def shortest(value: float, width: int = 64) -> str:

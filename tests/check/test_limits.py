@@ -188,7 +188,21 @@ def test_objects_are_nested_in_a_thousand_levels_and_refused_in_many_more(tmp_pa
             assert len(list(session["Out"])) == 1
 
 
-@pytest.mark.parametrize("digits", [1, 4000, 4001, 30000])
+@pytest.mark.parametrize("digits", [1, 4000, 4001, 30000, 250_000])
 def test_integers_of_many_digits_are_read_as_they_are_written(digits: int) -> None:
     for text in ("9" * digits, "-1" + "0" * digits, "1" + "0" * (digits - 1) + "7"):
         assert decimal(integer_of(text, BigInt())) == text
+
+
+def test_integers_beyond_the_doubles_are_infinite() -> None:
+    with ddlog.compile(
+        f"input relation In(x: double)\noutput relation Out(x: double)\nOut(x) :- In(x).\nOut({'8' * 400})."
+    ).session() as session:
+        session.insert("In", (-(10**5000),))
+        session.commit()
+        assert sorted(session["Out"].tuples()) == [(float("-inf"),), (float("inf"),)]
+
+
+def test_a_long_number_that_does_not_fit_is_told_in_short() -> None:
+    with pytest.raises(DDlogError, match=r"\(6,000 digits\) is not a value of type bit<8>"):
+        ddlog.compile(f"output relation R(x: u8)\nR({'7' * 6000}).")

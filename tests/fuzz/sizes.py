@@ -13,12 +13,18 @@ import ddlog
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
+from ddlog.io.delimitedfiles import comma_lines
 from ddlog.io.files import FactFile
 from ddlog.io.read import read_facts
 from ddlog.sessions.program import compile_source
 from ddlog.souffle.translate import translate
 
-FACTS = ddlog.compile("input relation R(n: bigint, s: string, v: Vec<s64>)\ninput relation E(a: s32, b: s32)")
+FACTS = ddlog.compile("""
+input relation R(n: bigint, s: string, v: Vec<s64>)
+input relation E(a: s32, b: s32)
+input relation N(n: bigint)
+""")
+DIGITS = 2.7  # multiplying numbers of twice as many digits takes more than twice as long
 
 
 def program(text: str) -> None:
@@ -57,14 +63,22 @@ def commands(text: str) -> None:
         pass
 
 
+def printed(text: str) -> None:
+    """Writes a row with a number of so many bits as CSV."""
+    lines = comma_lines(FACTS.relations["N"], FACTS.checked.typedefs)
+    assert lines is not None
+    lines([(1 << 3 * len(text),)])
+
+
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A kind of input: its text of n parts, what reads it, and the parts of the smaller of two that are
-    compared."""
+    """A kind of input: its text of n parts, what reads it, the parts of the smaller of two that are compared,
+    and how much longer twice the size may take."""
 
     text: Callable[[int], str]
     read: Callable[[str], Any]
     parts: int = 40
+    longer: float = 2.3
 
 
 A = "input relation A(x: u32)\noutput relation R(x: u32)\n"
@@ -158,6 +172,15 @@ SIZED = {
         lambda n: f'[{",".join(["""{"n": 1, "s": "a", "v": []}"""] * n)}]', facts("json"), 200
     ),
     "a long cell": Sized(lambda n: f'1,s,"[{", ".join(["1"] * n)}]"\n', facts("csv"), 200),
+    "digits of a program": Sized(
+        lambda n: f"output relation R(x: bigint)\nR({'7' * n}).\n", program, 2000, DIGITS
+    ),
+    "digits of CSV": Sized(lambda n: f'{"7" * n},"s","[]"\n', facts("csv"), 2000, DIGITS),
+    "digits of JSON": Sized(
+        lambda n: f'[{{"n": {"7" * n}, "s": "a", "v": []}}]', facts("json"), 2000, DIGITS
+    ),
+    "digits of commands": Sized(lambda n: f'insert R({"7" * n}, "", []);', commands, 2000, DIGITS),
+    "digits that are written": Sized(lambda n: "7" * n, printed, 2000, DIGITS),
     "updates": Sized(lines("insert E(#, 2),", "start;\n"), commands, 200),
     "strings of commands": Sized(lambda n: 'insert R(1, "' + '\\"' * n + '", []);', commands, 200),
 }  # fmt: skip
