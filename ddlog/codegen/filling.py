@@ -1,7 +1,8 @@
 """Collections that a loop only adds to: Python's own, which grow in place, while the loop runs.
 
 A vector is a tuple, and pushing copies it, so a loop that fills one would take quadratic time. Where a loop
-does nothing with a variable but add to it, the variable is a list, a set or a dict until the loop ends.
+does nothing with a variable but add to it, the variable is a list, a set or a dict until the loop ends. There
+is no safe point within an expression, so the memory is looked at after every 4,096 elements.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ class Filling:
     result: str
 
 
-_SET = Filling("set", "{0}.add({1})", "_Set")
+_ASKING = "len({0}) & 4095 or _check_memory()"
+_SET = Filling("set", f"{{0}}.add({{1}}); {_ASKING}", "_Set")
 FILLING = {
-    ("ddlog_std", "vec_push"): Filling("list", "{0}.append({1})", "_Vec"),
-    ("ddlog_std", "vec_append"): Filling("list", "{0}.extend({1})", "_Vec"),
+    ("ddlog_std", "vec_push"): Filling("list", f"{{0}}.append({{1}}); {_ASKING}", "_Vec"),
+    ("ddlog_std", "vec_append"): Filling("list", "_extended({0}, {1})", "_Vec"),
     ("ddlog_std", "set_insert"): _SET,
-    ("ddlog_std", "map_insert"): Filling("dict", "{0}[{1}] = {2}", "_Map"),
+    ("ddlog_std", "map_insert"): Filling("dict", f"{{0}}[{{1}}] = {{2}}; {_ASKING}", "_Map"),
     ("hashset", "hashset_insert"): _SET,
     ("tinyset", "insert"): _SET,
 }

@@ -11,6 +11,7 @@ from typing import Any
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
 from ..core.walk import children
+from ..engine import memory
 from ..engine.schema import Deferred
 from ..types import CLOSURE, Constructor, Type, User
 from ..values import (
@@ -50,6 +51,7 @@ _SUPPORT: dict[str, Any] = {
     "_by_zero": support.by_zero,
     "_divide": support.divide,
     "_remainder": support.remainder,
+    "_multiply": support.multiply,
     "_shift_left": support.shift_left,
     "_float_divide": support.float_divide,
     "_single_divide": support.single_divide,
@@ -58,6 +60,8 @@ _SUPPORT: dict[str, Any] = {
     "_Vec": Vec,
     "_Set": Set,
     "_Map": Map,
+    "_check_memory": memory.check,
+    "_extended": support.extended,
     "_concatenated": support.concatenated,
     "_field": support.field,
     "_field_index": support.field_index,

@@ -69,6 +69,8 @@ def _integer(op: str, args: list[str], type: Type) -> str:
             return _shift(op, args, type)
         case "&" | "|" | "^":
             return f"({args[0]} {op} {args[1]})"
+        case "*" if isinstance(type, BigInt) and not any(each.isdigit() for each in args):
+            return f"_multiply({args[0]}, {args[1]})"
     return _outer(f"{args[0]} {op} {args[1]}", type)
 
 

@@ -24,7 +24,7 @@ NOWHERE = ""
 
 class FunctionWriter(ExpressionWriter):
     """Writes the source of one Python function. The first `captured` of its parameters are the items of a
-    closure, which is its first argument then. With `asks` strings ask for their memory before they grow."""
+    closure, which is its first argument then. With `asks` all strings ask for memory before they grow."""
 
     def __init__(
         self,
@@ -51,9 +51,14 @@ class FunctionWriter(ExpressionWriter):
         return "\n".join([f"def {name}({', '.join(self.parameters)}):", *self.lines, ""])
 
     def combined(self, expr: Expr, args: list[str]) -> str:
-        """As of an expression of a rule, but strings that grow ask for their memory."""
-        if self.asks and isinstance(expr, core.Op) and expr.op == "concat":
-            return f"_concatenated({', '.join(args)})"
+        """As of an expression of a rule, but strings that grow ask for memory; in a rule those with a part
+        twice."""
+        if isinstance(expr, core.Op) and expr.op == "concat":
+            parts = [
+                text for each, text in zip(expr.args, args, strict=True) if not isinstance(each, core.Const)
+            ]
+            if self.asks or len({*parts}) < len(parts):
+                return f"_concatenated({', '.join(args)})"
         return super().combined(expr, args)
 
     def put(self, text: str, target: str) -> None:

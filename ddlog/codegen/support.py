@@ -9,6 +9,7 @@ from ..engine.memory import reserve
 from ..values import NAN, Fault, Struct, canonical_float, single
 
 SHIFT_LIMIT = 1 << 27
+_LONG = 1 << 20  # bits of a product that is worth a question
 
 
 def by_zero() -> NoReturn:
@@ -32,12 +33,26 @@ def remainder(a: int, b: int) -> int:
     return left if a >= 0 else -left
 
 
+def multiply(a: int, b: int) -> int:
+    """The product of unbounded integers."""
+    bits = a.bit_length() + b.bit_length()
+    if bits > _LONG:
+        reserve(bits // 4)  # it takes as much again to compute it
+    return a * b
+
+
 def shift_left(a: int, amount: int) -> int:
     """`a << amount` of an unbounded integer. Raises Fault where the result would fill the memory."""
     if amount > SHIFT_LIMIT and a:
         raise Fault(f"cannot shift an integer by {amount} bits")
     reserve((a.bit_length() + amount) // 8)
     return a << amount if a else 0
+
+
+def extended(elements: list[Any], more: tuple[Any, ...]) -> None:
+    """Appends elements to a list."""
+    reserve(8 * (len(elements) + len(more)))
+    elements.extend(more)
 
 
 def concatenated(*parts: str) -> str:

@@ -113,6 +113,9 @@ GROWING = {
     'replaced("' + "x" * 10000 + '")': "bit<64>",
     "pow32(7, 40000000) % 10": "bigint",
     "(1 << 130000000) % 10": "bigint",
+    "squared(1 << 40000000, 1) % 10": "bigint",
+    "pushed(300).len()": "bit<64>",
+    "string_len(" + " ++ ".join(['doubled(19, "ab")'] * 100) + ")": "bit<64>",
 }
 
 
@@ -126,6 +129,16 @@ def test_values_ask_before_they_grow(expression: str) -> None:
         function replaced(s: string): bit<64> {{
             var all = s.replace("x", s);
             string_len(all.replace("x", s))
+        }}
+        function squared(n: bigint, times: bit<64>): bigint {{
+            var square = n;
+            for (i in range_vec(0, times, 1)) {{ square = square * square }};
+            square
+        }}
+        function pushed(n: bit<64>): Vec<string> {{
+            var all: Vec<string> = vec_empty();
+            for (i in range_vec(0, n * n, 1)) {{ all.push(doubled(10, "ab")) }};
+            all
         }}
         output relation Out(y: {GROWING[expression]})
         Out({expression}) :- R(x), x > 0.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ... import thresholds
+from ... import memory, thresholds
 from ...budget import Budget
 from ...circuit import EPOCH, ITERATION, WEIGHT
 from ...interrupt import immediate
@@ -17,6 +18,7 @@ from .interner import Values
 from .sharing import alone
 from .table import RowTable
 
+_BETWEEN = 1024  # rows between two looks at the memory that their values take
 Variables = dict[str, tuple[Column, Array]]
 
 
@@ -136,12 +138,15 @@ class Evaluator:
         function = ready(expr.scalar)
         results: list[Any] = []
         append = results.append
-        rows = self._rows(expr, read, length)
+        rows = iter(self._rows(expr, read, length))
         row: tuple[Any, ...] = ()
         try:
             with immediate():
-                for row in rows:
-                    append(function(*row) if wrap is None else wrap(function(*row)))
+                while length > 0:
+                    for row in islice(rows, _BETWEEN):
+                        append(function(*row) if wrap is None else wrap(function(*row)))
+                    length -= _BETWEEN
+                    memory.check()
         except MemoryError:
             raise
         except Exception as fault:
