@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,6 +30,20 @@ class Matches:
     table: RowTable
     weights: Array | None = None
     times: Array | None = None
+
+    def take(self, at: Array) -> Matches:
+        """The matches at these positions."""
+        weights, times = (None if each is None else each[at] for each in (self.weights, self.times))
+        return Matches(self.left[at], self.rows[at], self.table, weights, times)
+
+    def without(self, rows: Array) -> Matches:
+        """The matches whose rows are not among some; these are sorted, at least one."""
+        near = np.minimum(np.searchsorted(rows, self.rows), len(rows) - 1)
+        return self.take(np.flatnonzero(rows[near] != self.rows))
+
+    def weighed(self, weights: Array) -> Matches:
+        """The matches with these weights, those of weight 0 left out."""
+        return replace(self, weights=weights).take(np.flatnonzero(weights))
 
 
 Groups: TypeAlias = tuple[Array, ...]
@@ -335,19 +349,37 @@ class Without(Generic[V]):
 
 
 class BeforeView(Without[StoreView]):
-    """A store as it was before this epoch's change of it: its contents minus the change."""
+    """A store as it was before this epoch's change of it: the rows that the change touches as they were, and
+    all others as they are. So a row is found once. The contents and the change taken away would find a new
+    row twice, and n look-ups 2^n times."""
 
     def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
         super().__init__(StoreView(store, weighted), store.schema, change)
+        self._touched: tuple[Array, Array] | None = None
+
+    def _earlier(self) -> tuple[Array, Array]:
+        """The ids in the store of the rows that the change touches, sorted, and for each row of the change
+        its weight before. A row whose changes add up to 0 is not touched: the change does not show it."""
+        if self._touched is None:
+            relation = self.change.relation
+            columns, length = relation.table.columns(), relation.table.size
+            assert relation.weights is not None
+            earlier = self.now.presence(columns, length) - relation.weights[:length]
+            rows = relation.rows()
+            self._touched = np.sort(self.now.table.find(relation.table.columns_at(rows), len(rows))), earlier
+        return self._touched
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
-        for part in self.change.expand(positions, (change,), int(totals[1])):
-            assert part.weights is not None or not len(part.rows)
-            weights = -part.weights if part.weights is not None else None
-            parts.append(Matches(part.left, part.rows, part.table, weights))
-        return parts
+        changed = self.change.expand(positions, (change,), int(totals[1])) if totals[1] else []
+        if not any(len(part.rows) for part in changed):
+            return parts
+        touched, earlier = self._earlier()
+        return [
+            *(part.without(touched) for part in parts),
+            *(part.weighed(earlier[part.rows]) for part in changed),
+        ]
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         return self.now.presence(keys, length) - self.change.presence(keys, length)

@@ -459,7 +459,7 @@ class Joiner:
         ):
             return False
         parts = view.expand(step.positions, (groups[0][:first],), int(counts[first - 1]))
-        return merging.pays(self._joined(step, rows.slice(0, first), parts, step.keep), total)
+        return merging.pays(self._matched(step, rows.slice(0, first), parts, step.keep), total)
 
     def _merged(self, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups) -> Valuation:
         """What a look-up gives, summed up."""
@@ -474,7 +474,7 @@ class Joiner:
             size = int(counts[stop - 1] - (counts[start - 1] if start else 0))
             reserve(8 * size * (2 + len(step.keep)))
             parts = view.expand(step.positions, (groups[0][start:stop],), size)
-            merger.add(self._joined(step, rows.slice(start, stop), parts, step.keep))
+            merger.add(self._matched(step, rows.slice(start, stop), parts, step.keep))
         return merger.rows()
 
     def _ahead(
@@ -517,7 +517,7 @@ class Joiner:
                 if since:
                     tally.spend(step.term, clock() - since)
             # A candidate may read its keys again, for a part of the rows.
-            some = self._joined(step, rows, [part], following.keep if after.tests else step.keep)
+            some = self._matched(step, rows, [part], following.keep if after.tests else step.keep)
             yield from self._grow(after, some, proposer, seen.places(places, ids))
 
     def _new(
@@ -550,6 +550,15 @@ class Joiner:
     def _joined(
         self, step: LookUp, rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]
     ) -> Valuation:
+        """The rows with their matches, equal ones as one where that is known to pay."""
+        if self._mergeable and merging.only_counts(step) and merging.are_several(rows, parts):
+            return merging.weighed(rows, parts, keep)
+        return self._summed(rows, self._matched(step, rows, parts, keep))
+
+    def _matched(
+        self, step: LookUp, rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]
+    ) -> Valuation:
+        """The rows with their matches, a row for each."""
         if not parts:
             return rows.slice(0, 0)
         schema = self.schemas[step.term]
@@ -571,8 +580,7 @@ class Joiner:
             if times is not None:
                 out.times = times if out.times is None else self._later(out.times, times)
             found.append(out)
-        joined = found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
-        return self._summed(rows, joined)
+        return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
 
     def _summed(self, rows: Valuation, grown: Valuation) -> Valuation:
         """What a term makes of rows. If they are many, equal valuations at one time are summed up: n terms

@@ -5,8 +5,8 @@
 A variable that nothing later needs leaves many equal rows behind, and all that comes after is done for each
 of them. There are three remedies, which keep the sum of weights of each row:
 
-- A look-up that binds nothing that is needed is not expanded: each row gets the number of its matches as a
-  factor of its weight.
+- A look-up that binds nothing that is needed is not expanded, or its matches are summed up at once: each row
+  gets the number or the weight of its matches as a factor of its weight.
 - Rows that a look-up gives are summed up before the next look-up, if they are many, and a sample of them says
   that at least half of them are equal to others.
 """
@@ -14,14 +14,14 @@ of them. There are three remedies, which keep the sum of weights of each row:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ... import thresholds
 from ...planner import LookUp, Stage
 from ...schema import Array
-from ..arrangements.views import TableView, View
+from ..arrangements.views import Matches, TableView, View
 from ..kernels import adding
 from ..storage.arrays import grow
 from ..storage.table import RowTable
@@ -44,6 +44,25 @@ def counted(step: LookUp, view: View, groups: Array, rows: Valuation, as_set: bo
     if not as_set:
         factors = counts[left]
         out.weights = factors if out.weights is None else out.weights * factors
+    return out
+
+
+def are_several(rows: Valuation, parts: Sequence[Matches]) -> bool:
+    """Whether matches without times are more than the rows, so that some row has several."""
+    if rows.times is not None or any(part.times is not None for part in parts):
+        return False
+    return sum(len(part.left) for part in parts) > rows.length
+
+
+def weighed(rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]) -> Valuation:
+    """Each row that has matches once, with the sum of their weights as a factor of its own."""
+    sums = np.zeros(rows.length, np.int64)
+    for part in parts:
+        ones = np.ones(len(part.left), np.int64)
+        adding.add(sums, part.left, ones if part.weights is None else part.weights)
+    left = np.flatnonzero(sums)
+    out = rows.take(left, keep)
+    out.weights = sums[left] if out.weights is None else out.weights * sums[left]
     return out
 
 
