@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -20,6 +21,7 @@ from pyarrow.parquet import write_table as write_parquet
 
 import ddlog
 from ddlog import DDlogError
+from ddlog.io.dialects import OPTIONS
 
 PROGRAM = ddlog.compile("""
 import time
@@ -298,3 +300,9 @@ def test_wrong_rows_of_tables_are_told_and_skipped(tmp_path: Path) -> None:
     with pytest.raises(DDlogError) as caught:
         read(place, "Count")
     assert len(caught.value.diagnostics) == 10 and "12 more of these errors" in str(caught.value)
+
+
+def test_each_option_is_in_the_documents() -> None:
+    page = (Path(__file__).parents[2] / "docs/facts.md").read_text()
+    section = page.partition("## Options of a place")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z]+)` \|", section, re.MULTILINE) == list(OPTIONS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import ipaddress
+import json
 import uuid
 from collections import namedtuple
 from collections.abc import Callable
@@ -149,6 +150,16 @@ def test_pandas(written: Callable[[str], Path], tmp_path: Path, format: str) -> 
         case _:
             pandas.read_parquet(written("parquet"), dtype_backend="pyarrow").to_parquet(copy)
     assert both(read(copy, format))
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_of_others(written: Callable[[str], Path], tmp_path: Path, indent: int | None) -> None:
+    """Whatever the order of members, and the lines: as `jq -S .` writes it."""
+    rows = json.loads(written("json").read_text())
+    assert [json.loads(line) for line in written("jsonl").read_text().splitlines()] == rows
+    texts = [json.dumps(row, sort_keys=True, indent=indent) for row in rows]
+    (tmp_path / "copy").write_text("\n".join(texts))
+    assert both(read(tmp_path / "copy", "jsonl")) and both(read(tmp_path / "copy", "json"))
 
 
 @pytest.mark.parametrize("frame", ["to_arrow", "to_pandas", "to_polars"])
