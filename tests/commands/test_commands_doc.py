@@ -61,7 +61,7 @@ def test_commands_print_what_is_shown(place: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == output
 
 
-@pytest.mark.parametrize(("code", "output"), zip(blocks("python"), blocks("output"), strict=True))
+@pytest.mark.parametrize(("code", "output"), list(zip(blocks("python"), blocks("output"), strict=True)))
 def test_python_examples_print_what_is_shown(place: Path, code: str, output: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
