@@ -225,25 +225,16 @@ def by_field(
 
 def tuple_part(context: Context, path: Typed | None, index: int, type_: Type) -> Typed | None:
     """The item of a tuple that is a place, as a place."""
-    if path is None:
-        return None
-    whole = path
-    return Typed(
-        type_,
-        path.span,
-        lambda: core.GetItem(whole.build(), index, context.final(type_), whole.span),
-        path.place,
-    )
+    return _part(path, type_, lambda whole, span: core.GetItem(whole, index, context.final(type_), span))
 
 
 def field_part(context: Context, path: Typed | None, name: str, type_: Type) -> Typed | None:
     """The field of a struct that is a place, as a place."""
+    return _part(path, type_, lambda whole, span: core.GetField(whole, name, context.final(type_), span))
+
+
+def _part(path: Typed | None, type_: Type, part: Callable[[core.Expr, Span], core.Expr]) -> Typed | None:
     if path is None:
         return None
     whole = path
-    return Typed(
-        type_,
-        path.span,
-        lambda: core.GetField(whole.build(), name, context.final(type_), whole.span),
-        path.place,
-    )
+    return Typed(type_, whole.span, lambda: part(whole.build(), whole.span), whole.place)

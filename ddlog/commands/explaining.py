@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .interpreter import Interpreter
 from .scanner import Scanner
 
+if TYPE_CHECKING:
+    from ..explaining.explanation import Explanation
+    from ..sessions.session import Session
+
+_ASKING: dict[str, Callable[[Session], Callable[[str], Explanation]]] = {
+    "": lambda session: session.why,
+    "not": lambda session: session.why_not,
+    "ends": lambda session: session.why_ends,
+    "change": lambda session: session.why_change,
+}
+"""The question of a session for each word after `why`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Prints why a row holds."""
+    """Prints why a row holds, does not hold, or came or went with the last commit, or what ends it."""
 
+    word: str
     question: str
 
     def perform(self, on: Interpreter) -> None:
-        on.show_all(on.session.why(self.question).lines(color=on.color))
+        on.show_all(_ASKING[self.word](on.session)(self.question).lines(color=on.color))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,44 +46,9 @@ class WhyAll:
             on.show_all(each.lines(color=on.color))
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNot:
-    """Prints why a row does not hold."""
-
-    question: str
-
-    def perform(self, on: Interpreter) -> None:
-        on.show_all(on.session.why_not(self.question).lines(color=on.color))
-
-
-@dataclass(frozen=True, slots=True)
-class WhyEnds:
-    """Prints the smallest sets of changes of facts that end a row."""
-
-    question: str
-
-    def perform(self, on: Interpreter) -> None:
-        on.show_all(on.session.why_ends(self.question).lines(color=on.color))
-
-
-@dataclass(frozen=True, slots=True)
-class WhyChange:
-    """Prints why the last commit made a row come or go."""
-
-    question: str
-
-    def perform(self, on: Interpreter) -> None:
-        on.show_all(on.session.why_change(self.question).lines(color=on.color))
-
-
-def read_why(scanner: Scanner, word: str) -> Why | WhyAll | WhyNot | WhyEnds | WhyChange:
+def read_why(scanner: Scanner, word: str) -> Why | WhyAll:
     """The rest of a command that begins with `why`."""
-    if scanner.accept_word("change"):
-        return WhyChange(scanner.query_text())
-    if scanner.accept_word("ends"):
-        return WhyEnds(scanner.query_text())
-    if scanner.accept_word("not"):
-        return WhyNot(scanner.query_text())
     if scanner.accept_word("all"):
         return WhyAll(scanner.query_text())
-    return Why(scanner.query_text())
+    asked = next((each for each in ("change", "ends", "not") if scanner.accept_word(each)), "")
+    return Why(asked, scanner.query_text())
