@@ -23,7 +23,7 @@ from .storage.steps import Evaluator
 
 
 class RunningBracket:
-    """One epoch of a circuit in nested time. See `schedule.Nested`."""
+    """One epoch of a circuit in nested time. See `schedule.NestedEpoch`."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ _DEARER = 4.0  # times that a row is dearer to maintain than to evaluate
 
 
 class RunningLoop:
-    """One epoch of a loop. See `schedule.Nested`: all rounds are one iteration."""
+    """One epoch of a loop. See `schedule.NestedEpoch`: all rounds are one iteration."""
 
     def __init__(
         self, recursion: LoopRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]

@@ -60,7 +60,7 @@ class ClusterRecursion:
 
 
 class RunningClusterRecursion:
-    """One epoch of a recursion on the cluster. See `schedule.Nested`."""
+    """One epoch of a recursion on the cluster. See `schedule.NestedEpoch`."""
 
     def __init__(
         self, recursion: ClusterRecursion, imports: Mapping[int, Imported], inspecting: Inspecting

@@ -85,7 +85,7 @@ class Recursion:
 
 
 class RunningRecursion:
-    """One epoch of a recursion. See `schedule.Nested`. On the driver all iterations are one."""
+    """One epoch of a recursion. See `schedule.NestedEpoch`. On the driver all iterations are one."""
 
     def __init__(
         self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Table], number: int

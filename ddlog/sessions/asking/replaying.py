@@ -128,7 +128,7 @@ class Replayed:
 
 
 class RoundHeld:
-    """The relations of a round. See `Held`."""
+    """The relations of a round. See `HeldRelations`."""
 
     first = can_attempt = False
 

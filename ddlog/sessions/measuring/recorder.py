@@ -74,7 +74,7 @@ class Recorder:
         self._ends: WalkEnds | None = None  # of the epoch noted last
         self._sums: Sums | None = None
         self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
-        self._noted: list[float] = []  # of the others that wait: the figures of `Epochs`
+        self._noted: list[float] = []  # of the others that wait: the figures of `CommitSums`
         self._walked: list[Walked] = []  # by these
         self._epochs = CommitSums()
         self._slowest: list[_Slow] = []

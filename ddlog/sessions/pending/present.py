@@ -14,7 +14,7 @@ SignedBatch = tuple[Batch, int]
 
 
 class Present:
-    """The rows of a relation. `Stored` looks them up in process; `Queried` asks Spark."""
+    """The rows of a relation. `StoredRows` looks them up in process; `Queried` asks Spark."""
 
     by_query = False
     """Whether batches are compared by queries, and never row by row."""

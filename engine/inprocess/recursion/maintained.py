@@ -31,7 +31,7 @@ LIMIT = "the limit of iterations was to be looked into"
 
 
 class MaintainedRecursion:
-    """One epoch of a recursion. See `schedule.Nested`."""
+    """One epoch of a recursion. See `schedule.NestedEpoch`."""
 
     def __init__(self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]) -> None:
         self._recursion, self._imports, self._epoch = recursion, imports, epoch

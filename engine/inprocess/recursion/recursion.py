@@ -206,7 +206,7 @@ def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
 
 
 class RunningRecursion:
-    """One epoch of a recursion. See `schedule.Nested`."""
+    """One epoch of a recursion. See `schedule.NestedEpoch`."""
 
     def __init__(
         self,
