@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, NoProfile
 from ..io.write import replacing
 from ..sessions.session import Session
+from .phases import Phases
 
 if TYPE_CHECKING:
     from ..profiling.profile import Profile
@@ -24,9 +26,9 @@ def check_profile(name: str | None, option: str = "--profile") -> None:
 
 
 @contextmanager
-def profiled(session: Session, name: str | None) -> Iterator[None]:
-    """Measures the commits inside, and writes the profile to a file at the end, or when something inside
-    fails. Does nothing without a name. Raises DDlogError."""
+def profiled(session: Session, name: str | None, phases: Phases) -> Iterator[None]:
+    """Measures the commits inside, and writes the profile, with the phases of the run, to a file at the end,
+    or when something inside fails. Does nothing without a name. Raises DDlogError."""
     if name is None:
         yield
         return
@@ -35,7 +37,8 @@ def profiled(session: Session, name: str | None) -> Iterator[None]:
         yield
     finally:
         if not session.state.closed and session.state.started:
-            write_profile(session.profile(), Path(name))
+            found = session.profile()
+            write_profile(replace(found, phases=phases.times(found.seconds)), Path(name))
 
 
 def write_profile(profile: Profile, path: Path) -> None:

@@ -29,6 +29,7 @@ from .launch import launch
 from .notes import Note as Tell
 from .notes import noting, warning
 from .options import RunOptions, check_options, is_elsewhere
+from .phases import OTHERS, PREPARING, PRINTING, READING, Phases
 from .printing import printing_sink, row_lines
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
@@ -38,8 +39,9 @@ from .standardinput import waits_unread
 from .statefile import check_input
 
 
-def run(program: Program, options: RunOptions) -> None:
+def run(program: Program, options: RunOptions, phases: Phases) -> None:
     """Runs a program to standard output and files. Raises DDlogError."""
+    phases.switch(PREPARING)
     check_options(options)
     check_profile(options.profile)
     updates = _update_places(program, options)
@@ -62,8 +64,10 @@ def run(program: Program, options: RunOptions) -> None:
     skipped = skipping(options.on_error)
     lasts = options.state is not None or options.checkpoint is not None
     try:
-        with session if lasts else nullcontext(), profiled(session, options.profile):
-            _run_on(session, chosen, options, updates, skipped, note, progress)
+        with session if lasts else nullcontext(), profiled(session, options.profile, phases):
+            phases.switch(READING)
+            _run_on(session, chosen, options, updates, skipped, note, progress, phases)
+            phases.switch(OTHERS)
     finally:
         if skipped is not None:
             skipped.close(note)
@@ -103,6 +107,7 @@ def _run_on(
     skipped: Skipped | None,
     note: Tell,
     progress: ProgressLine,
+    phases: Phases,
 ) -> None:
     """The run on a session that has just begun."""
     if options.follow is not None:
@@ -127,9 +132,10 @@ def _run_on(
             print_line(f"{relation.name}:\n{frames.explained(relation.name)}\n")
         return
     if options.init_snapshot:
-        show_snapshot(session, chosen, options, first)
+        with phases.during(PRINTING):
+            show_snapshot(session, chosen, options, first)
     if updates:
-        _apply_updates(session, updates, chosen, options, skipped or stop, note, progress)
+        _apply_updates(session, updates, chosen, options, skipped or stop, note, progress, phases)
     if all(place.text != "-" for place in updates) and waits_unread():
         note("standard input is not read: --updates - applies it")
 
@@ -185,6 +191,7 @@ def _apply_updates(
     refuse: Refuse,
     note: Tell,
     progress: ProgressLine,
+    phases: Phases,
 ) -> None:
     program = session.program
     with ExitStack() as open_files:
@@ -194,8 +201,9 @@ def _apply_updates(
 
         def changed(changes: Changes, dump_changes: bool) -> None:
             next(commits)
-            for sink in sinks if shows(options.delta, dump_changes) else ():
-                sink(changes)
+            with phases.during(PRINTING):
+                for sink in sinks if shows(options.delta, dump_changes) else ():
+                    sink(changes)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> int:
     """`ddlog run`. Raises DDlogError."""
     from .options import RunOptions
+    from .phases import CHECKING, of_process
     from .placeoptions import input_places, update_places
     from .run import run
 
@@ -37,8 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
         migrate=arguments.migrate, fill=tuple(arguments.fill), profile=arguments.profile,
         on_error=arguments.on_error,
     )  # fmt: skip
+    phases = of_process()
+    phases.switch(CHECKING)
     with _engines_stopped():
-        run(_compile(arguments, arguments.query), options)
+        run(_compile(arguments, arguments.query), options, phases)
     return 0
 
 

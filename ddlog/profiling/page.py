@@ -52,6 +52,7 @@ def _summary(profile: Profile) -> str:
         facts.append(f"{jobs:,} jobs, {_bytes(shuffled)} shuffled")
     if profile.memory is not None:
         facts.append(f"{_bytes(sum(each.bytes for each in profile.memory))} stored")
+    facts += (f"{each.name} {seconds_text(each.seconds)}" for each in profile.phases)
     return f'<p class="facts">{escape(" · ".join(facts))}</p>'
 
 

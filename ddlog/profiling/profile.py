@@ -163,9 +163,18 @@ class DecisionTaken:
 
 
 @dataclass(frozen=True)
+class PhaseTime:
+    """A phase of a run of the command line, such as parsing, and its seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Profile:
     """The measurements of a session: sums over the epochs that were measured, the last of these epochs, and
-    the slowest as a whole. `memory` and `plans` are None on Spark, which has its own pages for them."""
+    the slowest as a whole. `phases` are those of a run of the command line, and account for its whole time.
+    `memory` and `plans` are None on Spark, which has its own pages for them."""
 
     program: str
     engine: str
@@ -179,6 +188,7 @@ class Profile:
     epochs: tuple[CommitCost, ...]
     slowest: tuple[SlowEpoch, ...]
     version: int = VERSION
+    phases: tuple[PhaseTime, ...] = ()
 
     @property
     def operators(self) -> tuple[OperatorCost, ...]:

@@ -19,6 +19,12 @@ def summary(profile: Profile, relations: bool = True) -> Iterator[str]:
         yield "Rows of each relation, and where it lies:"
         for relation in sorted(profile.relations, key=lambda each: (-each.rows, each.name)):
             yield f"{relation.rows:>14,}  {relation.side or '':<7}  {relation.name}"
+    if profile.phases:
+        whole = sum(each.seconds for each in profile.phases)
+        yield f"Time by phase, of {seconds_text(whole)}:"
+        for phase in profile.phases:
+            share = phase.seconds / whole if whole else 0
+            yield f"{seconds_text(phase.seconds):>14}  {share:>6.1%}  {phase.name}"
     if not profile.commits:
         return
     yield "Time by relation, and for recursions the rows that each round derived, and the new ones:"

@@ -16,9 +16,11 @@ import pytest
 import ddlog
 from ddlog.console import progress
 from ddlog.console.cli import main
+from ddlog.console.phases import Phases
 from ddlog.profiling.compare import differences
 from ddlog.profiling.page import page
 from ddlog.profiling.profile import Profile, StratumCost, read_profile
+from ddlog.profiling.summary import summary
 
 PATHS = """\
 input relation Edge(x: u32, y: u32)
@@ -320,3 +322,30 @@ def test_progress_lines_have_the_phase_its_rounds_and_rows(
     assert "Path, 9 rows, 9 a second" in shown  # a second passes between any two lines here
     assert "Path, iteration 3, 30 rows, 8 a second" in shown
     assert "Ends(x, n) :- Path(x, y), var n = y.group_by(x).count()." in shown
+
+
+def test_the_phases_of_a_run_are_all_of_its_time(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(PATHS)
+    (tmp_path / "Edge.csv").write_text("1,2\n2,3\n")
+    written = tmp_path / "p.json"
+    place, since = f"Edge={tmp_path / 'Edge.csv'}", perf_counter()
+    run = ["run", str(tmp_path / "p.dl"), "--input", place, "--quiet", "--profile", str(written)]
+    assert main(run) == 0
+    profile = read_profile(written.read_text())
+    times = {each.name: each.seconds for each in profile.phases}
+    assert list(times)[:3] == ["start of the process", "parsing and checking", "circuit and session"]
+    assert times["commits"] == profile.seconds
+    assert sum(times.values()) - times["start of the process"] <= perf_counter() - since
+    assert all(each.text for each in profile.operators)
+    assert "Time by phase, of " in "\n".join(summary(profile))
+    assert "parsing and checking" in page(profile)
+
+
+def test_each_second_is_of_one_phase() -> None:
+    phases = Phases(perf_counter() - 3)
+    phases.switch("outer")
+    with phases.during("inner"):
+        sleep(0.02)
+    found = {each.name: each.seconds for each in phases.times(0.0)}
+    assert 3 <= found["start of the process"] < 4
+    assert found["inner"] >= 0.02
