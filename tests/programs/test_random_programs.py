@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
@@ -84,16 +87,40 @@ def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], main
         compare(text, stream)
 
 
-def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
-    """Compares all changes of a program with the definition."""
+@trying(3)
+@given(programs(), transactions())
+def test_rollbacks_and_states(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """Before each transaction another one is rolled back, and after each the state is closed and opened."""
+    with TemporaryDirectory() as home:
+        compare(text, stream, Path(home) / "state")
+
+
+def begun(session: ddlog.Session, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """Begins a transaction with all rows of a stream."""
+    for transaction in stream:
+        for relation, row, _ in transaction:
+            session.insert_rows(relation, [row])
+
+
+def compare(
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], state: Path | None = None
+) -> None:
+    """Compares all changes of a program with the definition; with a state, that of a session which is opened
+    anew for each transaction, and rolls others back."""
     program = ddlog.compile(text)
     plain = program.circuit("relational", records="values")
     contents: dict[str, Zset] = {name: {} for name in program.names("input")}
-    with program.session() as session:
+    with ExitStack() as sessions:
+        session = sessions.enter_context(program.session(state=state))
         before = evaluate(plain, contents)
         for name, rows in before.items():
             assert set(session[name].stored) == set(rows)
         for transaction in stream:
+            if state is not None:
+                begun(session, stream)
+                session.rollback()
+                session.close()
+                session = sessions.enter_context(program.session(state=state))
             last = {name: dict(rows) for name, rows in contents.items()}
             for relation, row, sign in transaction:
                 rows = contents[relation]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,10 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import reports
 from ddlog.durability.log import DURABILITIES
+
+from ..trying import is_long
+from .disk import LOSSES, Loss, disks, is_change
+from .recording import recorded
 
 OLD = """
 input relation R(x: u32, y: string, z: bigint)
@@ -221,3 +228,46 @@ def test_a_new_relation_has_nothing_of_one_that_was_dropped(tmp_path: Path) -> N
     with ddlog.compile(text.replace("Z", "Q")).session(state=path) as session:
         assert [each.x for each in session["R"]] == [1] and not len(session["Q"])
     assert len(list(reports.checked(str(path)))) == 1
+
+
+def losses(chance: random.Random) -> Sequence[Loss]:
+    """What a crash loses: in the long form of the tests each of all ways."""
+    return LOSSES if is_long else [chance.choice(LOSSES)]
+
+
+def compacted(state: Path) -> None:
+    """Folds all spans, and leaves out what was dropped."""
+    list(reports.compacted(str(state)))
+
+
+def taken_over(state: Path) -> list[str]:
+    """The rows that the new program has of a state, which is migrated if it is of the old one."""
+    with ddlog.compile(NEW).session(state=state, migrate=True) as session:
+        return sorted([*session["R"].records(), *session["M"].records()])
+
+
+def migrated(state: Path) -> None:
+    """Takes the relations over for the new program."""
+    taken_over(state)
+
+
+@pytest.mark.parametrize("change", [compacted, migrated])
+def test_a_crash_in_upkeep_loses_nothing(change: Callable[[Path], None], tmp_path: Path) -> None:
+    begin, place, left, chance = tmp_path / "begin", tmp_path / "place", tmp_path / "left", random.Random(3)
+    begin.mkdir()
+    begun(begin / "s", *((n, "é" * n, 1 << n) for n in range(40)))
+    shutil.copytree(begin, tmp_path / "known")
+    shutil.copytree(begin, place)
+    expected = taken_over(tmp_path / "known" / "s")
+    with recorded(place) as recorder:
+        change(place / "s")
+    changes = [number for number, event in enumerate(recorder.events, 1) if is_change(event)]
+    assert len(changes) > 5
+    kept, seen = {0, *changes[:: 1 if is_long else len(changes) // 3]}, 0
+    for number, disk in disks(begin, recorder.events):
+        for loss in losses(chance) if number in kept else ():
+            disk.crash(left, loss, chance)
+            assert taken_over(left / "s") == expected, (number, loss)
+            shutil.rmtree(left)
+            seen += 1
+    assert seen >= 4
