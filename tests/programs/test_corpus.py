@@ -14,7 +14,7 @@ import pytest
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import runtime
 from ddlog.engine.inprocess.storage import sweeping
-from ddlog.sessions import opening
+from ddlog.sessions import computed
 
 from ..engine.reference_runtime import ReferenceRuntime
 
@@ -98,7 +98,7 @@ def test_evaluation_from_scratch_agrees(
 ) -> None:
     """The same with the reference evaluation in place of the engine."""
     monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
-    monkeypatch.setattr(opening, "Sparing", Unlimited)
+    monkeypatch.setattr(computed, "Sparing", Unlimited)
     expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
     assert run(name, CORPUS / f"{name}.dat", capsys) == expected
 
