@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -40,7 +41,8 @@ def module_files() -> dict[str, Path]:
     return out
 
 
-def imports(name: str, file: Path, top_only: bool) -> set[str]:
+@cache
+def imports(name: str, file: Path, top_only: bool) -> frozenset[str]:
     """The modules of this project that a module imports; with `top_only`, when it is imported itself."""
     tree = ast.parse(file.read_text())
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
@@ -55,7 +57,7 @@ def imports(name: str, file: Path, top_only: bool) -> set[str]:
                 up = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*up, *([node.module] if node.module else [])])
             found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
-    return {m for m in found if m.startswith("ddlog")}
+    return frozenset(m for m in found if m.startswith("ddlog"))
 
 
 FILES = module_files()
