@@ -67,14 +67,18 @@ def phase_of(error: MemoryError) -> str:
 
 def resident() -> int | None:
     """The resident size of this process in bytes; None where the system does not tell (it is not Linux)."""
+    file = _status(os.getpid())
+    return None if file is None else int(os.pread(file, 128, 0).split()[1]) * _page()
+
+
+@functools.cache
+def _status(_process: int) -> int | None:
+    """The open file with the sizes of this process. It stays open, since small commits ask often; a process
+    that is forked has one of its own."""
     try:
-        file = os.open("/proc/self/statm", os.O_RDONLY)
+        return os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return None
-    try:
-        return int(os.read(file, 128).split()[1]) * _page()
-    finally:
-        os.close(file)
 
 
 @functools.cache

@@ -3,7 +3,7 @@
     python tests/bench/life.py [--transactions 1000000] [--state]
 
 Each transaction changes one row: a row comes, or the oldest goes when there are 10,000. One aggregate reads
-them. `tests/bench/windows.py --events 864000 --batch 10` is a day: a commit for each second of a clock.
+them. `tests/bench/windows.py --events 864000` is a day of a clock.
 """
 
 from __future__ import annotations
