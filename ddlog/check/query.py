@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from .. import core, syntax
 from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.grouping import EqualValues
+from ..errors.reading import HiddenName
 from ..errors.source import Source
 from ..names.environment import Environment
 from ..syntax.nesting import deep_recursion
@@ -24,6 +26,9 @@ from .plainvalues import plain_value
 from .rewriting import Edit
 from .rule import read_body
 
+_HIDDEN = re.compile(r"""\A(?:[^"]|"(?:[^"\\]|\\.)*")*?\b([A-Za-z_][\w:]*\$[\w$]*)""", re.DOTALL)
+"""A text with a name that has a `$`, outside of strings."""
+
 
 def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQuery:
     """The query as a rule without head, with its result variables in order of first occurrence.
@@ -38,7 +43,8 @@ def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQue
         query, found = parse_query(source)
         found += check_query_attributes(query)
         if any(each.is_error for each in found):
-            raise DDlogError(found)
+            hidden = _HIDDEN.search(source.text)
+            raise DDlogError([HiddenName(hidden[1], span=found[0].span)] if hidden else found)
         checked = _check_query(program, query)
         merged = [] if is_marked(query, "distinct") else _equal_values(program, query, checked)
         return replace(checked, warnings=(*found, *merged))

@@ -45,6 +45,14 @@ class NotDelayed(Diagnostic):
         return f"the rules read {', '.join(self.kept)}" if self.kept else "no rule reads an earlier state"
 
 
+class HiddenName(Diagnostic):
+    """A name with `$` in a query."""
+
+    title = "{name} is a name of ddlog's own, which a query cannot read"
+    suggestion = "ask for what the program declares; `relations` in the REPL lists it"
+    name: str
+
+
 class NotAnOutput(Diagnostic):
     """A subscription to a relation that is not an output relation."""
 

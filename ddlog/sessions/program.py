@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import syntax
-from ..core import CheckedProgram, Index, Relation, relation_named
+from ..core import CheckedProgram, CheckedQuery, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
 from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
-from ..errors.reading import TakenByAnswer
+from ..errors.reading import NotDelayed, TakenByAnswer
 from ..errors.source import Source, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.types import ExpressionTooDeep
@@ -167,6 +167,7 @@ class Program:
             if name in taken:
                 raise DDlogError([TakenByAnswer(name)])
             query = check_query(checked, Source("<query>", text))
+            check_delays(query, self.relations)
             read.update(atom.relation for atom in query.reads())
             warned += query.warnings
             checked = with_answer(checked, query, name)
@@ -325,6 +326,14 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def check_delays(query: CheckedQuery, relations: Mapping[str, Relation]) -> None:
+    """Raises DDlogError if a query reads an earlier state that no rule of the program reads."""
+    for atom in query.reads():
+        if atom.relation not in relations:
+            kept = tuple(sorted(name for name, each in relations.items() if each.past))
+            raise DDlogError([NotDelayed(atom.relation, kept, span=atom.span)])
 
 
 def _again_with_internal_outputs(again: Callable[[Source], Program], source: Source) -> Program:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..core import Atom, Column, Relation, answer_relation
+from ..core import Column, Relation, answer_relation
 from ..errors.diagnostics import DDlogError
-from ..errors.reading import NotDelayed, RelationNotKept
+from ..errors.reading import RelationNotKept
 from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
 from .gaps import Ability, check_offered, refused
 from .hosts.host import frames_of
+from .program import check_delays
 from .results.indexes import IndexView
 from .results.tempviews import register_views
 from .results.views import RelationView, Result
@@ -69,8 +70,7 @@ class SessionReader:
         checked = self._state.program.checked
         query = check_query(checked, Source(name, text))
         program, types = query.within(checked), query.rule.variables
-        for atom in query.reads():
-            self._check_known(atom)
+        check_delays(query, self._state.program.relations)
         self._state.start()
         with self._state.diagnosing():
             if all(atom.relation in self._state.kept for atom in query.reads()):
@@ -101,12 +101,6 @@ class SessionReader:
             raise DDlogError([RelationNotKept(name)])
         self._state.start()
         return declared
-
-    def _check_known(self, atom: Atom) -> None:
-        relations = self._state.program.relations
-        if atom.relation not in relations:
-            kept = tuple(sorted(name for name, each in relations.items() if each.past))
-            raise DDlogError([NotDelayed(atom.relation, kept, span=atom.span)])
 
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:

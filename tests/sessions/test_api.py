@@ -328,3 +328,21 @@ def test_one_library_path_needs_no_list(tmp_path: Path) -> None:
     assert ddlog.compile("input relation E(x: bigint)", library_paths=str(tmp_path)).relations.keys() == {"E"}
     with pytest.raises(ddlog.DDlogError, match="no such directory"):
         ddlog.compile("input relation E(x: bigint)", library_paths=tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("Edge$x(a), a > 1", r"<query>:1:5: Edge\$x is a name of ddlog's own, which a query cannot read"),
+        ("Edge-1(a)", "<query>:1:1: Edge-1 is not kept"),
+    ],
+)
+def test_names_that_no_query_can_read(query: str, message: str) -> None:
+    program = ddlog.compile(
+        'input relation Edge(a: u32)\noutput relation Text(s: string)\nText("$a") :- Edge(_).'
+    )
+    with pytest.raises(ddlog.DDlogError, match=message):
+        program.asking(query)
+    with program.session() as session, pytest.raises(ddlog.DDlogError, match=message):
+        session.query(query)
+    assert program.asking('Text(s), s != "a $b"')
