@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ddlog
 from ddlog.console.progress import ProgressLine
 from ddlog.console.shell import Shell
 from ddlog.durability import folding
+from ddlog.durability.history import Cut, History
+from ddlog.durability.records import Stored
 from ddlog.durability.sums import summed
 from ddlog.sessions.persistence.durable import Durable
 from tests.state.test_state import PROGRAM, apply, contents
@@ -137,3 +144,75 @@ def test_the_past_has_commits_that_are_not_on_disk(tmp_path: Path, durability: s
         assert len(kept.at(2)["Edge"]) == 1
         assert "Path{.x = 3, .z = 3}: +1" in str(kept.changes_of(4))
         assert "epochs 1 to 4" in kept.described_state()[1]
+
+
+BAG = Stored(1, "Bag", "multiset", "input", False, (("x", "signed<64>"),), ())
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The changes of some epochs, by epoch; `apart`: its rows say their epochs."""
+
+    first: int
+    last: int
+    changes: Sequence[tuple[int, Counter[int]]]
+    apart: bool = True
+
+    def written(self, epoch: int) -> float:
+        return 0.0
+
+
+class Bags:
+    """Reads the rows of stretches as bags with weights."""
+
+    def sum(self, stored: Stored, some: Sequence[Cut[Stretch]]) -> list[Counter[int]]:
+        found = Counter[int]()
+        for cut in some:
+            for epoch, changes in cut.span.changes:
+                of = epoch if cut.span.apart else cut.span.last
+                if cut.first <= of <= cut.last:
+                    for row, weight in changes.items():
+                        found[row] += cut.sign * weight
+        return [found]
+
+    def count(self, stored: Stored, some: Sequence[Cut[Stretch]]) -> int:
+        return sum(map(len, self.sum(stored, some)))
+
+
+def stretches(epochs: Sequence[tuple[int, Counter[int]]], ends: set[int], apart: bool) -> list[Stretch]:
+    """Epochs as stretches, of which one ends at each of `ends`."""
+    found: list[Stretch] = []
+    since: list[tuple[int, Counter[int]]] = []
+    for each in epochs:
+        since.append(each)
+        if each[0] in ends or each[0] == len(epochs):
+            found.append(Stretch(since[0][0], each[0], since, apart or len(since) == 1))
+            since = []
+    return found
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 3), st.integers(-2, 2)), min_size=1, max_size=8),
+    st.sets(st.integers(1, 8)),
+    st.sets(st.integers(1, 8)),
+    st.integers(1, 8),
+    st.dictionaries(st.integers(0, 3), st.integers(1, 2)),
+)
+def test_what_held_is_the_sum_of_the_changes_however_they_are_folded(
+    changes: list[dict[int, int]], ends: set[int], fine_ends: set[int], late: int, added: dict[int, int]
+) -> None:
+    """`late` is an epoch to which rows were added afterwards, in a span of their own."""
+    late = min(late, len(changes))
+    epochs = list(enumerate(map(Counter, changes), 1))
+    more = Stretch(late, late, [(late, Counter(added))])
+    current = [*stretches(epochs, ends | {late}, False), more]
+    fine = [*stretches(epochs, fine_ends, True), more]
+    history = History(current, fine, len(epochs), Bags())
+    expected = Counter[int]()
+    for epoch, change in epochs:
+        whole = Counter[int]({row: change[row] + (epoch == late) * added.get(row, 0) for row in range(4)})
+        for row, weight in whole.items():
+            expected[row] += weight
+        assert list(history.of_epoch(BAG, epoch)) == [whole]
+        assert list(history.held(BAG, epoch)) == [expected]
+    assert (history.first, history.last) == (1, len(epochs))

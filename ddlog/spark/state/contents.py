@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ...durability.chains import following
 from ...durability.history import Cut, History
 from ...durability.records import Stored
-from ...errors.diagnostics import DDlogError
-from ...errors.state import NoState
-from .folder import StateFolder, newest, past_of
+from .folder import StateFolder, of_newest, past_of
 from .manifest import FolderSpan, Manifest, RowFiles, StoredFile
 from .past import Piece, loose
 from .rows import FEW, FolderTable, RelationRows, negated
@@ -102,14 +100,4 @@ def latest(folder: StateFolder) -> tuple[Manifest, tuple[Piece, ...]]:
     its writer. Raises DDlogError and OSError."""
     if not folder.read_only:
         return folder.manifest, folder.past()
-    tried = -1
-    while True:
-        manifest = newest(folder.files)
-        if manifest is None:
-            raise DDlogError([NoState(folder.root)])
-        try:
-            return manifest, past_of(folder.files, manifest)
-        except FileNotFoundError:
-            if manifest.number == tried:
-                raise
-            tried = manifest.number  # a writer went on
+    return of_newest(folder.files, lambda manifest: (manifest, past_of(folder.files, manifest)))

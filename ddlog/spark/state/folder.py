@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
@@ -28,6 +28,7 @@ from .rows import check_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+T = TypeVar("T")
 _INSTEAD = "give a new folder, or one that --state made"
 _OWN = frozenset({"log", "data", "lock", "streams", "old"})
 
@@ -229,20 +230,29 @@ def _entry(name: str) -> str:
 
 
 def _read(files: Files, spark: SparkSession | None) -> StateFolder:
-    """The state in a folder, to be read beside a writer, who may fold it meanwhile."""
+    """The state in a folder, to be read beside a writer."""
+
+    def checked(manifest: Manifest) -> StateFolder:
+        found = StateFolder(files, manifest, None)
+        found.check(spark)
+        return found
+
+    return of_newest(files, checked)
+
+
+def of_newest(files: Files, use: Callable[[Manifest], T]) -> T:
+    """What a function makes of the newest manifest, whose files a writer may fold meanwhile: then of the next
+    one. Raises what it raises, DDlogError and OSError."""
     while True:
         manifest = newest(files)
         if manifest is None:
             raise DDlogError([NoState(files.root)])
-        found = StateFolder(files, manifest, None)
         try:
-            found.check(spark)
+            return use(manifest)
         except (DDlogError, FileNotFoundError):
             now = newest(files)
             if now is None or now.number == manifest.number:
                 raise
-            continue
-        return found
 
 
 def past_of(files: Files, manifest: Manifest) -> tuple[Piece, ...]:

@@ -147,40 +147,28 @@ def _check_each(place: str) -> None:
     known = newest(files)
     if known is None:
         return
-    problems, readable, names = (
-        list[str](),
-        dict[int, int](),
-        {each.id: each.name for each in known.relations},
-    )
-    for span in known.spans:
-        for part in span.parts:
-            lost = [problem for each in part.files if (problem := _problem(spark, files, [each]))]
-            problems += lost
-            readable[part.relation] = readable.get(part.relation, 0) + (0 if lost else part.rows)
-        problems += [problem for each in span.id_files if (problem := _problem(spark, files, [each]))]
-    problems += _lost_history(spark, files, known)
-    if not problems:
+    named = [*known.files(), *_history_files(spark, files, known)]
+    lost = {each.name: wrong for each in named if (wrong := _problem(spark, files, [each]))}
+    if not lost:
         check_chain(files.root, known)
         return
-    more = f"; {len(problems) - 5} more" if len(problems) > 5 else ""
+    readable, names = dict[int, int](), {each.id: each.name for each in known.relations}
+    for part in (part for span in known.spans for part in span.parts):
+        whole = all(each.name not in lost for each in part.files)
+        readable[part.relation] = readable.get(part.relation, 0) + whole * part.rows
+    more = f"; {len(lost) - 5} more" if len(lost) > 5 else ""
     left = ", ".join(
         f"{counted(rows, 'row')} of {names.get(id, id)}" for id, rows in readable.items() if rows
     )
     told = f"other files can be read, with changes of {left}" if left else ""
-    raise DDlogError([StateDamaged(files.root, "; ".join(problems[:5]) + more, told)])
+    raise DDlogError([StateDamaged(files.root, "; ".join([*lost.values()][:5]) + more, told)])
 
 
-def _lost_history(spark: SparkSession | None, files: Files, known: Manifest) -> list[str]:
-    """What is wrong with the history."""
-    if known.past is None:
+def _history_files(spark: SparkSession | None, files: Files, known: Manifest) -> list[StoredFile]:
+    """The files of the history, if what names them can be read."""
+    if known.past is None or _problem(spark, files, [known.past]):
         return []
-    wrong = _problem(spark, files, [known.past])
-    if wrong:
-        return [wrong]
-    named = {each.name: each for piece in past_of(files, known) for each in piece.files()}
-    current = {each.name for each in known.files()}
-    found = (_problem(spark, files, [each]) for name, each in named.items() if name not in current)
-    return [each for each in found if each]
+    return [each for piece in past_of(files, known) for each in piece.files()]
 
 
 def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile]) -> str:
