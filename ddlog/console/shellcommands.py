@@ -73,7 +73,7 @@ def _state(shell: Conversation, rest: str) -> None:
 
 def _changes(shell: Conversation, rest: str) -> None:
     if _EPOCH.match(rest) is None:
-        raise DDlogError([EpochExpected(f"changes {rest};", "changes 17;")])
+        raise DDlogError([EpochExpected(f"changes {rest}".rstrip() + ";", "changes 17;")])
     lines = list(shell.session.changes_of(int(rest)).lines())
     shell.show_all(lines or [f"epoch {int(rest):,} changed no output"])
 
