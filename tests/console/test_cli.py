@@ -340,7 +340,8 @@ def test_integers_have_any_number_of_digits(tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text(f"output relation N(x: bigint)\nN({'7' * 6000} + 1).\n")
     assert ddlog(tmp_path, "run", "p.dl")[0] == f"N:\nN{{.x = {'7' * 5999}8}}\n\n"
     (tmp_path / "p.dl").write_text(f"output relation N(x: u8)\nN({'7' * 6000}).\n")
-    assert f"{'7' * 6000} is not a value of type bit<8>" in ddlog(tmp_path, "check", "p.dl", code=1)[1]
+    error = ddlog(tmp_path, "check", "p.dl", code=1)[1]
+    assert f"{'7' * 200}… (6,000 digits) is not a value of type bit<8>" in error
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
