@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[Cluster | None]:
     """The standalone cluster that the session uses, if it uses one."""
     workers = os.environ.get("DDLOG_TEST_CLUSTER")
@@ -89,9 +89,9 @@ def cluster() -> Iterator[Cluster | None]:
         os.chdir(before)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
-    """The session that the tests share."""
+    """The session that the tests share. It ends with them: other tests of a worker would run on it."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
