@@ -6,7 +6,7 @@ circuit after       a ── b ── d ── e         so a and b go on with w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 
 from ..circuit import DeltaGroup, Input, Node, NodeId, Result
@@ -65,6 +65,21 @@ def is_adopted(state: State, at: NodeId, found: Collection[NodeId]) -> bool:
     """Whether a node is among those that were found, or a relation of a recursion that was."""
     node = state.circuit.nodes[at]
     return (node.fixpoint if isinstance(node, Result) else at) in found
+
+
+def goes_on(
+    state: State, at: NodeId, before: State, old: NodeId | None, found: Mapping[NodeId, NodeId]
+) -> bool:
+    """Whether a node goes on with what one certain node before holds."""
+    node = state.circuit.nodes[at]
+    if old is None or not isinstance(node, Result):
+        return old is not None and found.get(at) == old
+    then = before.circuit.nodes[old]
+    return (
+        isinstance(then, Result)
+        and then.relation == node.relation
+        and found.get(node.fixpoint) == then.fixpoint
+    )
 
 
 def _take(state: State, at: NodeId, before: State, old: NodeId) -> None:

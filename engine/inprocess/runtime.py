@@ -23,7 +23,7 @@ from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
 from . import remembered
-from .adopting import adopt, is_adopted
+from .adopting import adopt, goes_on, is_adopted
 from .arrangements import comparing
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView
@@ -400,10 +400,7 @@ class InProcess:
                 deltas, found = self._extended(circuit, names, before, named_before)
                 places = kept["_relations"]
                 yield {
-                    name: self._difference(name, delta, before, places[name])
-                    if name in places
-                    and not is_adopted(self._own, shown(circuit, self._relations[name]), found)
-                    else delta
+                    name: self._difference(name, delta, before, places.get(name), found)
                     for name, delta in deltas.items()
                     if name not in self._own.streams
                 }
@@ -417,7 +414,7 @@ class InProcess:
         names: Sequence[str | None],
         before: State,
         named_before: Sequence[str | None],
-    ) -> tuple[dict[str, Delta], Collection[NodeId]]:
+    ) -> tuple[dict[str, Delta], Mapping[NodeId, NodeId]]:
         """Derives what another circuit has beside the state before. Returns the changes of outputs from what
         they hold of that state, or from nothing, and the nodes that hold something of it."""
         epochs, latest = self._epochs, self._latest
@@ -431,11 +428,21 @@ class InProcess:
         self._latest = self._latest_of(latest, before.circuit)
         return deltas, found
 
-    def _difference(self, name: str, delta: Delta, before: State, at: NodeId) -> Delta:
-        """How an output differs from what a node held before, for its change from nothing."""
+    def _difference(
+        self, name: str, delta: Delta, before: State, place: NodeId | None, found: Mapping[NodeId, NodeId]
+    ) -> Delta:
+        """How an output differs from the output of its name before, for the change of its own node: from
+        nothing, or from what it was `found` to hold. `place` is that of the output before."""
         assert isinstance(delta, ArrayDelta)
-        old = before.stores[shown(before.circuit, at)].batch().negated()
-        both = concat([delta.batch, old], len(old.columns))
+        now = shown(self.circuit, self._relations[name])
+        adopted = is_adopted(self._own, now, found)
+        old = None if place is None else shown(before.circuit, place)
+        if goes_on(self._own, now, before, old, found) or (old is None and not adopted):
+            return delta
+        batches = [self._own.stores[now].batch() if adopted else delta.batch]
+        if old is not None:
+            batches.append(before.stores[old].batch().negated())
+        both = concat(batches, len(batches[0].columns))
         return ArrayDelta(self.values, self._schema(name), consolidate(both), False)
 
     def _latest_of(self, latest: Taken, circuit: Circuit) -> Taken:

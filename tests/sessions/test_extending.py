@@ -68,6 +68,17 @@ def test_a_rule_of_a_relation_that_is_there_changes_what_depends_on_it(session: 
     assert not session.query("Path(9, x)")
 
 
+def test_a_relation_that_becomes_equal_to_another_tells_what_it_loses_and_has() -> None:
+    rules = "Path(a, b) :- Edge(a, b).\nPath(a, c) :- Path(a, b), Edge(b, c).\n"
+    declared = "input relation Edge(a: u32, b: u32)\noutput relation Path(a: u32, b: u32)\n"
+    with ddlog.compile(declared + rules).session() as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        session.commit()
+        assert session.drop("Path(a, c) :- Path(a, b), Edge(b, c).")["Path"] == [((1, 3), -1)]
+        changes = session.extend("output relation Copy(a: u32, b: u32)\nCopy(a, b) :- Edge(a, b).")
+        assert changes["Copy"] == [((1, 2), 1), ((2, 3), 1)] and not changes["Path"]
+
+
 def test_inputs_functions_and_facts_can_be_added(session: Session) -> None:
     session.extend("input relation Node(x: u32)\nfunction next(x: u32): u32 { x + 1 }")
     session.extend("output relation Next(x: u32)\nNext(next(x)) :- Node(x).\nNode(7).")
