@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..demand.demanded import needed, there_anyway
 from ..demand.question import over
-from ..engine.schema import Schema
 from ..errors.source import Source
 from ..values.rows import Row
 from .amending import below, extended, imports_of
 from .program import Program
+from .results.listedrows import ListedRows
 from .results.views import Result
 
 if TYPE_CHECKING:
     from .transactions.state import SessionState
 
 _VIEW = "Answer"
-
-
-class _Ordered:
-    """Rows in an order of their own. See `RowSet`."""
-
-    weights = None
-
-    def __init__(self, schema: Schema, rows: Sequence[Row]) -> None:
-        self.schema, self._rows = schema, rows
-
-    def columns(self) -> list[list[Any]]:
-        return [[row[i] for row in self._rows] for i in range(len(self.schema))]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
 
 
 def select(state: SessionState, text: str, name: str) -> Result:
@@ -55,7 +37,7 @@ def select(state: SessionState, text: str, name: str) -> Result:
         rows = list(_evaluated(state, program, answer))
     declared = program.relations[answer]
     ordered = _in_order(rows, [each.name for each in declared.columns], order)
-    return Result(declared, _Ordered((), ordered), program.checked.typedefs)
+    return Result(declared, ListedRows((), ordered), program.checked.typedefs)
 
 
 def with_views(program: Program, text: str, name: str) -> Program:
@@ -106,7 +88,7 @@ def _evaluated(state: SessionState, program: Program, answer: str) -> Iterator[R
 def _in_order(
     rows: list[Row], names: Sequence[str], order: Sequence[tuple[str | int, bool, bool]]
 ) -> list[Row]:
-    """Rows in an order by columns; others than those of the rows do not count."""
+    """Rows in an order by columns; an order by a column that the rows lack does not count."""
     for by, is_downward, nulls_first in reversed(order):
         at = by - 1 if isinstance(by, int) else names.index(by) if by in names else -1
         if 0 <= at < len(names):

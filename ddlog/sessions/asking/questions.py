@@ -26,7 +26,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.reading import EffectsNotKept, NotDelayed, WindowNotKept
 from ...values.rows import Row
 from ..hosts.host import Host
-from ..results.indexes import FoundRows
+from ..results.listedrows import found_rows
 from .sparing import sparing
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Questions:
         rows = runtime.find(FOUND, dict(enumerate(asked.values)))
         width = len(asked.values)
         schema = runtime.rows(FOUND).schema[width:]
-        return FoundRows(schema, dict.fromkeys((row[width:] for row in rows), 1))
+        return found_rows(schema, dict.fromkeys((row[width:] for row in rows), 1))
 
     def follow(self, changes: Mapping[str, Sequence[tuple[Batch, int]]], max_iterations: int | None) -> None:
         """Takes in the changes of a commit of the session. A question that cannot is evaluated anew when it

@@ -10,41 +10,22 @@ is `whole[()]`. A look-up shows the state of the last commit at that time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Index, Relation
-from ...engine.schema import Schema
 from ...errors.diagnostics import DDlogError
 from ...errors.reading import BadIndexKey, WrongIndexKey
 from ...types import TypeDef
 from ...values.rows import Row, row_of
+from .listedrows import found_rows
 from .views import RelationView
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ...engine.runtime import Runtime
-
-
-class FoundRows:
-    """Rows that a look-up found, in value order. See `RowSet`."""
-
-    def __init__(self, schema: Schema, weighted: Mapping[Row, int]) -> None:
-        self.schema = schema
-        self._rows = sorted(weighted)
-        weights = [weighted[row] for row in self._rows]
-        self.weights = None if all(weight == 1 for weight in weights) else weights
-
-    def columns(self) -> list[list[Any]]:
-        return [[row[i] for row in self._rows] for i in range(len(self.schema))]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
 
 
 class IndexView:
@@ -102,7 +83,7 @@ class IndexView:
             except DDlogError:
                 return False
 
-        return RelationView(relation, FoundRows(schema, weighted), contains, self._typedefs, self._frame)
+        return RelationView(relation, found_rows(schema, weighted), contains, self._typedefs, self._frame)
 
     def _checked(self, key: Any) -> list[Any]:
         wanted = self._index.variables
