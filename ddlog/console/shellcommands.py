@@ -15,17 +15,18 @@ from typing import Protocol
 from ..commands.interpreter import Action, Interpreter
 from ..commands.scanner import Scanner
 from ..errors.diagnostics import DDlogError
-from ..errors.facts import CannotRead, CannotWrite
+from ..errors.facts import CannotRead
 from ..errors.options import BadOptionValue
 from ..errors.shell import FileIsThere, NoEditor, NothingLoaded
 from ..errors.source import program_text
 from ..errors.state import EpochExpected
+from ..io.write import replacing
 from ..sessions.results import Changes
 from ..sessions.session import Session
 
 
 class Conversation(Protocol):
-    """What commands of the REPL ask of it. Methods raise DDlogError."""
+    """The REPL as its commands see it. Methods raise DDlogError."""
 
     session: Session
     last: str
@@ -110,10 +111,8 @@ def _save(shell: Conversation, rest: str) -> None:
         raise DDlogError([BadOptionValue("save", rest, f"a file that ends in {ending}")])
     if os.path.exists(rest) and rest not in shell.saved:
         raise DDlogError([FileIsThere(rest)])
-    try:
-        Path(rest).write_text(source.text.strip() + "\n", "utf-8")
-    except OSError as error:
-        raise DDlogError([CannotWrite(rest, error.strerror or str(error))]) from None
+    with replacing(Path(rest)) as out:
+        out.write(f"{source.text.strip()}\n".encode())
     shell.saved.add(rest)
     shell.show_all([f"the program is in {rest}"])
 
