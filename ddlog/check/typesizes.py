@@ -36,7 +36,7 @@ class Size:
 
     @property
     def fits(self) -> bool:
-        """Whether neither the levels nor the parts are too many."""
+        """Whether the type has at most `DEEPEST` levels and `LARGEST` parts."""
         return self.levels <= DEEPEST and self.parts <= LARGEST
 
 

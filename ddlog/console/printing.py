@@ -19,7 +19,7 @@ from .tables import cell_texts, markdown_lines, shown_lines, table_lines
 
 
 def row_lines(format: str | None, width: int | None = None) -> RowLines:
-    """What gives the lines of rows in a form; None: as records."""
+    """A function that gives the lines of rows in a form; None: as records."""
     if format is None:
         return record_lines
     return lambda tables, named: printed_tables(tables, named, format, width)

@@ -28,7 +28,7 @@ _KINDS = (
     (syntax.LoopDecl, "loop"),
     (syntax.TransformerDecl, "transformer"),
 )
-"""The declarations with names, those first that a name means if several have it."""
+"""The kinds of declarations with names, and their words. A name that several have means the first kind."""
 
 
 # ---------------------------------------------------------------- more
