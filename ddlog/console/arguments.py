@@ -77,6 +77,7 @@ def parser() -> Parser:
     _state(commands)
     _infer(commands)
     _import_souffle(commands)
+    _import_ovsdb(commands)
     _help(commands, parser)
     return parser
 
@@ -283,6 +284,35 @@ def _import_souffle(commands: _Commands) -> None:
                              "no limit, with aggregates inside 65,536)")  # fmt: skip
     refuse_souffle(parser)
     parser.set_defaults(act=subcommands.import_souffle)
+
+
+def _import_ovsdb(commands: _Commands) -> None:
+    help = "write the module of an OVSDB schema"
+    parser = commands.add_parser("import-ovsdb", help=help, description=f"{help.capitalize()}.")
+    parser.add_argument("schema", metavar="SCHEMA.ovsschema", nargs="?", help="the schema, in JSON")
+    parser.add_argument("-f", "--schema-file", metavar="FILE", action="append", default=[],
+                        help="the schema, in place of SCHEMA.ovsschema")  # fmt: skip
+    parser.add_argument("--output-file", metavar="FILE.dl", type=_name,
+                        help="the file for the module, also -o FILE.dl "
+                             "(default: standard output)")  # fmt: skip
+    several = {
+        "-o --output-table TABLE": "a table that the program also writes; a name with a dot is the file",
+        "--output-only-table TABLE": "a table that the program only writes",
+        "--ro TABLE.COLUMN": "a column of an output table that the program does not write",
+        "--rw TABLE.COLUMN": "a column that it writes; it writes no other one of this table",
+        "-k --key TABLE.COLUMN": "rows of an output table are those of the database with the same keys "
+        "(default: with the same _uuid)",
+        "-p --proxy TABLE": "an output table whose rows the program computes again, by rules for "
+        "OutProxy_TABLE",
+        "--intern-table TABLE": "a table whose rows are interned",
+        "--rename OLD=NEW": "another name for the relation of a table, or for TABLE.COLUMN",
+    }
+    for form, meaning in several.items():
+        *names, metavar = form.split()
+        parser.add_argument(*names, metavar=metavar, action="append", default=[], type=_name,
+                            help=f"{meaning}; may be repeated")  # fmt: skip
+    parser.add_argument("--intern-strings", action="store_true", help="strings are interned: istring")
+    parser.set_defaults(act=subcommands.import_ovsdb)
 
 
 def _delta(parser: Parser, help: str) -> None:

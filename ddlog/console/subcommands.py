@@ -163,6 +163,21 @@ def import_souffle(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def import_ovsdb(arguments: argparse.Namespace) -> int:
+    """`ddlog import-ovsdb`. Raises DDlogError."""
+    from ..ovsdb.choices import Choices
+    from .ovsdb import import_ovsdb
+
+    given = [each for each in (arguments.schema, *arguments.schema_file) if each is not None]
+    choices = Choices(
+        only_outputs=arguments.output_only_table, read_only=arguments.ro, writable=arguments.rw,
+        keys=arguments.key, proxies=arguments.proxy, interned=arguments.intern_table,
+        intern_strings=arguments.intern_strings, renamed=arguments.rename,
+    )  # fmt: skip
+    import_ovsdb(given, arguments.output_table, arguments.output_file, choices)
+    return 0
+
+
 def state(arguments: argparse.Namespace) -> int:
     """`ddlog state`. Raises DDlogError."""
     from .statefile import state_file

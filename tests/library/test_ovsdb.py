@@ -25,6 +25,9 @@ CALLS = {
     "set_map_uuid2name(to_set([1: uuid]))": '["row00000000_0000_0000_0000_000000000001"]',
     "set_extract_uuids(to_set(refs()))": "[0, 7]",
     'map_extract_val_uuids(["a" -> id(), "b" -> name()]) == ["a" -> extract_uuid(id()), "b" -> 0]': "true",
+    "(option_extract_uuid(Some{Left{7}}), option_extract_uuid(Some{name()}), option_extract_uuid(None))":
+        "(ddlog_std::Some{7}, ddlog_std::Some{0}, ddlog_std::None{})",
+    'map_with_sentinel(["a" -> 3], "")': '[("", 0), ("a", 3)]',
     "(5: integer) + 18446744073709551615": "4",
 }  # fmt: skip
 
