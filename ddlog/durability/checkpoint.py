@@ -117,12 +117,12 @@ class PieceSource:
 
     def refused(self, what: str) -> DDlogError:
         """The error for a unit whose numbers are impossible."""
-        return self._store.damaged(f"the checkpoint of {self._unit.title} is not what was written: {what}")
+        return self._store.doubted(f"{self._unit.title} is not what was written: {what}")
 
     def _piece(self, number: int) -> bytes:
         data = piece(self._store, self._unit.first + number)
         if data is None or zlib.crc32(data) != self._unit.sums[number]:
-            raise self._store.damaged(f"the checkpoint of {self._unit.title} is not what was written")
+            raise self._store.doubted(f"{self._unit.title} is not what was written")
         return data
 
 

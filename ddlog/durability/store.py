@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
-from ..errors.state import NoState, NotAState, ReadOnlyState, StateDamaged
+from ..errors.state import CheckpointDamaged, NoState, NotAState, ReadOnlyState, StateDamaged
 from .lock import StateLock
 from .mark import is_marked, lacks_log, mark, unmark
 from .opening import check_header, connected, diagnosed, reachable
@@ -96,6 +96,8 @@ class Store(ReadableState):
         """The bytes of the spans that were written since the state was opened."""
         self.logged = 0
         """The bytes, about, that were written to SQLite's log since it was last brought into the file."""
+        self.doubt = ""
+        """What a session found to be wrong with the checkpoint that it began with."""
         self._next_span = self._next_part = 1
 
     # ------------------------------------------------------------- opening
@@ -130,6 +132,11 @@ class Store(ReadableState):
         self._end()
         if self._state_lock is not None:
             self._state_lock.release()
+
+    def doubted(self, problem: str) -> DDlogError:
+        """The error of a checkpoint that is not what was derived, which is noted as `doubt`."""
+        self.doubt = self.doubt or problem
+        return DDlogError([CheckpointDamaged(str(self.path), self.doubt, self.read_only)])
 
     def let_go(self) -> None:
         """Ends the snapshot of a state that is open for reading, so that a writer can tidy up."""

@@ -71,6 +71,24 @@ class StateDamaged(Diagnostic):
     left: str = ""
 
 
+class CheckpointDamaged(Diagnostic):
+    """A checkpoint that is not what was derived."""
+
+    title = "{path}: the checkpoint is damaged: {problem}"
+    suggestion = "the inputs are whole as of the last commit; {left}"
+    path: str
+    problem: str
+    read_only: bool = False
+
+    @property
+    def left(self) -> str:
+        """How to go on without the checkpoint."""
+        if self.read_only:
+            tables = "DELETE FROM checkpoint; DELETE FROM unit"
+            return f"`sqlite3 {self.path} '{tables}'` removes the checkpoint, and all is derived anew"
+        return "the end of this session removes the checkpoint, and the next one derives all anew"
+
+
 class CannotUseState(Diagnostic):
     """A state that cannot be opened."""
 

@@ -8,7 +8,8 @@ Loops and memories of earlier epochs are no units: they are derived again.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy as np
 from .. import thresholds
 from ..circuit import DeltaGroup, NodeId, Result
 from ..maintaining import Costs, IterationRows, number
-from ..schema import Kind, Schema
+from ..schema import Array, Kind, Schema
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
 from .groups.accumulators import Accumulator, Count, FloatSum, IntegerSum
-from .groups.extremes import Extreme
+from .groups.extremes import BY_RANK, Extreme
 from .groups.grouping import GroupState
 from .groups.wholegroups import FirstRows, Whole
 from .recursion.growingset import GrowingSet
@@ -234,7 +235,8 @@ def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], s
     restore_table(group.keys, kept["keys"], source, bounds[: group.arity])
     size = group.keys.size
     group.alive = checked_number(kept["alive"], size, source)
-    read_later(group, "counts", later_array(kept["counts"], source, size))
+    counts = later_array(kept["counts"], source, size)
+    read_later(group, "counts", partial(_counts, counts, group.alive, source))
     results = [
         later_array(each, source, size, of)
         for each, of in zip(kept["results"], bounds[group.arity :], strict=True)
@@ -242,6 +244,14 @@ def _restore_group(values: Values, group: GroupState, kept: Mapping[str, Any], s
     read_later(group, "results", lambda: [read() for read in results])
     for accumulator, of in zip(group.accumulators, kept["accumulators"], strict=True):
         _restore_accumulator(accumulator, of, source, size)
+
+
+def _counts(read: Callable[[], Array], alive: int, source: ByteSource) -> Array:
+    """The numbers of the rows of groups, so many of which have rows."""
+    counts = read()
+    if np.count_nonzero(counts > 0) != alive:
+        raise source.refused("other groups have rows")
+    return counts
 
 
 def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: ByteSource, size: int) -> None:
@@ -257,7 +267,9 @@ def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: ByteSourc
                 for group, finite, nans, plus, minus in kept
             }
         case Extreme():
-            accumulator.restore(kept[0], [later_array(each, source, size) for each in kept[1:]])
+            mode, best, known = kept
+            parts = later_array(best, source, size), later_array(known, source, size, (0, 1))
+            accumulator.restore(checked_number(mode, BY_RANK, source), parts)
 
 
 def _restore_recursion(

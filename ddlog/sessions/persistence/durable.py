@@ -38,6 +38,7 @@ from ..transactions.durable_state import DurableState, SeedSpan
 from .beginning import Beginning, Reading
 from .checkpoint_policy import BROKEN, CheckpointPolicy
 from .checkpointing import Checkpointing
+from .doubting import is_fault
 from .keptrelations import KeptRelations
 from .settling import rows_of, settle, settle_windows
 from .windowed import KeptWindows, kept_windows
@@ -163,6 +164,8 @@ class Durable(DurableState):
             raise
         if self.upkeep is not None:
             made.keep_checkpoints(Checkpointing(program, self.store, fields))
+            assert made.upkeep is not None
+            made.upkeep.begun_with = self.begun_with
         atexit.unregister(self.close_at_exit)
         made._listeners, made.resumed = self._listeners, self.resumed
         return made
@@ -209,14 +212,38 @@ class Durable(DurableState):
     def _write_checkpoint(self) -> None:
         """Writes what was derived, if the runtime is at the last epoch of the file. If that fails, the state
         is whole without it."""
-        if self.upkeep is not None and self.epoch == self.store.head.epoch and self.is_begun:
-            try:
-                self.upkeep.close(self.epoch)
-            except BROKEN as error:
-                self.note(f"no checkpoint was written, so the next session derives all anew: {error}")
+        if self.upkeep is None or not self.is_begun:
+            return
+        try:
+            with self._doubting():
+                if not self._is_doubted and self.epoch == self.store.head.epoch:
+                    self.upkeep.close(self.epoch)
+            if self._is_doubted:
+                self.upkeep.checkpointing.forget()
+        except BROKEN as error:
+            self.note(f"no checkpoint was written, so the next session derives all anew: {error}")
+
+    @property
+    def _is_doubted(self) -> bool:
+        """Whether the session goes on from a checkpoint that was found to be damaged."""
+        return bool(self.store.doubt) and self.begun_with is not None
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """What goes wrong inside because of the checkpoint that the session began with is only noted."""
+        try:
+            yield
+        except Exception as error:
+            if self.diagnosed(error) is None and not self._is_doubted:
+                raise
+
+    def diagnosed(self, error: BaseException) -> DDlogError | None:
+        if self.begun_with is None or not is_fault(error):
+            return None
+        return self.store.doubted(f"what it holds does not fit together ({type(error).__name__}: {error})")
 
     def _write_image(self) -> None:
-        if self.upkeep is not None:
+        if self.upkeep is not None and not self._is_doubted:
             self.upkeep.write_waiting()
 
     def _read_ahead(self) -> None:
@@ -238,6 +265,8 @@ class Durable(DurableState):
     # ------------------------------------------------------------- epochs
 
     def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> dict[int, Rows]:
+        if self._is_doubted:
+            raise self.store.doubted("")
         changes: dict[int, Rows] = {}
         inputs, outputs = sealed.inputs(), None
         windows = self.kept.windows.changes(cast("SealedEpoch", sealed))
@@ -263,7 +292,8 @@ class Durable(DurableState):
     def committed(self) -> None:
         super().committed()
         if self.upkeep is not None:
-            self.upkeep.committed(self.epoch, self._changed_rows)
+            with self._doubting():
+                self.upkeep.committed(self.epoch, self._changed_rows)
 
     def _read_positions(self) -> Positions:
         stored = self.store.relation(POSITIONS.name)

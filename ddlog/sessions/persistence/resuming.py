@@ -12,8 +12,6 @@ from ...engine.budget import OverBudget
 from ...engine.inprocess.runtime import InProcess
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
-from ...engine.schema import RowFault
-from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
 from ..hosts.host import here_of
@@ -22,11 +20,10 @@ from ..transactions.state import SessionState
 from .beginning import Beginning, Reading, signed
 from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import FoundUnits, many_changes
+from .doubting import BROKEN
 from .durable import Durable
 from .settling import settle, settle_windows
 from .stored_changes import SignedBatches
-
-_BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, IndexError, AttributeError)
 
 
 def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
@@ -78,7 +75,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
     except OverBudget:
         here_of(state.host).start_over()
         return None
-    except _BROKEN as error:
+    except BROKEN as error:
         here_of(state.host).start_over()
         _left_out(durable, _said(error))
         return None
@@ -175,7 +172,7 @@ def _catch_up(
                 return
             except OverBudget:
                 upkeep.begin_anew()
-            except _BROKEN as error:
+            except BROKEN as error:
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()

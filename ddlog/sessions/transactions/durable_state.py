@@ -109,6 +109,10 @@ class DurableState(ABC):
         for listener in self._listeners:
             listener.on_disk(epoch)
 
+    def diagnosed(self, error: BaseException) -> DDlogError | None:
+        """The error for an exception that comes of what the state held, and not of the session."""
+        return None
+
     def check_process(self) -> None:
         """Raises DDlogError in a process that was forked: two must not write."""
         if os.getpid() != self._process:

@@ -213,3 +213,7 @@ class _Diagnosing:
             raise DDlogError([NestedTooDeeply()]) from None
         if isinstance(error, MemoryError):
             raise DDlogError([NoMemoryLeft("")]) from None
+        durable = self._state.durable
+        damaged = None if durable is None else durable.diagnosed(error)
+        if damaged is not None:
+            raise damaged from error
