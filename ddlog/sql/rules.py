@@ -6,9 +6,9 @@ something reads, and definitions that nothing reads are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from .. import syntax as ast
@@ -135,12 +135,79 @@ class SqlBody:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class SqlRule:
+    """A rule: its relation, the values of a row, the clauses, and the place that it comes from."""
+
+    relation: SqlRelation
+    row: tuple[ast.Expr, ...]
+    items: tuple[Item, ...]
+    place: Span
+
+    def row_of(self, read: Mapping[str, Sequence[int]]) -> tuple[ast.Expr, ...]:
+        """The values of the columns that something reads."""
+        kept = read.get(self.relation.name)
+        return self.row if kept is None else tuple(self.row[at] for at in kept)
+
+    def live(self, read: Mapping[str, Sequence[int]]) -> tuple[list[Item], set[str]]:
+        """The clauses that the rule needs for these values, and the variables that are used."""
+        return _live(self.items, self.row_of(read))
+
+
+def columns_read(rules: Sequence[SqlRule], bags: Iterable[str]) -> dict[str, list[int]]:
+    """The columns of some bags that rules read, at least one of each. Rows that differ in others alone are
+    summed up: a join of n tables, of which a projection is read, would have 2^n rows where that has two."""
+    terms = {each.relation.name for rule in rules for each in rule.items if isinstance(each, SqlTerm)}
+    read: dict[str, set[int]] = {name: set() for name in bags if name in terms}
+    pending = list(range(len(rules)))
+    while pending:
+        before = {name: len(kept) for name, kept in read.items()}
+        for at in reversed(pending):
+            live, used = rules[at].live({name: sorted(kept) for name, kept in read.items()})
+            for term in live:
+                if isinstance(term, SqlTerm) and term.relation.name in read:
+                    columns = {i for i, v in enumerate(term.variables) if v in used}
+                    read[term.relation.name] |= columns or read[term.relation.name] or {0}
+        more = {name for name, kept in read.items() if len(kept) > before[name]}
+        pending = [at for at, rule in enumerate(rules) if rule.relation.name in more]
+    return {name: sorted(kept) for name, kept in read.items()}
+
+
+def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item], set[str]]:
+    """The clauses that a rule for this row needs, and the variables that are used."""
+    items = list(items)
+    bound: dict[str, int] = {}  # in how many clauses
+    for item in items:
+        names = (
+            set(item.variables)
+            if isinstance(item, SqlTerm)
+            else {item.variable}
+            if isinstance(item, SqlLet)
+            else ()
+        )
+        for each in names:
+            bound[each] = bound.get(each, 0) + 1
+    used = {name for name, count in bound.items() if count > 1} | set(variables_in(row))
+    live = list[Item]()
+    for item in reversed(items):
+        match item:
+            case SqlLet(variable, expr):
+                if variable not in used:
+                    continue
+                used.update(variables_in(expr))
+            case SqlGuard(expr) | SqlClause(expr):
+                used.update(variables_in(expr))
+        live.append(item)
+    live.reverse()
+    return live, used
+
+
 class SqlOutput:
     """The declarations and rules of a module, what they say in SQL, and the names that are taken."""
 
     def __init__(self) -> None:
         self.declarations: list[ast.RelationDecl] = []
-        self.rules: list[ast.RuleDecl] = []
+        self._rules: list[SqlRule] = []
         self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
         self.written: dict[str, SqlMeaning] = {}  # what variables stand for
@@ -150,11 +217,11 @@ class SqlOutput:
 
     def mark(self) -> tuple[int, int]:
         """The present state, for `back`."""
-        return len(self.declarations), len(self.rules)
+        return len(self.declarations), len(self._rules)
 
     def back(self, mark: tuple[int, int]) -> None:
         """Forgets what was written since."""
-        del self.declarations[mark[0] :], self.rules[mark[1] :]
+        del self.declarations[mark[0] :], self._rules[mark[1] :]
 
     @contextmanager
     def at(self, place: Span | None) -> Iterator[None]:
@@ -213,16 +280,35 @@ class SqlOutput:
         self, relation: SqlRelation, values: Sequence[SqlValue], body: SqlBody, place: Span | None = None
     ) -> None:
         """Writes a rule for rows of these values, which comes from a place."""
-        place = place or self.place
-        whole, row = self._derived(place), tuple(v.tree for v in values) or (tree("true"),)
-        live, used = _live(body.items, row)
-        self.rules.append(
-            ast.RuleDecl(
-                (placed(atom(relation.name, arguments(row)), whole),),
-                tuple(placed(_clause(each, used), self._derived(place, each)) for each in live),
-                placed(_ATTRIBUTES, whole),
-                whole,
-            )
+        row = tuple(v.tree for v in values) or (tree("true"),)
+        self._rules.append(SqlRule(relation, row, tuple(body.items), place or self.place))
+
+    def written_all(self) -> Iterator[ast.RelationDecl | ast.RuleDecl]:
+        """The declarations and the rules, without the columns of bags that no rule reads."""
+        bags = [each.name for each in self.declarations if self._is_passed(each)]
+        read = columns_read(self._rules, bags)
+        for bag, kept in read.items():
+            made = self.relations[bag]
+            self.relations[bag] = replace(made, columns=tuple(made.columns[at] for at in kept))
+        for each in self.declarations:
+            fields = each.fields or ()
+            yield replace(each, fields=tuple(fields[at] for at in read.get(each.name, range(len(fields)))))
+        for rule in self._rules:
+            yield self._written(rule, read)
+
+    def _is_passed(self, declared: ast.RelationDecl) -> bool:
+        """Whether a relation is a bag that users do not see."""
+        made = self.relations.get(declared.name)
+        return declared.kind == "multiset" and made is not None and made.passed
+
+    def _written(self, rule: SqlRule, read: Mapping[str, Sequence[int]]) -> ast.RuleDecl:
+        whole = self._derived(rule.place)
+        row, (live, used) = rule.row_of(read), rule.live(read)
+        return ast.RuleDecl(
+            (placed(atom(rule.relation.name, arguments(row)), whole),),
+            tuple(placed(_clause(each, used, read), self._derived(rule.place, each)) for each in live),
+            placed(_ATTRIBUTES, whole),
+            whole,
         )
 
     def _derived(self, place: Span, item: Item | None = None) -> SqlPlace:
@@ -278,43 +364,15 @@ class SqlOutput:
 _BOOLEAN = SqlType("boolean")
 
 
-def _live(items: Iterable[Item], row: tuple[ast.Expr, ...]) -> tuple[list[Item], set[str]]:
-    """The clauses that a rule for this row needs, and the variables that are used."""
-    items = list(items)
-    bound: dict[str, int] = {}  # in how many clauses
-    for item in items:
-        names = (
-            set(item.variables)
-            if isinstance(item, SqlTerm)
-            else {item.variable}
-            if isinstance(item, SqlLet)
-            else ()
-        )
-        for each in names:
-            bound[each] = bound.get(each, 0) + 1
-    used = {name for name, count in bound.items() if count > 1} | set(variables_in(row))
-    live = list[Item]()
-    for item in reversed(items):
-        match item:
-            case SqlLet(variable, expr):
-                if variable not in used:
-                    continue
-                used.update(variables_in(expr))
-            case SqlGuard(expr) | SqlClause(expr):
-                used.update(variables_in(expr))
-        live.append(item)
-    live.reverse()
-    return live, used
-
-
-def _clause(item: Item, used: set[str]) -> ast.Clause:
+def _clause(item: Item, used: set[str], read: Mapping[str, Sequence[int]]) -> ast.Clause:
     match item:
         case SqlTerm(relation, variables, negated):
+            first = relation.columns[read.get(relation.name, (0,))[0]]
             args = [
                 ast.Argument(column.field, _pattern(column, variable), NOWHERE)
                 for column, variable in zip(relation.columns, variables, strict=True)
                 if variable in used or variable == "true"
-            ] or [ast.Argument(relation.columns[0].field, ast.Wildcard(NOWHERE), NOWHERE)]
+            ] or [ast.Argument(first.field, ast.Wildcard(NOWHERE), NOWHERE)]
             return atom(relation.name, tuple(args), negated=negated)
         case SqlLet(variable, value):
             return ast.Condition(let(variable, value), NOWHERE)

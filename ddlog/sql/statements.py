@@ -51,7 +51,7 @@ class ModuleTranslation:
     def tree(self, whole: Span) -> syntax.Module:
         """The module, which stands at a place."""
         imports = (syntax.Import(each, None, whole) for each in dict.fromkeys(self.imports))
-        return syntax.Module((*imports, *self.output.declarations, *self.output.rules), whole)
+        return syntax.Module((*imports, *self.output.written_all()), whole)
 
     def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
         """Takes the relations of a program as tables, each with its columns."""

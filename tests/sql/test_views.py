@@ -90,3 +90,15 @@ def test_tpch_is_kept_up(folder: Path) -> None:
     assert maintained.compared()[1] == []
     for step in maintained.rounds(Refresh(home), 2):
         assert step.differ == [], step.name
+
+
+def test_a_projection_of_a_join_of_many_terms_follows_a_row() -> None:
+    joins = "".join(f" JOIN e a{i} ON a0.x = a{i}.x" for i in range(1, 20))
+    view = f"SELECT a0.x, COUNT(DISTINCT a0.y) AS n, SUM(a1.y) AS s FROM e a0{joins} GROUP BY a0.x"
+    both = Both(TABLES, {"many": view})
+    both.change({"e": [(1, 10), (2, 20)]}, {})
+    for come, gone in (([(2, 30)], []), ([], [(2, 20)]), ([(3, 1), (1, 5)], [])):
+        both.change({"e": come}, {"e": gone})
+        assert both.differences() == []
+    held = both.program.relations.values()
+    assert max(len(each.columns) for each in held if each.name.startswith("Rows")) == 3
