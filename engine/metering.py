@@ -123,7 +123,8 @@ class Meter:
     counts what the epoch does before it is late. It may be in force in a thread: then it takes all that is
     measured there."""
 
-    def __init__(self) -> None:
+    def __init__(self, marking: Callable[[], int] | None) -> None:
+        """`marking` gives the number of jobs so far, of a cluster."""
         self.walk: Walk | None = None
         self.inside: Inside | None = None
         self.weight, self.since, self.late = 1, 0.0, 0.0
@@ -132,7 +133,7 @@ class Meter:
         self.walks: list[float] = []
         self.runs: list[float] = []
         self.rounds: list[float] = []
-        self.marking: Callable[[], int] | None = None  # the number of jobs so far, of a cluster
+        self.marking = marking
         self.marks: list[int] = []  # before, between and after the nodes of the last walk
         self._before = 0, 0  # the lengths of `runs` and `rounds` before the recursions of
         self._before_of = 0.0  # the epoch that began then

@@ -128,6 +128,7 @@ class Context:
         result: Type | None = None,
         type_arguments: Mapping[str, Type] | None = None,
         recursive: Callable[[], bool] = lambda: False,
+        plain: Callable[[syntax.Expr, Type], core.Const | None] = lambda expr, of: None,
     ) -> None:
         self.environment = environment
         self.module = module
@@ -147,7 +148,7 @@ class Context:
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
         self.replaced: dict[int, Typed] = {}
-        self.plain: Callable[[syntax.Expr, Type], core.Const | None] = lambda expr, of: None
+        self.plain = plain
         self._settling = False  # nothing more will be learnt: what fails now may follow from an error
         self._questions: list[Question] = []
         self._literals: list[tuple[TypeVar, int | None]] = []

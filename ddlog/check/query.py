@@ -79,8 +79,9 @@ def _warnings_with(
 def _check_query(program: Elaborated, query: syntax.Query) -> core.CheckedQuery:
     environment = program.declarations()
     instances = Instances(environment, program.functions)
-    context = Context(environment, "", instances)
-    context.plain = lambda expr, of: plain_value(expr, of, program.typedefs)
+    context = Context(
+        environment, "", instances, plain=lambda expr, of: plain_value(expr, of, program.typedefs)
+    )
     clauses = tuple(_query_clause(environment, each) for each in query.body)
     if len(clauses) == 1 and isinstance(clauses[0], syntax.Condition):
         clauses = (_value_clause(clauses[0]),)

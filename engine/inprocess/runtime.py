@@ -101,7 +101,8 @@ class InProcess:
     def _begin_from(self, circuit: Circuit) -> None:
         """Takes up a circuit, with empty state."""
         self.circuit = circuit
-        self._own = State(circuit, self.values, maintaining=self._maintaining)
+        marks_more = WeakMethod(self._mark_latest)
+        self._own = State(circuit, self.values, maintaining=self._maintaining, marks_more=marks_more)
         self._state.remembering = frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
@@ -126,7 +127,6 @@ class InProcess:
         )
         self._running: RunningEpoch | None = None
         self._latest: Taken = None
-        self._state.marks_more = WeakMethod(self._mark_latest)
         self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 

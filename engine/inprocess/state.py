@@ -57,9 +57,11 @@ class State:
         evaluator: Evaluator | None = None,
         same: Mapping[NodeId, NodeId] | None = None,
         maintaining: Maintaining | None = None,
+        marks_more: Callable[[], Callable[[Marks], None] | None] = lambda: None,
     ) -> None:
         """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it;
-        `same`: nodes that have the store of another node; `maintaining` decides how recursions change."""
+        `same`: nodes that have the store of another node; `maintaining` decides how recursions change;
+        `marks_more` gives a function that marks the ids that are kept beside the state."""
         self.circuit, self.values = circuit, values
         self.evaluator = evaluator or Evaluator(values)
         self.maintaining = maintaining or Maintaining()
@@ -76,8 +78,7 @@ class State:
         }
         self.stores: dict[NodeId, Readable] = {}
         self.memories = Memories(circuit)
-        self.marks_more: Callable[[], Callable[[Marks], None] | None] = lambda: None
-        """Gives what marks the ids that are kept beside the state."""
+        self._marks_more = marks_more
         self._signed = signed_nodes(circuit)
         for at in sorted(self._kept()):
             node = nodes[at]
@@ -203,7 +204,7 @@ class State:
             if isinstance(store, Ranked):
                 store.forget_ghosts()  # keys that were derived of other values
             marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
-        more = self.marks_more()
+        more = self._marks_more()
         if more is not None:
             more(marks)
         for group in self.groups.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .. import interrupt, metering
@@ -33,7 +33,7 @@ from .sealing import SealedEpoch
 from .sides import Sides
 from .state import State
 from .table import is_loss
-from .tables import Options, Table, Tables
+from .tables import Guard, Options, Table, Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,10 +60,12 @@ class SparkRuntime:
         nan: float = float("nan"),
         options: Options | None = None,
         maintain: Mode | Coin = "auto",
+        guard: Guard = nullcontext,
     ) -> None:
-        """`maintain`: whether recursions are maintained; see `engine.maintaining`."""
+        """`maintain`: whether recursions are maintained; see `engine.maintaining`. `guard` is that of the
+        tables."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
-        self.tables = Tables(spark, codec, self.options)
+        self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
         self.circuit, self._nan = circuit, nan
         self._maintaining = Maintaining(maintain)

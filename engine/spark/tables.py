@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -28,13 +28,17 @@ from .table import TIME, WEIGHT, Registry, Table, arrow_schema, checkpointed
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["TIME", "WEIGHT", "Options", "Table", "Tables", "arrow_schema"]
+__all__ = ["TIME", "WEIGHT", "Guard", "Options", "Table", "Tables", "arrow_schema"]
 
 _IN_PARTITION = (1 << 33) - 1  # the bits of monotonically_increasing_id that count within a partition
 _ROW_BYTES = 32  # of text or columns, as a bound for guesses
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
 _FIGURES = ("count(*)", "min(w)", "sum(w)")
 _UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(f"{c}i" for c in "KMGTPE")])}
+
+
+Guard: TypeAlias = Callable[[], AbstractContextManager[None]]
+"""Entered where Spark runs outside of epochs: what fails there is told as the session tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,10 @@ class Options:
 class Tables:
     """The tables of one runtime on one Spark session."""
 
-    def __init__(self, spark: SparkSession, codec: Codec, options: Options) -> None:
-        self._spark, self.codec = spark, codec
-        # Entered where rows are read outside of epochs: what fails there is told as the session tells it.
-        self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
+    def __init__(
+        self, spark: SparkSession, codec: Codec, options: Options, guard: Guard = nullcontext
+    ) -> None:
+        self._spark, self.codec, self.guard = spark, codec, guard
         self.partitions = options.partitions or session_partitions(spark)
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self.most_fetched = 4 * options.small_rows  # rows that the driver reads to make a small change

@@ -66,10 +66,9 @@ class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
     def __init__(self, host: Host) -> None:
-        self._meter, self._cluster = Meter(), host.offer.cluster()
+        self._cluster = host.offer.cluster()
+        self._meter = Meter(None if self._cluster is None else self._cluster.begun)
         self._work: dict[NodeId, Work] = {}  # of the epochs that wait
-        if self._cluster is not None:
-            self._meter.marking = self._cluster.begun
         self._here = host.offer.here
         self._ends: WalkEnds | None = None  # of the epoch noted last
         self._sums: Sums | None = None

@@ -3,7 +3,7 @@ a query over them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -55,10 +55,9 @@ def open_batch(
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
         keys = {name: key_places(each) for name, each in program.relations.items() if key_places(each)}
-        runtime = BatchRuntime(
-            circuit, session, codec, values.NAN, options, maintain, keys, is_connect(session)
-        )
-        return BatchHost(program, runtime, codec)
+        lasting = is_connect(session)
+        made = partial(BatchRuntime, circuit, session, codec, values.NAN, options, maintain, keys, lasting)
+        return BatchHost(program, made, codec)
 
 
 class BatchHost(SparkHost):
@@ -66,11 +65,10 @@ class BatchHost(SparkHost):
 
     runtime: BatchRuntime  # type: ignore[assignment]
 
-    def __init__(self, program: Program, runtime: BatchRuntime, codec: SparkCodec) -> None:
-        super().__init__(program, runtime, codec)  # type: ignore[arg-type]
+    def __init__(self, program: Program, made: Callable[..., BatchRuntime], codec: SparkCodec) -> None:
+        super().__init__(program, made, codec)  # type: ignore[arg-type]
         self._located: list[tuple[Relation, SparkFacts]] = []
-        runtime.failures = self.failing
-        self._reader = FactReader(runtime.spark, codec, self._typedefs, lazily=True)
+        self._reader = FactReader(self.spark, codec, self._typedefs, lazily=True)
 
     def _offer(self) -> Offer:
         return Offer(self.kind, self.failures, is_measured=False, frames=BatchFrames(self))

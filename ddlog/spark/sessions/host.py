@@ -4,7 +4,7 @@ executors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +68,8 @@ def open_host(
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
-        runtime = SparkRuntime(circuit, session, codec, values.NAN, options, maintain)
-        return SparkHost(program, runtime, codec)
+        made = partial(SparkRuntime, circuit, session, codec, values.NAN, options, maintain)
+        return SparkHost(program, made, codec)
 
 
 def _check_operators(circuit: Circuit) -> None:
@@ -87,14 +87,14 @@ def _is_binary(column: Column) -> bool:
 class SparkHost:
     """A runtime on a Spark session. See `ddlog.sessions.hosts.host.Host`."""
 
-    def __init__(self, program: Program, runtime: SparkRuntime, codec: SparkCodec) -> None:
-        self.runtime = runtime
+    def __init__(self, program: Program, made: Callable[..., SparkRuntime], codec: SparkCodec) -> None:
+        """`made` makes the runtime, given what tells failures outside of epochs."""
+        runtime = self.runtime = made(guard=self.failing)
         self.spark: SparkSession = runtime.spark
         self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
         self.program, self._typedefs = program, program.checked.typedefs
         self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
-        runtime.tables.guard = self.failures
         self.offer = self._offer()
 
     def _offer(self) -> Offer:
@@ -117,6 +117,10 @@ class SparkHost:
                 if relations:
                     raise StateGone(relations, "mended") from None
                 raise
+
+    def failing(self) -> AbstractContextManager[None]:
+        """Turns failures outside of epochs into DDlogErrors."""
+        return self.failures()
 
     def _cluster(self) -> Cluster | None:
         """None through Connect, which does not tell about jobs."""

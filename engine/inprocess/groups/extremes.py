@@ -29,6 +29,9 @@ Best: TypeAlias = Callable[[Sequence[Array], int, int, bool], Array | None]
 """The least or, if the last argument says so, the greatest values of the column at a position, for so many
 keys (the first two arguments). None: the members are read as always."""
 
+BestOf: TypeAlias = Callable[[Array, int, bool], Array | None]
+"""As `Best`, given the numbers of groups."""
+
 READ, AS_NUMBERS, BY_RANK = range(3)
 """How values are kept: not at all; as integers that are their own order, complements for the greatest; or as
 codes, whose values are ranked."""
@@ -38,9 +41,6 @@ _NONE = np.iinfo(np.int64).max
 class Extreme(Unread):
     """The least or greatest value of a column."""
 
-    best: Callable[[Array, int, bool], Array | None] | None = None
-    """As `Best`, by groups."""
-
     def __init__(
         self,
         position: int,
@@ -49,10 +49,11 @@ class Extreme(Unread):
         members: Members | None,
         values: Values,
         net: bool,
+        best: BestOf | None = None,
     ) -> None:
         """`net`: no row comes and goes in one change."""
         self.position, self.column, self.members, self.values = position, column, members, values
-        self.greatest = greatest
+        self.greatest, self.best = greatest, best
         plain = column.kind in (Kind.INT, Kind.BOOL)
         self.mode = READ if not net else AS_NUMBERS if plain else BY_RANK
         self._best: Array = np.zeros(0, np.int64)

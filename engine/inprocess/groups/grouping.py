@@ -25,7 +25,7 @@ from ..storage.marks import Marks
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .accumulators import Accumulator, IntegerSum, linear_of
-from .extremes import Best, Extreme
+from .extremes import Best, BestOf, Extreme
 from .wholegroups import FirstRows, Members, Whole
 
 
@@ -84,14 +84,11 @@ class GroupState(Unread):
         self._mark: Array = np.zeros(16, np.int8)
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
+        best_of = None if best is None else partial(self._best, best)
         self.accumulators = [
-            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
+            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag, best_of)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
-        if best is not None:
-            for accumulator in self.accumulators:
-                if isinstance(accumulator, Extreme):
-                    accumulator.best = partial(self._best, best)
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
 
@@ -243,16 +240,18 @@ def accumulator_of(
     rule: str,
     net: bool = False,
     bag: bool = False,
+    best: BestOf | None = None,
 ) -> Accumulator:
     """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
-    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag."""
+    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag;
+    `best` reads extremes of members that may be elsewhere."""
     linear = linear_of(one, source, out, values)
     if linear is not None:
         return linear
     match one.function:
         case "min" | "max":
             position = one.columns[0]
-            return Extreme(position, source[position], one.function == "max", members, values, net)
+            return Extreme(position, source[position], one.function == "max", members, values, net, best)
         case "group":
             assert members is not None
             whole = Whole(one, out, members, values, rule, bag)

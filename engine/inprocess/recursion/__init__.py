@@ -68,6 +68,15 @@ and a value and a rank for each key (`engine/inprocess/recursion/paths.py`). Ker
 order of their values, and after a deletion only those that lose theirs. A limit of rounds, and values for
 which the law does not hold, lead back to rounds.
 
+**A bracket of a circuit in Python is no loop**, and keeps nothing but its results. A loop has relations,
+read as they are in its last round. A bracket has streams of Z-sets, whose weights may be negative, its groups
+count bags, and it gives the sum over all rounds of what a node of its body holds. Its end is a rest of every
+delay, not of its relations. As parts of a loop, δ₀ would be a change taken back in round 1, ∫ a sum of
+changes times their rounds, and each of its operators would need timelines of the whole body, also where
+nothing is asked for twice. Its body is a circuit of streams as it stands: so one evaluation is a run of
+ordinary epochs on a state of its own (`engine/inprocess/runningbracket.py`), which goes when it is done.
+Recursions written as brackets are recognised before, and become fixpoints (`ddlog/circuits/recognition.py`).
+
 Maintain or recompute:
 
 For each epoch and recursion, `engine/maintaining.py` compares what maintaining it is expected to cost with

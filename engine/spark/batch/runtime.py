@@ -30,7 +30,7 @@ from ..rows import FrameDelta, FrameRows
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, partitioned, quoted
 from ..state import State
-from ..tables import Options, Table, Tables
+from ..tables import Guard, Options, Table, Tables
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
 from .recursions import evaluated
@@ -69,11 +69,13 @@ class BatchRuntime:
         maintain: Mode | Coin = "auto",
         keys: Mapping[str, Sequence[int]] | None = None,
         lasting: bool = False,
+        guard: Guard = nullcontext,
     ) -> None:
         """`keys`: for input relations, columns in which no two rows agree. `lasting`: frames that are given
-        out outlive the runtime, which on a session that looks names up late needs names that stay."""
+        out outlive the runtime, which on a session that looks names up late needs names that stay. `guard`
+        surrounds whatever Spark runs."""
         self.spark, self.codec, self.options = spark, codec, options or Options()
-        self.tables = Tables(spark, codec, self.options)
+        self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
         self.expressions.splitting = True  # no epoch could be repeated
         self._state = State(
@@ -88,8 +90,6 @@ class BatchRuntime:
         self._lasting = lasting
         self._computed: list[Table] = []
         self._recursions = 0  # that run now, each for what the one before imports
-        self.failures: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Surrounds whatever Spark runs."""
 
     # ------------------------------------------------------------- giving rows
 
@@ -297,7 +297,7 @@ class BatchRuntime:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        with self.failures(), self.tables.configured(), raising(self.expressions):
+        with self.tables.guard(), self.tables.configured(), raising(self.expressions):
             yield
 
     def _meaning(self) -> AbstractContextManager[None]:
@@ -332,7 +332,7 @@ class BatchRuntime:
             at = self._at(relation)
             once = self._queries.facts.sets[at]
             text = self._queries.of(at, ["count(*)"]) if once else self._counted(at, ["count(*)"])
-            with self.failures(), raising(self.expressions):
+            with self.tables.guard(), raising(self.expressions):
                 return int(self._sql(text).collect()[0][0])
 
         return LazyRows(schema, self.codec, count, fetch)
@@ -342,7 +342,7 @@ class BatchRuntime:
             return self.spark.sql(text)
 
     def _fetched(self, text: str, schema: Schema) -> pa.Table:
-        with self.failures(), raising(self.expressions):
+        with self.tables.guard(), raising(self.expressions):
             return self.tables.collected(self._sql(text), schema)
 
     def size(self, relation: str) -> int:
