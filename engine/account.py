@@ -1,4 +1,4 @@
-"""What one epoch of a recursion costs, and what is learnt from it, whichever way it goes.
+"""The costs of one epoch of a recursion, and the lesson from them, whichever way it goes.
 
 Whatever kind of recursion it is, an epoch makes one `Account` when it begins, and tells it what it does:
 
@@ -79,7 +79,7 @@ class Account:
         return self.choice
 
     def choose(self, ready: bool = True) -> Choice:
-        """What to do. `ready`: what maintaining looks up is there."""
+        """The way to go. `ready`: the timelines or ranks for maintaining are there."""
         self.situation = replace(self.situation, ready=ready)
         self.choice = self._maintaining.choose(self._costs, self.situation, self._fits, self._clock)
         return self.choice
@@ -118,7 +118,7 @@ class Account:
     # ------------------------------------------------------------- measuring
 
     def prepared(self, since: float) -> None:
-        """What maintaining looks up was made."""
+        """Notes the seconds in which the timelines or ranks for maintaining were made."""
         self._costs.prepared(self.situation.rows + self.situation.before, self._clock() - since)
         self.choice.watch.restart()
 

@@ -22,7 +22,7 @@ def work() -> float:
 
 @contextmanager
 def done_once() -> Iterator[None]:
-    """What this thread does inside does not count as work."""
+    """A block in which the time of this thread does not count as work."""
     global _once
     if getattr(_inside, "depth", 0):
         yield

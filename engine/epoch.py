@@ -68,8 +68,8 @@ class Running(Operators[B], Protocol[B]):
 
 @dataclass(frozen=True)
 class FirstEpoch(Generic[B]):
-    """What the first epoch does where the state of some nodes is there before it: the nodes that it walks,
-    and what other nodes hold, as their changes."""
+    """The plan of a first epoch before which the state of some nodes is there: the nodes that it walks, and
+    what other nodes hold, as their changes."""
 
     nodes: Sequence[NodeId]
     known: Mapping[NodeId, B]
@@ -153,7 +153,7 @@ class Epochs(Generic[G, B]):
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[G, int]]], limit: int | None, look: Callable[[], T]
     ) -> T:
-        """What `look` gives when it sees the state with some changes. The epoch is rolled back."""
+        """The result of `look`, which sees the state with some changes. The epoch is rolled back."""
 
         def seen() -> None:
             raise _Seen(look())

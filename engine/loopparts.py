@@ -165,7 +165,7 @@ class LoopParts:
         return node.rounds
 
     def delayed(self, at: int, changes: Iterable[tuple[int, T]]) -> list[tuple[int, T]]:
-        """What an Earlier gives by time, for the changes of what it reads."""
+        """The changes of an Earlier by time, for those of its source."""
         scope, rounds = self.scopes[self.parts[at].scope], self.lag(at)
         later = rounds * self.lattice.unit(scope.component)
         return [

@@ -39,7 +39,7 @@ Mode: TypeAlias = Literal["always", "never", "auto"]
 MODES: tuple[Mode, ...] = ("always", "never", "auto")
 
 Way: TypeAlias = Literal["maintained", "recomputed", "given up"]
-"""What was done with a recursion; one that was given up was recomputed in the end."""
+"""The way that a recursion went; one that was given up was recomputed in the end."""
 
 Coin: TypeAlias = "Callable[[], int | None]"
 """Decides for a test: None to recompute, else the number of looks of a `Watch` at which to give up."""
@@ -136,7 +136,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was done with a recursion in one epoch, why, in which situation, and the seconds of work that it
+    """The way that a recursion went in one epoch, why, in which situation, and the seconds of work that it
     took."""
 
     epoch: int
@@ -219,8 +219,8 @@ def number(kept: Any) -> Any:
 
 @dataclass(slots=True)
 class Costs:
-    """What a recursion costs, as far as it was measured. `starting` are the seconds of maintaining, however
-    few rows are touched: of jobs on a cluster. In process there are hardly any."""
+    """The costs of a recursion, as far as they were measured. `starting` are the seconds of maintaining,
+    however few rows are touched: of jobs on a cluster. In process there are hardly any."""
 
     rate: float = RATE
     comparing: float = _COMPARING
@@ -242,7 +242,7 @@ class Costs:
         self._measured, self._known, self.profile = measured, {*known}, profile
 
     def estimate(self, situation: Situation) -> Estimate:
-        """What the two ways are expected to take."""
+        """The seconds that the two ways are expected to take."""
         rows, before, imported = situation.rows, situation.before, situation.imported
         after = rows * min(_GROWTH, imported / max(before, 1))
         recompute = self.rate * (after + imported) + self.comparing * (rows + after)
@@ -276,12 +276,12 @@ class Costs:
             self.comparing = seconds / rows
 
     def prepared(self, rows: int, seconds: float) -> None:
-        """What maintaining so many rows looks up was made in so long."""
+        """Notes the seconds in which so many rows were prepared for maintaining."""
         if rows >= _FEW:
             self.preparing = seconds / (rows * self.rate)
 
     def preparing_takes(self, situation: Situation, seconds: float) -> None:
-        """What maintaining looks up is expected to be made in so long."""
+        """Sets the seconds that preparing for maintaining is expected to take."""
         rows = situation.rows + situation.before
         self.preparing = max(0.0, seconds) / max(rows * self.rate, _NOTHING)
 
@@ -363,7 +363,7 @@ class Watch:
         self.start = self._clock()
 
     def seeded(self) -> None:
-        """What follows from the changes at once is derived; the iterations come."""
+        """Notes that the direct consequences of the changes are derived; the iterations come."""
         self._seeded = self.spent
 
     @property
@@ -376,7 +376,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to do with a recursion in an epoch, why, and what was expected."""
+    """The way that a recursion is to go in an epoch, why, and the estimate behind it."""
 
     maintain: bool
     why: str
@@ -386,7 +386,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What would be done with a recursion whose imports have so many rows: it is maintained if at most `gone`
+    """The way that a recursion would go whose imports have so many rows: it is maintained if at most `gone`
     of them go, or `come` more come. `why`: it is always maintained, for this reason."""
 
     relations: tuple[str, ...]
@@ -397,7 +397,7 @@ class Expectation:
 
 
 def expectation(relations: Iterable[str], costs: Costs, situation: Situation, why: str = "") -> Expectation:
-    """What would be done, as far as it is known."""
+    """The way that the recursion would go, as far as it is known."""
 
     def most(changing: Callable[[ImportSize, float], ImportSize]) -> int:
         """The most changed rows at which maintaining is cheaper: the imports change by the same part."""
@@ -427,7 +427,7 @@ class Maintaining:
     def choose(
         self, costs: Costs, situation: Situation, fits: Callable[[], bool], clock: Clock | None = None
     ) -> Choice:
-        """What to do. `fits` says whether there is memory to evaluate anew beside what is held."""
+        """The way to go. `fits` says whether there is memory to evaluate anew beside what is held."""
         if self.mode == "always":
             return Choice(True, "always", Watch(clock=clock))
         if self.mode == "never":

@@ -34,7 +34,7 @@ class OverLimit(MemoryError):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What an epoch that ran out of memory made of a relation, or of the intermediate rows of a rule. The
+    """The growth of a relation in an epoch that ran out of memory, or of the intermediate rows of a rule. The
     bytes from before it are known only if there was a limit."""
 
     name: str
@@ -60,7 +60,7 @@ def tell(error: MemoryError, phase: str) -> None:
 
 
 def phase_of(error: MemoryError) -> str:
-    """What was told of an error."""
+    """The words noted about an error."""
     phase: str = vars(error).get("phase", "")
     return phase
 

@@ -1,4 +1,4 @@
-"""What the operators of epochs cost, while something measures them.
+"""The costs of the operators of epochs, while something measures them.
 
 A `Meter` takes the walks of circuits in epochs, with the times between their nodes; a recursion notes its
 rounds and the runs of its rules. All of it is numbers in flat lists, of which arrays and sums are made for
@@ -246,7 +246,7 @@ def current() -> Meter | None:
 
 
 def inside() -> Inside | None:
-    """What takes the measures of the recursion that runs; None if nothing is measured."""
+    """Takes the measures of the recursion that runs; None if nothing is measured."""
     meter = _in_force.meter
     return None if meter is None else meter.inside
 

@@ -22,8 +22,8 @@ Signs: TypeAlias = frozenset[tuple[str, int]]
 """Changes of inputs: relations, each with +1 for what comes or -1 for what goes."""
 
 ENDING = "", -1
-"""What comes of an earlier epoch, and needs no change of an input: the end of a stream that the circuit makes
-of its own, and what a delay gives."""
+"""A change that comes of an earlier epoch, and needs no change of an input: the end of a stream that the
+circuit makes of its own, and what a delay gives."""
 
 
 def flipped(signs: Signs) -> Signs:

@@ -109,7 +109,7 @@ class Sealed(Protocol):
 
     @property
     def deltas(self) -> Mapping[str, Delta]:
-        """What the epoch returns, if it becomes final."""
+        """The result of the epoch, if it becomes final."""
 
     @property
     def length(self) -> int:
@@ -150,7 +150,7 @@ class Runtime(Protocol):
         """The rows with these values in the columns at these positions."""
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
-        """What `look` gives when it sees the state as it was before the last epoch. Raises NotKept if the
+        """The result of `look`, which sees the state as it was before the last epoch. Raises NotKept if the
         changes of that epoch are not at hand."""
 
     def births(
@@ -189,8 +189,8 @@ class Runtime(Protocol):
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
     ) -> T:
-        """What `look` gives when it sees the state with some changes, which are taken back then. Raises what
-        `commit` raises."""
+        """The result of `look`, which sees the state with some changes, which are taken back then. Raises
+        what `commit` raises."""
 
     def footprint(self) -> Sequence[Held] | None:
         """The memory that the state takes, part by part; None where the runtime does not know."""
@@ -199,10 +199,10 @@ class Runtime(Protocol):
         """The plans that joins have run, with their rows; None where the runtime does not know."""
 
     def expectations(self) -> Sequence[Expectation] | None:
-        """What would be done with each recursion; None where the runtime does not know."""
+        """The way that each recursion would go; None where the runtime does not know."""
 
     def decisions(self) -> Sequence[Decision]:
-        """What the last epochs did with the recursions that they changed, and why."""
+        """The ways that the recursions went which the last epochs changed, and why."""
 
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""

@@ -91,7 +91,7 @@ def _dropping(editor: PromptSession[str]) -> Iterator[None]:
 
 
 def _completer(shell: Shell) -> NameCompleter:
-    """What completes the names that the program has now."""
+    """Completes the names that the program has now."""
     return NameCompleter(shell.session.program.relations, shell.session.program.indexes)
 
 

@@ -60,7 +60,7 @@ class ShellCommand:
 
 
 def shell_commands(shell: Conversation) -> Mapping[str, Callable[[Scanner, str], Action]]:
-    """What reads each command of the REPL, up to its `;`."""
+    """The reader of each command of the REPL, up to its `;`."""
 
     def reading(act: Callable[[Conversation, str], None]) -> Callable[[Scanner, str], Action]:
         return lambda scanner, _: ShellCommand(lambda rest: act(shell, rest), scanner.query_text().strip())

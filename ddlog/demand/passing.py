@@ -27,9 +27,9 @@ from .total import Totality
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a term of a body is asked for: its bound columns, and the clauses that bind them, in an order in
-    which they can be evaluated. `given` says whether these need values that the head is asked for, and
-    `before` how many clauses of the body, up to a group_by, they rest on."""
+    """The question that a body asks of one of its terms: the term's bound columns, and the clauses that bind
+    them, in an order in which they can be evaluated. `given` says whether these need values that the head is
+    asked for, and `before` how many clauses of the body, up to a group_by, they rest on."""
 
     bound: tuple[int, ...]
     prefix: tuple[Clause, ...]
@@ -189,7 +189,7 @@ class _Part:
     # ------------------------------------------------------------- prefixes
 
     def _prefix(self, bound: tuple[int, ...], names: Collection[str]) -> Asked:
-        """What a term with these bound columns is asked for, whose variables they are."""
+        """The question to a term with these bound columns, whose variables they are."""
         needed, variables = set[int](), set[str]()
         pending = [(name, self.first.get(name)) for name in names]
         while pending:

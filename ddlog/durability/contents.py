@@ -69,8 +69,9 @@ class FileRows:
 
 
 def contents_of(store: Store, relations: set[int], after: int = 0) -> FileContents:
-    """What the current spans of a store tell of relations, by their ids. The spans that end `after` an epoch
-    are read now, those before it only checked. Raises DDlogError if they are not what was written."""
+    """The history that the current spans of a store have of relations, by their ids. The spans that end
+    `after` an epoch are read now, those before it only checked. Raises DDlogError if they are not what was
+    written."""
     rows, found = FileRows(store, relations), list[EpochSpan]()
     for span in store.current():
         if span.last <= after:
@@ -87,8 +88,8 @@ def count_of(contents: FileContents | FileHistory, stored: Stored, epoch: int) -
 
 
 def history_of(store: Store, relations: set[int], last: int) -> FileHistory:
-    """What a store, open for reading, tells of the epochs up to one. Raises DDlogError if the state is not
-    what was written."""
+    """The history of a store, open for reading, up to an epoch. Raises DDlogError if the state is not what
+    was written."""
     rows, current, spans = FileRows(store, relations), store.current(), store.spans()
     for span in current:
         rows.of(span)

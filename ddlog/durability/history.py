@@ -1,5 +1,5 @@
-"""What the spans of a state tell of its relations: of now, and of the past, as far back as they tell epochs
-apart.
+"""The history of relations that the spans of a state have: of now, and of the past, as far back as they tell
+epochs apart.
 
     now:      ██████████████████ (epochs 1 to 1000, folded)  █ █ █
     fine:              █ █ █ █ █ █ █ █ (epochs 600 to 1000)  █ █ █
@@ -25,7 +25,7 @@ SHOWN = 10
 
 
 class Timed(EpochStretch, Protocol):
-    """What has the changes of some epochs, and when they were written."""
+    """Holds the changes of some epochs, and the time at which they were written."""
 
     def written(self, epoch: int) -> float:
         """When an epoch was written."""
@@ -38,8 +38,8 @@ R_co = TypeVar("R_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[S]):
-    """What a span has of the epochs from `first` to `last`, to be added, or taken away. Rows that do not say
-    their epochs are of the last one of the span; `exact`: not if that is a guess."""
+    """The part of a span with the epochs from `first` to `last`, to be added, or taken away. Rows that do not
+    say their epochs are of the last one of the span; `exact`: not if that is a guess."""
 
     span: S
     first: int
@@ -59,7 +59,7 @@ class Cut(Generic[S]):
 
 
 def cuts(spans: Iterable[S], first: int, last: int, sign: int = 1, exact: bool = False) -> list[Cut[S]]:
-    """What spans have of some epochs."""
+    """The parts of spans with some epochs."""
     return [
         Cut(each, first, last, sign, exact) for each in spans if each.first <= last and first <= each.last
     ]
@@ -81,17 +81,19 @@ class SpanRows(Protocol[S, R_co]):
 
 
 class Told(Protocol[R_co]):
-    """What a state tells of its relations. The methods raise DDlogError, and OSError of a folder."""
+    """The contents and changes of relations that a state knows. The methods raise DDlogError, and OSError of
+    a folder."""
 
     def held(self, stored: Stored, epoch: int) -> Iterable[R_co]:
-        """What a relation held as of an epoch; of a stream, its elements in it."""
+        """The rows of a relation as of an epoch; of a stream, its elements in it."""
 
     def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R_co]:
         """How an epoch changed a relation; of a stream, its elements."""
 
 
 class Contents(Generic[S, R]):
-    """What the current spans tell: all of the last epoch, and as much of earlier ones as they tell apart."""
+    """The history of the current spans: all of the last epoch, and earlier ones as far as they tell them
+    apart."""
 
     def __init__(self, spans: Sequence[S], rows: SpanRows[S, R]) -> None:
         self.spans, self._rows = spans, rows
@@ -118,7 +120,7 @@ class History(Generic[S, R]):
         self.first = min((each.first for each in fine), default=_end(current) + 1)
 
     def held(self, stored: Stored, epoch: int) -> Iterable[R]:
-        """What a relation held as of an epoch; of a stream, its elements in it."""
+        """The rows of a relation as of an epoch; of a stream, its elements in it."""
         if stored.kind == "stream":
             return self.of_epoch(stored, epoch)
         last = _end(span for span in self.current if span.first <= epoch)

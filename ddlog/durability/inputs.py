@@ -20,9 +20,9 @@ def kept_relations(
     computed: frozenset[str],
     derived: Collection[str],
 ) -> dict[str, Stored]:
-    """What a state holds for a program: its inputs, and the relations that computed ones read with a delay.
-    The ids are 0. `derived` are the relations that have rules: an input among them is more than what came in,
-    and its past is held apart."""
+    """The relations that a state holds for a program: its inputs, and the relations that computed ones read
+    with a delay. The ids are 0. `derived` are the relations that have rules: an input among them is more than
+    what came in, and its past is held apart."""
     inputs = {name: each for name, each in relations.items() if each.role == "input" and not each.hidden}
     past = {each.past[0] for name, each in relations.items() if each.past is not None and name in computed}
     found = {name: described(each, "input", typedefs) for name, each in inputs.items()}

@@ -41,7 +41,8 @@ def check_fill(
 
 
 class Migration:
-    """What `--migrate` does. `fill` gives the values of new columns by `Relation.column`."""
+    """The changes of a state that `--migrate` makes. `fill` gives the values of new columns by
+    `Relation.column`."""
 
     def __init__(self, path: str, typedefs: Mapping[str, TypeDef], fill: Mapping[str, Any]) -> None:
         self._path, self._typedefs, self._fill = path, typedefs, fill

@@ -143,7 +143,7 @@ def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:
 
 
 def diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:
-    """What SQLite says about a file, as an error."""
+    """The error for SQLite's words about a file."""
     if "not a database" in str(error):
         return DDlogError([NotAState(str(path), "it is no database of SQLite")])
     if "malformed" in str(error) or "corrupt" in str(error):

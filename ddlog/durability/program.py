@@ -172,7 +172,7 @@ def _conversions(
 
 
 def texts(name: str, text: str, depth: int) -> dict[str, str]:
-    """What the table `program` holds of a program."""
+    """The rows of the table `program` for a program."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {"name": name, "digest": digest, "text": text, "depth": str(depth)}
 
@@ -207,7 +207,7 @@ def add_differences(
 
 
 def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Table:
-    """What has to be added to tables so that they sum up to rows."""
+    """The rows that make tables sum up to rows, when they are added."""
     whole = form.table([now, *(replace(form.rows(table), weights=-weights_of(table)) for table in before)])
     return summed([whole]) if whole.num_rows else whole
 

@@ -1,4 +1,4 @@
-"""What a state holds is read, and compared with what was written."""
+"""Reads the rows of a state, and compares them with the sums that were written."""
 
 from __future__ import annotations
 

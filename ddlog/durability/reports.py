@@ -1,4 +1,4 @@
-"""What `ddlog state` tells of a state, and what it does with one."""
+"""The reports of `ddlog state` about a state, and its actions on one."""
 
 from __future__ import annotations
 

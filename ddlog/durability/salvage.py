@@ -1,4 +1,4 @@
-"""What can be read of a damaged state: its parts one by one, each by its id.
+"""Reads a damaged state as far as that is possible: its parts one by one, each by its id.
 
 A question for all rows of a table ends at the first page that is gone, a question for one row only needs the
 pages on the way to it.
@@ -37,7 +37,7 @@ class Salvage:
 
 
 def salvage(path: str) -> Salvage:
-    """What can be read of a state in a file. Nothing is raised, and nothing is changed."""
+    """The part of a state in a file that can be read. Nothing is raised, and nothing is changed."""
     rows, lost = Counter[str](), 0
     try:
         base = connections.connect(Path(path).resolve(), read_only=True)

@@ -159,7 +159,7 @@ class Store(ReadableState):
         return Writing(self, aside)
 
     def mark(self) -> Mark:
-        """What `undo` takes, for `Writing`."""
+        """The argument of `undo`, for `Writing`."""
         return self.head, self._next_span, self._next_part, self.relations
 
     def begin(self) -> None:

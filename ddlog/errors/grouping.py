@@ -23,7 +23,7 @@ class EqualValues(Diagnostic):
 
     @property
     def does(self) -> str:
-        """What the function does with a value."""
+        """The use that the function makes of a value."""
         return _DOES.get(self.function, "takes")
 
     @property

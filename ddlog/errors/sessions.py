@@ -97,7 +97,7 @@ class NothingToDrop(Diagnostic):
 
     @property
     def hint(self) -> str:
-        """What was perhaps meant."""
+        """The name that was perhaps meant."""
         return f"did you mean `{self.near}`?" if self.near else ""
 
 

@@ -1,4 +1,4 @@
-"""What explanations ask of a session: its program, and its relations as of the last commit."""
+"""The questions of explanations to a session: its program, and its relations as of the last commit."""
 
 from __future__ import annotations
 

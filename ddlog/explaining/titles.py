@@ -1,4 +1,4 @@
-"""What all forms of an explanation say of a node: its title, in a style, and notes beside it."""
+"""The words that all forms of an explanation have for a node: its title, in a style, and notes beside it."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def usual_cells(cells: _Cells, dialect: Dialect) -> list[str | None]:
 
 
 def _usual(cells: _Cells, dialect: Dialect) -> Callable[[str], str]:
-    """What gives the cells of a column in their usual form."""
+    """A function that gives the cells of a column in their usual form."""
     decimal, thousands, date = dialect.decimal, dialect.thousands, dialect.date
     if (decimal != "." or thousands) and all(map(number_form(decimal, thousands).match, cells)):
         return lambda cell: usual_number(cell, decimal, thousands)

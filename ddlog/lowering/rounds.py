@@ -15,7 +15,7 @@ Bound: TypeAlias = tuple[core.Expr, int]
 
 SINCE = {">=": (0,), ">": (1,), "==": (0,)}
 UNTIL = {"<": (0,), "<=": (1,), "==": (1,)}
-"""What each comparison `round op e` says: the round is at least e + n, or less than e + n."""
+"""The meaning of each comparison `round op e`: the round is at least e + n, or less than e + n."""
 
 ROUND_DOMAIN = "round"
 

@@ -150,7 +150,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class DecisionTaken:
-    """What an epoch did with a recursion, and why: `way` is maintained, recomputed or given up."""
+    """The way that an epoch took with a recursion, and why: `way` is maintained, recomputed or given up."""
 
     epoch: int
     relations: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a session computes of a program: relations by name, whole or on demand."""
+"""The relations of a program that a session computes, by name, whole or on demand."""
 
 from __future__ import annotations
 

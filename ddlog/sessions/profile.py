@@ -95,7 +95,7 @@ class SessionProfile:
             yield f"and {len(moved) - len(rules)} rules whose joins moved fewer rows"
 
     def _on_demand(self) -> Iterator[str]:
-        """What is asked of relations that are computed in part, by outputs on demand and by queries."""
+        """The questions to relations that are computed in part, by outputs on demand and by queries."""
         state = self._session.state
         held = [
             each for host in (state.host, *state.questions.hosts()) for each in host.runtime.footprint() or ()

@@ -1,4 +1,4 @@
-"""What is to be said about a translation."""
+"""Remarks about a translation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sessions call of Spark. See `ddlog.sessions.hosts.on_spark`."""
+"""The functions for Spark that sessions call. See `ddlog.sessions.hosts.on_spark`."""
 
 from __future__ import annotations
 

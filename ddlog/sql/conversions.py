@@ -37,7 +37,7 @@ class BadLiteral(Exception):
 def strict(
     args: Sequence[SqlValue], build: str | Callable[..., Expr], type: SqlType, *, optional: bool = False
 ) -> SqlValue:
-    """What `build`, a template or a function, makes of the plain arguments; NULL where one of them is.
+    """The result of `build`, a template or a function, for the plain arguments; NULL where one of them is.
     `optional`: it makes an Option itself."""
     if any(each.type.kind == "null" for each in args):
         return null(type)

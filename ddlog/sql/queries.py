@@ -59,13 +59,13 @@ class NamedRows:
 
 @dataclass
 class QueryNames:
-    """What a query can read: the tables and views, and the queries of WITH around it."""
+    """The names that a query can read: the tables and views, and the queries of WITH around it."""
 
     tables: Mapping[str, NamedRows]
     queries: Mapping[str, NamedRows | SqlQuery] = field(default_factory=dict)
 
     def find(self, name: str) -> NamedRows | SqlQuery | None:
-        """What a name stands for."""
+        """The rows that a name stands for."""
         return self.queries.get(name) or self.tables.get(name)
 
     def plus(self, name: str, query: NamedRows | SqlQuery) -> QueryNames:
@@ -247,7 +247,7 @@ class Translator:
         return top(block, node, query.names, values)
 
     def source(self, node: sql.Table, names: QueryNames) -> NamedRows | SqlQuery:
-        """What a table's name stands for. Raises SqlError."""
+        """The rows that a table's name stands for. Raises SqlError."""
         name = node.name.lower()
         qualified = f"{node.db.lower()}.{name}" if node.db else name
         found = names.find(qualified)

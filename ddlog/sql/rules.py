@@ -246,7 +246,7 @@ class SqlOutput:
         return value
 
     def said(self, values: Iterable[SqlValue]) -> str:
-        """What variables stand for, one after another."""
+        """The values that variables stand for, one after another."""
         known = (self.written.get(v.name) for v in values)
         return ", ".join(dict.fromkeys(each.text for each in known if each is not None))
 

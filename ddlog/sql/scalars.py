@@ -54,7 +54,7 @@ _UNITS = {
 
 
 class QueryContext(Protocol):
-    """What expressions ask of the query that they are in."""
+    """The questions of expressions to the query that they are in."""
 
     places: SqlPlaces
     scope: QueryScope

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Subqueries:
-    """What a SELECT does for the subqueries in its expressions."""
+    """The part of a SELECT that translates the subqueries in its expressions."""
 
     translator: Translator
     places: SqlPlaces
@@ -174,7 +174,7 @@ class Subqueries:
         return relation, outer
 
     def _words(self, node: Expression) -> str:
-        """What a subquery is called."""
+        """The name of a subquery."""
         place = extent(node.unnest(), self.places) or self.places.of(node)
         return "a subquery" if place is None else f"a subquery at line {place.line}"
 

@@ -107,7 +107,7 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 def _unread(
     statement: Expression | None, part: list[Token], text: str, places: SqlPlaces
 ) -> list[Diagnostic]:
-    """What is wrong with the query of a CREATE that the parser gives up; nothing for other statements."""
+    """The errors in the query of a CREATE that the parser gives up; none for other statements."""
     from sqlglot import Dialect, errors, expressions
 
     starts = [at for at, token in enumerate(part) if token.token_type.name == "ALIAS"]
@@ -154,7 +154,7 @@ def _open_quote(places: SqlPlaces, tokenize: Callable[[str], object]) -> Diagnos
 
 
 def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole: Span) -> list[Diagnostic]:
-    """What the parser says, each at its token."""
+    """The parser's errors, each at its token."""
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:
         at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]

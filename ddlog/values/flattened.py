@@ -14,7 +14,7 @@ from .shapes import forms_of, is_option, shape_of
 from .structs import TypeDefs, local_name
 
 ABSENT = object()
-"""What stands for a field that an object does not have."""
+"""Stands for a field that an object does not have."""
 
 
 def shares(

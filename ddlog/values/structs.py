@@ -23,7 +23,7 @@ class Fault(Exception):
 
 
 def reason(error: ValueError | RecursionError) -> str:
-    """What is wrong with a value, by the error that its reader raised."""
+    """The fault of a value, by the error that its reader raised."""
     return "the value is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 

@@ -88,7 +88,8 @@ def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -
 
 
 def members(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> dict[str, Any]:
-    """What a field adds to the object of its struct: itself, or its own fields. Raises ValueError."""
+    """The entries that a field adds to the object of its struct: itself, or its own fields. Raises
+    ValueError."""
     if not form.flatten:
         return {form.name: field_to_json(value, form, type, typedefs)}
     if is_option(type):

@@ -43,7 +43,8 @@ def adopt(
 
 
 def _key(node: Node, name: str | None) -> str | Input:
-    """What tells a node from others: its fingerprint, or an input that has none; nothing for another node."""
+    """The mark that tells a node from others: its fingerprint, or an input that has none; nothing for another
+    node."""
     return name or (node if isinstance(node, Input) else "")
 
 

@@ -73,7 +73,7 @@ def _plans(joiner: Joiner, sources: Sequence[str], terms: Sequence[Term] | None 
 def _extensions(
     stage: Stage, depth: int, stages: Stages, tallies: dict[Stage, Tally], texts: Texts
 ) -> Iterator[Extension]:
-    """What was chosen at a stage and after it. A stage that several orders reach is told once."""
+    """The look-ups chosen at a stage and after it. A stage that several orders reach is told once."""
     tally = tallies.pop(stage, None)
     if tally is None:
         return

@@ -1,4 +1,4 @@
-"""What an epoch that ran out of memory was doing: the relations that grew, and by how much."""
+"""The relations that grew in an epoch that ran out of memory, and by how much."""
 
 from __future__ import annotations
 

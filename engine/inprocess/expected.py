@@ -1,4 +1,4 @@
-"""What would be done with the recursions of a state: up to how many changed rows they are maintained."""
+"""The number of changed rows up to which each recursion of a state would be maintained."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Chosen(Protocol):
 
 
 def expectations(state: State) -> Iterator[Expectation]:
-    """What would be done with each recursion that is not inside another one."""
+    """The expected way of each recursion that is not inside another one."""
     for at, recursion in state.recursions.items():
         if not isinstance(recursion, Chosen):
             continue

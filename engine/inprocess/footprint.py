@@ -46,7 +46,7 @@ def footprint(state: State) -> Iterator[Held]:
 
 
 def _loop(recursion: LoopRecursion) -> Iterator[Held]:
-    """What a loop keeps beside its relations."""
+    """The memory that a loop keeps beside its relations."""
     name, paths, recording, kept = recursion.phase, recursion.paths, recursion.recording, recursion.kept
     if paths is not None and paths.begun:
         offers = 0 if paths.offered is None else store_size(paths.offered)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def taken(running: RunningEpoch) -> Taken:
-    """What is kept of an epoch that was committed: the changes of its inputs as they are."""
+    """The record of an epoch that was committed: the changes of its inputs as they are."""
     if running.epoch.first or running.epoch.static:
         return None
     count, found = 0, running.taken
@@ -60,7 +60,7 @@ def mark(found: Taken, circuit: Circuit, marks: Marks) -> None:
 
 
 def latest(running: RunningEpoch) -> Latest:
-    """What is kept of an epoch that was committed, of which the values are not forgotten."""
+    """The record of an epoch that was committed, whose values are not forgotten."""
     kept = by_relation(taken(running), running.circuit)
     if isinstance(kept, Mapping):
         for node, batch in kept.values():

@@ -125,7 +125,7 @@ class EpochOperators:
     def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
     ) -> list[View | None]:
-        """What a delta join sees of each term but its start, given the changes of all terms."""
+        """The view that a delta join has of each term but its start, given the changes of all terms."""
         views: list[View | None] = []
         for k, term in enumerate(node.terms):
             if k == start:

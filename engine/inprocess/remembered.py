@@ -30,7 +30,7 @@ def schema_of(state: State, at: NodeId) -> Schema:
 
 
 def contents_of(state: State, at: NodeId) -> Batch:
-    """What a node remembers, between epochs."""
+    """The memory of a node, between epochs."""
     node = state.circuit.nodes[at]
     if isinstance(node, DeltaClock):
         now = state.clocks[at].now
@@ -40,8 +40,8 @@ def contents_of(state: State, at: NodeId) -> Batch:
 
 
 def changed(state: State, at: NodeId, change: Batch) -> Batch:
-    """What changes of what a node remembers, for its change in the epoch that is computed; of late rows those
-    of this epoch."""
+    """The change of a node's memory, for its change in the epoch that is computed; of late rows those of this
+    epoch."""
     match state.circuit.nodes[at]:
         case DeltaWindow():
             return _with_times(state, at, change)

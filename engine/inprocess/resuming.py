@@ -96,7 +96,7 @@ def _columns(circuit: Circuit) -> dict[str, Column]:
 
 
 def _seconds(state: State, times: Mapping[NodeId, float]) -> dict[NodeId, float]:
-    """What each unit took, with the nodes that only it is derived through."""
+    """The seconds of each unit, with the nodes that only it is derived through."""
     found, nodes = dict(times), state.circuit.nodes
     holding = set(unit_nodes(state))
     passed: dict[NodeId, float] = {}
@@ -179,7 +179,7 @@ def begun(
 
 
 def beginning(state: State, found: Collection[NodeId]) -> FirstEpoch[Batch | None]:
-    """What the first epoch of a state does in which these nodes have all that they hold."""
+    """The plan of the first epoch of a state in which these nodes have all their rows."""
     nodes = state.circuit.nodes
     there = {*found}
     there |= {at for at, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint in found}
@@ -208,7 +208,7 @@ def _wanted(state: State, there: Collection[NodeId]) -> set[NodeId]:
 
 
 def _contents(state: State, at: NodeId) -> Batch | None:
-    """What a node that is there holds."""
+    """The rows of a node that is there."""
     if at in state.stores:
         batch = state.stores[at].batch()
     elif at in state.groups:

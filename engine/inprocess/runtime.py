@@ -543,7 +543,7 @@ class InProcess:
                     act()
 
     def all_held(self) -> dict[str, Delta]:
-        """What each output holds, as a change from nothing."""
+        """The rows of each output, as a change from nothing."""
         found: dict[str, Delta] = {}
         for name in self._own.outputs:
             delta = (

@@ -103,7 +103,7 @@ class State:
         self.remembering: Collection[NodeId] = ()
         """The nodes whose changes are kept beyond the process. See `remembering`."""
         self.given: dict[NodeId, Batch] = {}
-        """What nodes of windows began with, until the first epoch is over."""
+        """The rows with which nodes of windows began, until the first epoch is over."""
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         for at, node in enumerate(nodes):
@@ -140,7 +140,7 @@ class State:
         return LoopRecursion(node, is_weighted, self.evaluator, self.maintaining, reads)
 
     def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
-        """What a recursion imports, between epochs."""
+        """The imports of a recursion, between epochs."""
         node = self.circuit.nodes[fixpoint]
         assert isinstance(node, Fixpoint)
         nodes = (each.node for each in node.body.nodes if isinstance(each, Import))

@@ -200,7 +200,7 @@ def _applied(
     error: Exception | None,
     moment: Moment,
 ) -> list[_Weighed]:
-    """What a step makes of a valuation."""
+    """The valuations that a step makes of one."""
     if error is not None and any(name not in valuation for name in read):
         return [(valuation, weight, error)]
     try:

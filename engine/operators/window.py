@@ -223,7 +223,7 @@ def _late(change: Mapping[zset.Row, int], clock: int | None, lateness: int) -> Z
 
 
 def _admitted(held: Zset, change: Mapping[zset.Row, int], clock: int | None, lateness: int) -> Zset:
-    """What is held after a change: late rows stay out, and nothing is taken away that is not there."""
+    """The rows held after a change: late rows stay out, and nothing is taken away that is not there."""
     late = _late(change, clock, lateness)
     whole = zset.add(held, {row: weight for row, weight in change.items() if row not in late})
     return {row: weight for row, weight in whole.items() if weight > 0}

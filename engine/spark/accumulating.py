@@ -138,8 +138,9 @@ class Accumulators:
         return self._tables.settled(query, self.spine.schema, small=change.small, extra=[TIME], ordered=True)
 
     def gathered(self, keys: Source | None, size: int) -> Select:
-        """What the aggregates gather of the members now, as `Aggregates.gathered`: a0, a1, …, and the number
-        `n` of members; of some keys, or of all. `size` is the number of the keys or more."""
+        """The sums and values that the aggregates gather of the members now, as `Aggregates.gathered`: a0,
+        a1, …, and the number `n` of members; of some keys, or of all. `size` is the number of the keys or
+        more."""
         seen: Source = self.spine.contents()
         if keys is not None:
             joined = Joined("LEFT SEMI JOIN", keys, "d", equal("s", "d", self._keys))
@@ -162,7 +163,7 @@ class Accumulators:
 
 
 def _parts(value: str, sql_type: str) -> list[str]:
-    """What a value adds to the slots of its sum."""
+    """The amounts that a value adds to the slots of its sum."""
     if sql_type in _NARROW:
         return [f"CAST({value} AS BIGINT)"]
     if sql_type == "BIGINT":

@@ -116,8 +116,8 @@ class DriverGroups:
         return Fetch(query, self._brought, [TIME], finish)
 
     def _of_keys(self, found: Callable[[Spine], Source | None]) -> Iterator[Query | None]:
-        """What is brought of keys, as queries of columns alike: accumulators, extremes in slots as such, too,
-        and extremes in columns, with the slot -1. `found`: what to read of a spine."""
+        """The values brought for keys, as queries of columns alike: accumulators, extremes in slots as such,
+        too, and extremes in columns, with the slot -1. `found`: what to read of a spine."""
         none, sums = self._no_extremes(), found(self._accumulators.spine)
         groups = found(self._groups) if self._accumulators.extremes else None
         yield None if sums is None else Select([*self._keys, *none, "w", "t"], sums)
@@ -268,7 +268,8 @@ class DriverGroups:
 
 
 def _parts(column: pa.ChunkedArray, slots: int) -> list[Array]:
-    """What the values of a column add to the slots of their sum: of 64 bits the high and the low halves."""
+    """The amounts that the values of a column add to the slots of their sum: of 64 bits the high and the low
+    halves."""
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     if pa.types.is_decimal(column.type):

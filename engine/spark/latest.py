@@ -32,7 +32,7 @@ Kept: TypeAlias = "Mapping[str, list[Batch | Table]] | int | None"
 
 
 class Latest:
-    """What the last epoch changed."""
+    """The changes of the last epoch."""
 
     def __init__(self) -> None:
         self._kept: Kept = None

@@ -1,4 +1,4 @@
-"""What a small change meets in a large state, looked up by one job; the driver makes the rest of it.
+"""Looks up the rows of a large state that a small change meets, by one job; the driver does the rest.
 
 Only the large tables of a spine are read by the job. Its small ones are on the driver already.
 """

@@ -218,7 +218,7 @@ def _meets_nothing(rule: FixpointRule[JoinText], start: int | None, views: Seque
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a rule derives: the query of its join, and whether its rows are timed."""
+    """The rows that a rule derives: the query of its join, and whether its rows are timed."""
 
     rule: FixpointRule[JoinText]
     query: Query

@@ -33,7 +33,7 @@ def start_of_merge(sizes: Sequence[int]) -> int | None:
 
 
 class Merging:
-    """What the spines of a runtime merge in one commit."""
+    """The merges of a runtime's spines in one commit."""
 
     def __init__(self) -> None:
         self._rows = 0

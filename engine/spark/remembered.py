@@ -62,7 +62,7 @@ def came(tables: Tables, schema: Schema, change: Table, gone: Table) -> Table:
 
 
 def contents_of(state: State, at: NodeId) -> Table:
-    """What a node remembers, between epochs."""
+    """The memory of a node, between epochs."""
     tables, schema = state.tables, schema_of(state, at)
     if at in state.clocks:
         now = state.clocks[at].now
@@ -74,8 +74,8 @@ def contents_of(state: State, at: NodeId) -> Table:
 
 
 def changed(state: State, at: NodeId) -> Table | None:
-    """What changed of what a node remembers in the epoch that is computed, None if nothing did; of late rows
-    those of this epoch."""
+    """The change of a node's memory in the epoch that is computed, None if nothing did; of late rows those of
+    this epoch."""
     tables, schema = state.tables, schema_of(state, at)
     match state.circuit.nodes[at]:
         case DeltaClock():

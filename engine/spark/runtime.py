@@ -145,7 +145,7 @@ class SparkRuntime:
                 self._epochs.given[node] = None if change is None else Moving(there=change)
 
     def held(self, name: str) -> DataFrame:
-        """What a node remembers, by its name: columns c0, c1, … and the weight `w`."""
+        """The memory of a node, by its name: columns c0, c1, … and the weight `w`."""
         with self.tables.configured():
             return remembered.contents_of(self._state, self._remembered[name]).frame
 
@@ -277,8 +277,8 @@ class SparkRuntime:
             self._sides.begin_again(again)
 
     def _with_faults(self, run: Callable[[], T]) -> T:
-        """What an epoch or a query returns; once more where a fault ends it that may not count, with the rows
-        told apart that fault."""
+        """The result of an epoch or a query, which runs once more where a fault ends it that may not count,
+        with the rows told apart that fault."""
         expressions = self.expressions
         try:
             return run()
@@ -295,7 +295,7 @@ class SparkRuntime:
     # ------------------------------------------------------------- executors that end
 
     def _whole(self, changes: Mapping[str, Sequence[tuple[Table, int]]], run: Callable[[], T]) -> T:
-        """What an epoch returns, with its state made again where executors took rows of it along."""
+        """The result of an epoch, with its state made again where executors took rows of it along."""
         for _ in range(_MOST_LOSSES):
             if self._ended is not None:
                 raise self._ended

@@ -80,7 +80,7 @@ class State:
         self.windows: dict[NodeId, WindowSpine] = {}
         self.clocks: dict[NodeId, ClockState] = {}
         self.given: dict[NodeId, Table] = {}
-        """What nodes begin with, until the first epoch is committed. See `remembered`."""
+        """The rows with which nodes begin, until the first epoch is committed. See `remembered`."""
         self.forgetful = forgetful_nodes(circuit)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}

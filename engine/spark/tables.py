@@ -140,7 +140,7 @@ class Tables:
         return Table(self._registry, rows, least, total, frame=self.united(parts, columns), by=by)
 
     def selected(self, query: Query, of: Table, least: int, total: int) -> Table:
-        """What a query makes of each row of a table, without a table of its own."""
+        """The result of a query for each row of a table, without a table of its own."""
         return Table(self._registry, of.rows, least, total, frame=self.spark.sql(str(query)))
 
     def of_columns(self, schema: Schema, columns: Sequence[Any]) -> Table:

@@ -38,8 +38,8 @@ MORE, LESS = 64, 8
 
 
 def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
-    """What `attempt` gives, which is told whether to compute all, and the rows of work that it may take; it
-    raises OverBudget if they do not do. Where computing all fails, that need not be the fault of what is
+    """The result of `attempt`, which is told whether to compute all, and the rows of work that it may take;
+    it raises OverBudget if they do not do. Where computing all fails, that need not be the fault of what is
     asked. Raises what `attempt` on demand raises without a budget, and DDlogError."""
     budget = LEAST + EACH * facts
     while True:
@@ -68,7 +68,7 @@ class Sparing:
         changes: Mapping[str, Sequence[tuple[Batch, int]]],
         run: Callable[[], dict[str, Delta]],
     ) -> dict[str, Delta]:
-        """What `run` gives, which commits these changes, on demand or not. Raises what it raises, and
+        """The result of `run`, which commits these changes, on demand or not. Raises what it raises, and
         OverBudget if the epoch begins with a checkpoint: `changes` are only what that does not have."""
         here = self._here
         if here.circuit is not self._asked:

@@ -14,10 +14,10 @@ class Work(NamedTuple):
 
 
 class Cluster(Protocol):
-    """What tells about the jobs of a cluster."""
+    """Knows the jobs of a cluster."""
 
     def begun(self) -> int:
         """The number of jobs so far."""
 
     def work(self, marks: Iterable[int]) -> list[Work]:
-        """What was done between each two such numbers that follow each other."""
+        """The work between each two such numbers that follow each other."""

@@ -79,7 +79,8 @@ class Frames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a host offers. In process it has `here`, the runtime over fields; on Spark it has `frames`."""
+    """The abilities of a host. In process it has `here`, the runtime over fields; on Spark it has
+    `frames`."""
 
     kind: HostKind
     failures: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -109,7 +110,7 @@ class Host(Protocol):
 
     @property
     def offer(self) -> Offer:
-        """What the host offers."""
+        """The abilities of the host."""
 
     def pending(self, declared: Relation) -> PendingChanges:
         """The changes of an input relation in a transaction, none so far."""
@@ -151,7 +152,8 @@ def here_of(host: Host) -> InProcess:
 
 
 def frames_of(host: Host, ability: Ability) -> Frames:
-    """What a host on Spark offers. Raises DDlogError in process, for an ability that is asked for."""
+    """The relations of a host on Spark as frames. Raises DDlogError in process, for an ability that is asked
+    for."""
     if host.offer.frames is None:
         raise refused(host.offer.kind, ability)
     return host.offer.frames

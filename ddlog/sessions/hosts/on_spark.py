@@ -18,8 +18,9 @@ ENTRY = "ddlog.spark.entry"
 
 @dataclass(frozen=True, slots=True)
 class SparkEntry:
-    """What sessions call of Spark. `open_host` and `open_batch` open a host of a circuit, with and without
-    changes after the first; `open_durable` opens a folder as a state, and `stream` starts a stream."""
+    """The functions for Spark that sessions call. `open_host` and `open_batch` open a host of a circuit, with
+    and without changes after the first; `open_durable` opens a folder as a state, and `stream` starts a
+    stream."""
 
     open_host: Callable[..., Host]
     open_batch: Callable[..., Host]

@@ -1,4 +1,4 @@
-"""What was done, or would be done, with recursive relations in a commit, as lines of text."""
+"""Whether recursive relations were, or would be, maintained in a commit, as lines of text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def decision_lines(decisions: Sequence[Decision]) -> Iterator[str]:
 
 
 def expectation_lines(expected: Sequence[Expectation]) -> Iterator[str]:
-    """What would be done with each recursion."""
+    """The way that each recursion would go."""
     for each in expected:
         if each.why:
             yield f"  {_names(each)}: maintained by each commit, as {each.why}"

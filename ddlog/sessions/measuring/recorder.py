@@ -92,8 +92,8 @@ class Recorder:
         seal: Seal | None,
         number: int,
     ) -> dict[str, Delta]:
-        """What `run` gives, which runs one epoch of the runtime, with so many before it. What can be computed
-        later, for many epochs at once, is not computed here."""
+        """The result of `run`, which runs one epoch of the runtime, with so many before it. What can be
+        computed later, for many epochs at once, is not computed here."""
         runtime = self._here
         if runtime is None or not self._passing:
             return self._commit_noted(run, changes, static, seal, number)
@@ -175,7 +175,7 @@ class Recorder:
     def _worked(
         self, nodes: Sequence[NodeId], cluster: Cluster
     ) -> tuple[Mapping[NodeId, Work], tuple[float, float]]:
-        """What a cluster did for each node in the last epoch, and in all, also after the walk."""
+        """The work of a cluster for each node in the last epoch, and in all, also after the walk."""
         marks = [*self._meter.marks, cluster.begun()]
         every = cluster.work(marks)
         work = {at: each for at, each in zip(nodes, every, strict=False) if each.jobs}

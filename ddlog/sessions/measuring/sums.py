@@ -134,7 +134,7 @@ class Sums:
         return found
 
     def recursions(self) -> dict[NodeId, RecursionCosts]:
-        """What went on inside recursions."""
+        """The runs and rounds inside recursions."""
         found: dict[NodeId, RecursionCosts] = {}
         for number, calls, seconds, taken, out, new in self._runs.tolist():
             at, operator, text = self._operators[int(number)]

@@ -21,7 +21,7 @@ from .present import SignedBatch
 
 
 class PresentByKey(Protocol):
-    """What a relation with a primary key holds, as of the last commit and the batches taken since."""
+    """The rows of a relation with a primary key, as of the last commit and the batches taken since."""
 
     relation: Relation
     key: PrimaryKey

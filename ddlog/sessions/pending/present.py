@@ -1,5 +1,5 @@
-"""What an input relation holds, as its pending changes ask for it: as of the last commit, and of the batches
-that the transaction has taken since."""
+"""The rows of an input relation, as its pending changes ask for them: as of the last commit, and of the
+batches that the transaction has taken since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an input relation holds in process, by look-ups."""
+"""The rows of an input relation in process, by look-ups."""
 
 from __future__ import annotations
 

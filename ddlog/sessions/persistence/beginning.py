@@ -37,7 +37,7 @@ def window_contents(
 
 
 class Beginning(StoredChanges["pa.Table"]):
-    """What a file keeps, for a runtime over fields."""
+    """The contents of a file, for a runtime over fields."""
 
     def __init__(self, kept: KeptRelations, told: Reading, runtime: Runtime) -> None:
         super().__init__(kept, told, runtime)

@@ -179,4 +179,4 @@ def room(store: Store) -> int:
 
 
 BROKEN = (OSError, sqlite3.Error, DDlogError)
-"""What writing a checkpoint raises."""
+"""The errors of writing a checkpoint."""

@@ -42,8 +42,9 @@ _TOGETHER = 16  # pieces of a transaction where no commit waits
 
 @dataclass(frozen=True, slots=True)
 class FoundUnits:
-    """What of a checkpoint a session begins with: units by node of the circuit, and values by the column of
-    their domain. `note` says what is derived, and why; `others`: whether the checkpoint has more units."""
+    """The part of a checkpoint that a session begins with: units by node of the circuit, and values by the
+    column of their domain. `note` says what is derived, and why; `others`: whether the checkpoint has more
+    units."""
 
     epoch: int
     units: Mapping[NodeId, SavedUnit]
@@ -54,7 +55,7 @@ class FoundUnits:
 
     @property
     def seconds(self) -> float:
-        """What deriving the units takes, about."""
+        """The seconds that deriving the units takes, about."""
         return sum(each.seconds for each in self.units.values())
 
 
@@ -93,7 +94,7 @@ class Checkpointing:
     # ------------------------------------------------------------- reading
 
     def found(self) -> FoundUnits | None:
-        """What the session can begin with; None: nothing. Checks all that it gives."""
+        """The part that the session can begin with; None: nothing. Checks all that it gives."""
         there = file.checkpoint(self._store)
         if there is None:
             return None
@@ -156,7 +157,7 @@ class Checkpointing:
         return self._costs(self._runtime.units(), self._of_circuit(before))
 
     def _of_circuit(self, before: FoundUnits | None) -> FoundUnits | None:
-        """What the session began with, unless it has taken up another circuit since."""
+        """The part that the session began with, unless it has taken up another circuit since."""
         return before if before is not None and before.circuit is self.circuit else None
 
     @staticmethod

@@ -50,8 +50,8 @@ class ValuesImage:
 
 @dataclass(frozen=True)
 class Image:
-    """What was derived as of an epoch, when the last span was `spans`: units, those first that are dearest to
-    derive, and values by their names."""
+    """The rows that were derived as of an epoch, when the last span was `spans`: units, those first that are
+    dearest to derive, and values by their names."""
 
     epoch: int
     spans: int

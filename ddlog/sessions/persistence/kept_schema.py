@@ -1,4 +1,4 @@
-"""What a session needs a state to keep, whether in a file or in a folder."""
+"""The relations and windows that a session needs a state to keep, in a file or in a folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KeptSchema:
 
 
 def kept_schema(program: Program, computed: frozenset[str], windows: KeptWindows) -> KeptSchema:
-    """What a session that computes these relations needs."""
+    """The needs of a session that computes these relations."""
     typedefs = program.checked.typedefs
     derived = {head.relation for rule in program.checked.rules for head in rule.heads}
     stored = kept_relations(program.relations, typedefs, computed, derived)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class KeptRelations(StoredNames):
-    """What of a session's relations a file keeps. `stored` are the relations of the file by their names, and
-    `forms` the forms of their rows by their ids; `delays` are the relations that are read with a delay, and
-    `depth` is the longest delay. `fresh` are windows that a state which is begun does not know yet: they are
-    added when it is known what they hold. `changed`: the program is another one than the state's last."""
+    """The relations of a session that a file keeps. `stored` are the relations of the file by their names,
+    and `forms` the forms of their rows by their ids; `delays` are the relations that are read with a delay,
+    and `depth` is the longest delay. `fresh` are windows that a state which is begun does not know yet: they
+    are added when it is known what they hold. `changed`: the program is another one than the state's last."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class KeptRelations(StoredNames):
         return {each.id for each in self.stored.values()}
 
     def without(self, there: Collection[str]) -> list[Stored]:
-        """What is kept of windows, and of the inputs and delayed relations that are not there."""
+        """The kept rows of windows, and of the inputs and delayed relations that are not there."""
         inputs = [s for name, s in self.stored.items() if s.role == "input" and name not in there]
         delayed = [self.source(source) for name, (source, _) in self.delays.items() if name not in there]
         windows = self.windows

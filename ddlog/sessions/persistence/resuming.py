@@ -82,8 +82,8 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
 
 
 def _found(state: SessionState, upkeep: CheckpointPolicy) -> FoundUnits | None:
-    """What the session can begin with; of a session with outputs on demand perhaps the whole, if that is in
-    the checkpoint."""
+    """The units that the session can begin with; of a session with outputs on demand perhaps the whole, if
+    that is in the checkpoint."""
     found = upkeep.checkpointing.found()
     if found is None or not found.others or state.sparing is None:
         return found
@@ -143,8 +143,8 @@ def _begun(
 
 
 def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Reading | None:
-    """What a session needs of an epoch beside the relations that are there: of all, if their differences to
-    what is derived are to be found. None: an epoch of a stream cannot be told any more."""
+    """The units that a session needs of an epoch beside the relations that are there: of all, if their
+    differences to what is derived are to be found. None: an epoch of a stream cannot be told any more."""
     kept = durable.kept
     needed = kept.without(there)
     relations = kept.ids if kept.changed else {each.id for each in needed}

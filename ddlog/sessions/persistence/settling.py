@@ -1,5 +1,5 @@
-"""What a state in a file knows of derived relations and of windows, brought up to what they hold after a
-session has begun: the rules may be others than before."""
+"""The rows of derived relations and of windows in a file, brought up to those that they have after a session
+has begun: the rules may be others than before."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class StoredNames:
 
 
 class StoredChanges(ABC, Generic[R]):
-    """What a state tells of its relations, read as changes. All methods raise DDlogError, and OSError of a
+    """The contents of a state's relations, read as changes. All methods raise DDlogError, and OSError of a
     folder."""
 
     def __init__(self, names: StoredNames, told: Told[R], runtime: Any) -> None:
@@ -47,11 +47,11 @@ class StoredChanges(ABC, Generic[R]):
 
     @abstractmethod
     def given(self, epoch: int) -> Mapping[str, Any]:
-        """What windows held as of an epoch, as the runtime takes it."""
+        """The contents of windows as of an epoch, as the runtime takes them."""
 
     def held(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
-        """What a stored relation held after an epoch, as changes of the relation `name`; of a stream, its
-        elements in it."""
+        """The contents of a stored relation after an epoch, as changes of the relation `name`; of a stream,
+        its elements in it."""
         return self.signed(name, stored, self.told.held(stored, epoch))
 
     def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
@@ -63,8 +63,8 @@ class StoredChanges(ABC, Generic[R]):
         return [pair for rows in several for pair in self.batches(name, stored, rows)]
 
     def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
-        """What the inputs, and the relations that rules read with a delay, held after an epoch, but for the
-        relations `without`."""
+        """The contents of the inputs, and of the relations that rules read with a delay, after an epoch, but
+        for the relations `without`."""
         names, found = self.names, dict[str, SignedBatches]()
         for name, stored in names.stored.items():
             if stored.role == "input" and name not in without:

@@ -1,5 +1,5 @@
-"""What a durable state keeps of windows: contents that do not follow from the inputs, under names that stay
-when the program's text moves.
+"""The contents of windows that a durable state keeps: those that do not follow from the inputs, under names
+that stay when the program's text moves.
 
     Recent$window    the rows of a window with their times, or all elements of a stream so far
     Now$clock        the value of a clock
@@ -42,10 +42,10 @@ class SealedWindows(Protocol[T_co]):
 
 @dataclass(frozen=True)
 class KeptWindows:
-    """What is kept of the windows of a circuit: `nodes` whose contents are, by the names of these;
-    `relations` are those of the file, with their `roles`, and `sizes` are the relations of the session that
-    have as many rows. `last` are contents that follow from the past of a stream: its name, and the number of
-    epochs. `forgetful` are the inputs that forget rows."""
+    """The kept windows of a circuit: `nodes` whose contents are, by the names of these; `relations` are those
+    of the file, with their `roles`, and `sizes` are the relations of the session that have as many rows.
+    `last` are contents that follow from the past of a stream: its name, and the number of epochs. `forgetful`
+    are the inputs that forget rows."""
 
     nodes: dict[str, NodeId] = field(default_factory=dict)
     relations: dict[str, core.Relation] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class KeptWindows:
         self.roles[name] = role
 
     def changes(self, sealed: SealedWindows[T]) -> Mapping[str, T]:
-        """What changes of the relations of the state in an epoch."""
+        """The changes of the state's relations in an epoch."""
         if not self.relations:
             return {}
         passed = {f"{name}{PASSED}": rows for name, rows in sealed.passed().items()}
@@ -69,7 +69,7 @@ class KeptWindows:
 
 
 def kept_windows(program: Program, computed: Collection[str], circuit: Circuit) -> KeptWindows:
-    """What is kept of the windows of the circuit of a session that computes these relations."""
+    """The kept windows of the circuit of a session that computes these relations."""
     windows = [
         (name, relation, relation.window)
         for name, relation in program.relations.items()

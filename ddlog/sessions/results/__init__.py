@@ -1,4 +1,4 @@
-"""What sessions give out: changes, relations, answers, and the rows of indexes."""
+"""The results of sessions: changes, relations, answers, and the rows of indexes."""
 
 from .views import Changes, RelationView, Result
 

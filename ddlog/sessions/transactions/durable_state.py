@@ -219,4 +219,4 @@ class DurableState(ABC):
 
     @abstractmethod
     def stored_changes(self, state: SessionState, told: Any) -> Any:
-        """What a history of the state tells, as changes for a session: a `StoredChanges`."""
+        """A history of the state, as changes for a session: a `StoredChanges`."""

@@ -150,7 +150,7 @@ class SessionState:
         return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
 
     def _seal(self) -> Seal | None:
-        """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""
+        """The function that seals an epoch. A state that is only read begins without an epoch of its own."""
         if self.durable is None or (self.durable.read_only and not self.started):
             return None
         return partial(self.durable.seal, ids=self.applied.pending if self.started else ())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RowsOnSpark(Protocol):
-    """What frames need of their host."""
+    """The methods of a host that frames call."""
 
     program: Program
     runtime: Any

@@ -1,4 +1,4 @@
-"""What relations held after an epoch, and how epochs changed them, from the files of a state: on the driver
+"""The rows of relations after an epoch, and their changes by epochs, from the files of a state: on the driver
 where the rows are few, on the executors where they are many."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class RowReader:
 
 
 def history_of(manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> FolderHistory:
-    """What a folder tells of the epochs up to one; `pieces` are its history."""
+    """The history of a folder up to an epoch; `pieces` are its history."""
     fine = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
     return History(manifest.spans, fine, last, reading)
 

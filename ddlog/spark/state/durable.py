@@ -277,7 +277,7 @@ class FolderDurable(DurableState):
         return Contents(self.folder.manifest.spans, self._reading)
 
     def _held(self, stored: Stored) -> FolderTable | None:
-        """What a relation holds after the last epoch; None: nothing."""
+        """The rows of a relation after the last epoch; None: none."""
         return next(iter(self._contents().held(stored, self.epoch)), None)
 
     def stored_changes(self, state: SessionState, told: Told[FolderTable]) -> FolderRows:
@@ -315,14 +315,13 @@ class FolderDurable(DurableState):
     # ------------------------------------------------------------- the past
 
     def _told(self) -> FolderHistory:
-        """What the state tells of earlier epochs; the files are not looked into. Raises DDlogError and
-        OSError."""
+        """The history of earlier epochs; the files are not looked into. Raises DDlogError and OSError."""
         manifest, pieces = latest(self.folder)
         return history_of(self._writer.shown(manifest), pieces, self.epoch, self._reading)
 
     def _history(self, first: int) -> FolderHistory:
-        """What the state tells of the epochs from one on. Raises DDlogError and OSError if the files of them
-        are not what was written."""
+        """The history of the epochs from one on. Raises DDlogError and OSError if the files of them are not
+        what was written."""
         found = self._told()
         known = {each.name for each in self.folder.manifest.files()} | self._checked
         unchecked = {name: each for name, each in files_of(found, first).items() if name not in known}
@@ -399,7 +398,7 @@ class FolderDurable(DurableState):
 
 
 class FolderRows(StoredChanges[FolderTable]):
-    """What a folder keeps, for a runtime on Spark."""
+    """The contents of a folder, for a runtime on Spark."""
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ _OWN = frozenset({"log", "data", "lock", "streams", "old"})
 
 
 class Lock(Protocol):
-    """What keeps other writers away."""
+    """Keeps other writers away."""
 
     def check(self) -> None:
         """Raises DDlogError if another session has taken the state over."""
@@ -241,8 +241,8 @@ def _read(files: Files, spark: SparkSession | None) -> StateFolder:
 
 
 def of_newest(files: Files, use: Callable[[Manifest], T]) -> T:
-    """What a function makes of the newest manifest, whose files a writer may fold meanwhile: then of the next
-    one. Raises what it raises, DDlogError and OSError."""
+    """The result of a function of the newest manifest, whose files a writer may fold meanwhile: then of the
+    next one. Raises what it raises, DDlogError and OSError."""
     while True:
         manifest = newest(files)
         if manifest is None:

@@ -1,4 +1,4 @@
-"""What `ddlog state` tells of a state in a folder, and what it does with one, without its program.
+"""The reports of `ddlog state` about a state in a folder, and its actions on one, without its program.
 
 Spark is started only for a folder that is not on this machine, and for many rows.
 """
@@ -172,7 +172,7 @@ def _history_files(spark: SparkSession | None, files: Files, known: Manifest) ->
 
 
 def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile]) -> str:
-    """What is wrong with files; empty if nothing is."""
+    """The faults of files."""
     try:
         check_files(spark, files, some)
     except DDlogError as error:

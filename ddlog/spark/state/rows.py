@@ -195,7 +195,7 @@ class RelationRows:
         return [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
 
     def difference(self, spark: SparkSession, held: DataFrame, known: FolderTable | None) -> pa.Table:
-        """What a relation of a session holds beyond some rows, with weights; on the driver."""
+        """The rows of a session's relation beyond some rows, with weights; on the driver."""
         import pyarrow as pa
 
         counted = len(held.columns) > len(self.columns)

@@ -109,7 +109,7 @@ class OldLog:
         return sorted(zip(rows, table["_op"].to_pylist(), strict=True), key=lambda each: each[1])
 
     def applied(self, relation: Relation, before: Iterable[tuple[Row, int]]) -> list[tuple[Row, int]]:
-        """What an input holds when the log has changed it: a row that is there does not come again, and one
+        """The rows of an input when the log has changed it: a row that is there does not come again, and one
         that is not there does not go."""
         held = dict(before)
         for row, op in self.rows(relation.name, 0, self.entries[-1].epoch):

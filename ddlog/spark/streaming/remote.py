@@ -47,7 +47,7 @@ class Handing:
             raise RuntimeError(error)
 
     def _answer(self, spark: SparkSession, number: int) -> str:
-        """What the client says of a batch: what is wrong; nothing if it was applied."""
+        """The client's words about a batch: the error; none if it was applied."""
         answer, sign = (
             f"{self.database}.{self.prefix}_answer_{number}",
             f"{self.database}.{self.prefix}_alive",

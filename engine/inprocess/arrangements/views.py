@@ -219,7 +219,7 @@ class TableView:
         return self.table if self.whole(positions) else self.index(positions).searched()
 
     def places(self, positions: tuple[Position, ...], ids: Array) -> tuple[Groups, int]:
-        """What `groups` gives for keys with these ids in `keys`."""
+        """The result of `groups` for keys with these ids in `keys`."""
         if self.whole(positions):
             return (self.seen(ids),), len(ids)
         return (ids,), self.index(positions).matches(ids)

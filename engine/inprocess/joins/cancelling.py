@@ -52,7 +52,7 @@ def without_cancelled(
 
 
 def _whole(joiner: Joiner, start: int | None, stores: Sequence[tuple[Readable, bool]]) -> Iterator[Batch]:
-    """What a join gives of all that its terms hold."""
+    """The result of a join for all rows of its terms."""
     joiner.forget_faults()
     views = [None if place == start else StoreView(*each) for place, each in enumerate(stores)]
     yield from joiner.run(start, None if start is None else stores[start][0].batch(), views)

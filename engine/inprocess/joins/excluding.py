@@ -1,4 +1,4 @@
-"""What may still exclude a row on which a late step faults: the rest of the body, without the step.
+"""The test that may still exclude a row on which a late step faults: the rest of the body, without the step.
 
     f(x, z) > 0, g(x, z) > 0        f faults on (1, 0), and g is negative there
                                     g faults on (2, 0), and f is negative there

@@ -237,7 +237,7 @@ class Joiner:
         return self.tallies.setdefault(stage, Tally()) if found is None else found
 
     def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
-        """What a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
+        """The valuations that a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
         views, since = proposer.views, 0.0
         often = EVERY * self.evaluator.weight
         if often:
@@ -286,8 +286,8 @@ class Joiner:
     def _grow(
         self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
     ) -> Iterator[Batch]:
-        """What a stage makes of rows; `known` are the groups of its first test, or else of its only
-        candidate."""
+        """The valuations that a stage makes of rows; `known` are the groups of its first test, or else of its
+        only candidate."""
         since = clock() if self.evaluator.measured and stage.tests else 0.0
         for number, test in enumerate(stage.tests):
             rows = self._test(stage, test, rows, proposer.views, None if number else known)
@@ -305,7 +305,8 @@ class Joiner:
     def _chosen(
         self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
     ) -> Iterator[Batch]:
-        """What a stage makes of rows that passed its tests; `known` are the groups of its only candidate."""
+        """The valuations that a stage makes of rows that passed its tests; `known` are the groups of its only
+        candidate."""
         tally, since = self._tally(stage), clock() if self.evaluator.measured else 0.0
         chosen = proposer.choose(stage, rows.variables, rows.length, tally)
         if since:
@@ -462,7 +463,7 @@ class Joiner:
         return merging.pays(self._matched(step, rows.slice(0, first), parts, step.keep), total)
 
     def _merged(self, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups) -> Valuation:
-        """What a look-up gives, summed up."""
+        """The matches of a look-up, summed up."""
         view = proposer.views[step.term]
         assert isinstance(view, TableView)
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
@@ -583,8 +584,8 @@ class Joiner:
         return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
 
     def _summed(self, rows: Valuation, grown: Valuation) -> Valuation:
-        """What a term makes of rows. If they are many, equal valuations at one time are summed up: n terms
-        whose rows change at k times would give k^n."""
+        """The valuations that a term makes of rows. If they are many, equal valuations at one time are summed
+        up: n terms whose rows change at k times would give k^n."""
         if (
             grown.times is None
             or not self._mergeable

@@ -34,8 +34,8 @@ def only_counts(step: LookUp) -> bool:
 
 
 def counted(step: LookUp, view: View, groups: Array, rows: Valuation, as_set: bool) -> Valuation | None:
-    """What such a look-up gives: each row that has a match once. None where matches differ in weight or time,
-    or may be absent. `as_set`: weights are of no account."""
+    """The result of such a look-up: each row that has a match once. None where matches differ in weight or
+    time, or may be absent. `as_set`: weights are of no account."""
     if not isinstance(view, TableView) or not view.alike(step.positions):
         return None
     counts = view.index(step.positions).sizes(groups)

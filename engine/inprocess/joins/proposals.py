@@ -53,7 +53,7 @@ class Proposal(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What was chosen at a stage so far, and what came of it."""
+    """The choices at a stage so far, and the rows that came of them."""
 
     rows: int = 0  # that reached the stage
     asked: int = 0  # times that candidates were asked
@@ -124,7 +124,7 @@ class Proposer:
         return look_up.positions in self._arranged[look_up.term]
 
     def choose(self, stage: Stage, variables: Variables, length: int, tally: Tally) -> list[Proposal]:
-        """What extends the rows at a stage. Rows that are in no proposal have no extension."""
+        """The look-ups that extend the rows at a stage. Rows that are in no proposal have no extension."""
         with _noting:
             tally.rows += length
         if len(stage.candidates) == 1:
@@ -165,7 +165,7 @@ class Proposer:
     # ------------------------------------------------------------- counts
 
     def ask(self, stage: Stage, variables: Variables, length: int, tally: Tally) -> list[Proposal]:
-        """What extends the rows at a stage, by the counts of these rows."""
+        """The look-ups that extend the rows at a stage, by the counts of these rows."""
         with _noting:
             tally.asked += 1
         candidates = stage.candidates

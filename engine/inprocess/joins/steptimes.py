@@ -15,7 +15,7 @@ EVERY = 8
 
 
 def timed(rows: Generator[T, None, R], spent: list[float]) -> Generator[T, None, R]:
-    """What a generator gives. The seconds that it takes, without its caller's, are added to `spent`."""
+    """The items of a generator. The seconds that it takes, without its caller's, are added to `spent`."""
     while True:
         since = clock()
         try:

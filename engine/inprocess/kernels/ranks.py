@@ -74,7 +74,7 @@ def take_in(rows: Any, times: Any, changes: Any, ranks: Any) -> Any:
 
 @kernel
 def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
-    """What becomes of rows at an iteration: those that come, and those whose derivations must be searched.
+    """The fate of rows at an iteration: those that come, and those whose derivations must be searched.
 
     A row in `rows` may occur only once; `changes` is the sum of its derivations.
     """

@@ -1,4 +1,4 @@
-"""What the operators of a loop remember while it is evaluated from empty relations.
+"""The memory of a loop's operators while it is evaluated from empty relations.
 
 The rounds of the outermost loop are visited in order, and none again. So of what changes in these rounds only
 the contents as of now are kept, in stores and groups like those outside of loops. What changes in the
@@ -86,7 +86,7 @@ class LoopContents:
             store.add_counted(change, as_set=False)
 
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a distinct emits: `visits` are the rows that wait for this time."""
+        """The rows that a distinct emits: `visits` are the rows that wait for this time."""
         change = concat(changes, len(self.parts.parts[at].node.schema))
         if self.recording is not None and change.length:
             self.recording.ask(at, time, change)
@@ -99,7 +99,7 @@ class LoopContents:
         return NOTHING._replace(change=change if _alike(told, change) else told)
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a group emits: `visits` are the keys that wait for this time."""
+        """The rows that a group emits: `visits` are the keys that wait for this time."""
         if at not in self._groups:
             return self._inner.group(at, time, changes, visits)
         change = concat(changes, len(self.parts.parts[self.parts.parts[at].sources[0]].node.schema))

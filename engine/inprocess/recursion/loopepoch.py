@@ -56,7 +56,7 @@ class _Rounds:
 
 
 class Remembered(Protocol):
-    """What the operators of a loop remember: its timelines, or its contents while it is evaluated."""
+    """The memory of a loop's operators: its timelines, or its contents while it is evaluated."""
 
     joiners: dict[NodeId, Joiner]
     gates: dict[int, GateState]
@@ -68,10 +68,10 @@ class Remembered(Protocol):
         """Keeps what a part emits at a time."""
 
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a distinct of no set emits: `visits` are the rows that wait for this time."""
+        """The rows that a distinct of no set emits: `visits` are the rows that wait for this time."""
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a group emits: `visits` are the keys that wait for this time."""
+        """The rows that a group emits: `visits` are the keys that wait for this time."""
 
     def holds(self, at: int) -> bool:
         """Whether the contents of a part are at hand when the epoch ends, and its changes are not needed."""
@@ -81,7 +81,7 @@ class Remembered(Protocol):
 
 
 class _Event:
-    """What a part finds at a time: changes of its sources, rows that it emits as they are, and keys to
+    """The work of a part at a time: changes of its sources, rows that it emits as they are, and keys to
     visit."""
 
     __slots__ = ("changes", "ready", "visits")
@@ -265,7 +265,7 @@ class LoopEpoch:
         return out
 
     def _visit(self, at: int, time: int, event: _Event) -> Batch | None:
-        """What a part emits at a time."""
+        """The rows that a part emits at a time."""
         node = self._nodes[at]
         arity = len(node.schema)
         match node:
@@ -333,7 +333,7 @@ class LoopEpoch:
         return self._memory.view(source, time, unseen)
 
     def _told(self, at: int, told: EmittedRows) -> Batch | None:
-        """What an operator emits; notes the keys to visit again."""
+        """The rows that an operator emits. Notes the keys to visit again."""
         if len(told.again):
             order = np.argsort(told.times, kind="stable")
             cuts = np.flatnonzero(np.diff(told.times[order])) + 1

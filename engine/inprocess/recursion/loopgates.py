@@ -1,4 +1,4 @@
-"""What a Gate lets pass: see `engine.loopparts`."""
+"""Gates, which let changes of a loop pass until it ends: see `engine.loopparts`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..storage.marks import Marks
 
 
 class GateState:
-    """What a Gate has seen: the changes of its source by time, and the times at which flags come and go."""
+    """The memory of a Gate: the changes of its source by time, and the times at which flags come and go."""
 
     def __init__(self, node: Gate, lattice: Lattice) -> None:
         self._node, self._lattice = node, lattice
@@ -22,7 +22,7 @@ class GateState:
         self._log: list[tuple[int, int]] = []  # times, and changes of the flag: 0 for a batch
 
     def passed(self, time: int, change: Batch | None, flag: int) -> Iterator[tuple[int, Batch]]:
-        """What passes for a change of the source and of the flag at a time, each batch with its time."""
+        """The batches that pass for a change of the source and of the flag at a time, each with its time."""
         lattice, component = self._lattice, self._node.component
         number = lattice.round(time, component)
         if flag:

@@ -1,4 +1,5 @@
-"""What an evaluation of a loop told, by time. When the loop is to be maintained, timelines are made of it."""
+"""Recordings of evaluations of a loop: the changes by time. They become timelines when the loop is to be
+maintained."""
 
 from __future__ import annotations
 

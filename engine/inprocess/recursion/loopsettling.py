@@ -50,7 +50,7 @@ def no_reach(parts: LoopParts) -> Reach:
 
 @dataclass(slots=True)
 class _Scope:
-    """What is known of a loop in the rounds of those around it."""
+    """The state of a loop in the rounds of those around it."""
 
     limit: int
     memory: int  # rounds that the body looks back

@@ -37,7 +37,7 @@ def adds_up(node: Group, source: Schema) -> bool:
 
 
 class LoopSums:
-    """What the members of the groups of one Group node add up to, by key and time."""
+    """The sums over the members of the groups of one Group node, by key and time."""
 
     def __init__(self, node: Group, source: Schema, lattice: Lattice, values: Values) -> None:
         self._node, self._source, self._values = node, source, values
@@ -123,7 +123,7 @@ class LoopSums:
         return Batch(tuple(columns), len(groups))
 
     def _huge_at(self, groups: Array, time: int) -> list[list[int]]:
-        """What interned integers add up to at a time, of each sum for each group."""
+        """The part of each sum for each group at a time that interned integers make."""
         chains = self._head, self._following, self._when
         count = self._longest() * len(groups)
         left, entries = kernels.entries_upto(*chains, groups, time, self._lattice.guard, count)

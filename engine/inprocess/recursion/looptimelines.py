@@ -1,4 +1,4 @@
-"""What the operators of a loop remember in product time: timelines, sums and gates. See `engine.time`."""
+"""The memory of a loop's operators in product time: timelines, sums and gates. See `engine.time`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .missing import Missing, TimelineGroup, missing_presence, missing_rows
 
 
 class EmittedRows(NamedTuple):
-    """What a distinct or a group emits at a time, and the keys to visit again, with the times."""
+    """The rows that a distinct or a group emits at a time, and the keys to visit again, with the times."""
 
     change: Batch | None
     again: Array
@@ -147,7 +147,7 @@ class LoopTimelines:
             self._timelines[at].add(change, time & self._components)
 
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a distinct emits: `visits` are the rows that wait for this time."""
+        """The rows that a distinct emits: `visits` are the rows that wait for this time."""
         sums = self._sums[at]
         change = concat(changes, len(sums.schema))
         if change.length:
@@ -158,7 +158,7 @@ class LoopTimelines:
         return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self._shift(at)))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
-        """What a group emits: `visits` are the keys that wait for this time."""
+        """The rows that a group emits: `visits` are the keys that wait for this time."""
         node, added = self.parts.parts[at].node, self._added.get(at)
         assert isinstance(node, Group)
         keys = self._keys.setdefault(at, RowTable(node.keys)) if added is None else added.keys
@@ -211,7 +211,7 @@ class LoopTimelines:
 
     @property
     def sums(self) -> Iterable[LoopSums]:
-        """What the groups add up to."""
+        """The sums of the groups that add up."""
         return self._added.values()
 
     def _by_table(self) -> Iterable[list[Timeline]]:

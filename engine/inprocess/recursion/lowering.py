@@ -62,7 +62,7 @@ def lengthened(known: Lowered | None, relation: GrowingSet, first: int) -> Lower
 
 @dataclass
 class Since:
-    """What came since the ranks were the least: rows of imports, and of the recursion, by their ids."""
+    """The rows that came since the ranks were the least: of imports, and of the recursion, by their ids."""
 
     imports: dict[int, list[Batch]] = field(default_factory=dict)
     new: dict[str, list[Array]] = field(default_factory=dict)

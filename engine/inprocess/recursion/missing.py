@@ -1,4 +1,4 @@
-"""What is missing at a time: what a distinct or a group has to emit there. See `engine.time`."""
+"""The law of missing rows: those that a distinct or a group has to emit at a time. See `engine.time`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..storage.table import RowTable
 
 
 class Missing(NamedTuple):
-    """What an operator has to emit at a time: rows of the table of what it told, and their changes; and the
-    keys to visit again, with the times."""
+    """The rows that an operator has to emit at a time, by the table of its output, with their changes; and
+    the keys to visit again, with the times."""
 
     rows: Array
     change: Array

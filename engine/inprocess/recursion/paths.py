@@ -27,7 +27,7 @@ class Unsuitable(Exception):
 
 
 class FoundPaths(NamedTuple):
-    """What an epoch found: whether that is all rows (else, changes); of the best values; of the offers."""
+    """The rows that an epoch found: whether they are all (else, changes); the best values; the offers."""
 
     whole: bool
     best: Batch
@@ -317,7 +317,7 @@ class Paths:
 
 
 def _carried(steps: _Some, before: Array) -> Array:
-    """What steps make of values."""
+    """The values to which steps lead."""
     sums = np.where(before == _NONE, 0, np.where(steps.kind == START, 0, before)) + steps.cost
     return np.where(
         steps.kind == 0, sums, np.where(steps.kind == 1, np.maximum(before, steps.cost), steps.cost)

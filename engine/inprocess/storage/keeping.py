@@ -24,7 +24,7 @@ from .layout import WORD, PackedField, PackedLayout
 from .table import RowTable
 
 Kept: TypeAlias = Any
-"""What JSON can hold: numbers, texts, lists, and objects."""
+"""Values of JSON: numbers, texts, lists, and objects."""
 Frozen: TypeAlias = Any
 """The same, with parts where arrays are that are not written yet."""
 Bounds: TypeAlias = tuple[int, int]

@@ -83,7 +83,7 @@ def safe_point() -> None:
 
 
 def run_all(tasks: Sequence[Callable[[], T]]) -> list[T | BaseException]:
-    """What each task returns or raises. Ends when all tasks have ended."""
+    """The result or error of each task. Ends when all tasks have ended."""
     outcomes: list[Any] = [None] * len(tasks)
     numbers = itertools.count()
 

@@ -1,4 +1,5 @@
-"""What a query needs of each node: which columns, and whether a row must come as often as it is there."""
+"""The needs that a query has of each node: which columns, and whether a row must come as often as it is
+there."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ class ColumnNeed:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a circuit: `free` are the keys that hold without any distinct, `sets` says which nodes
-    are sets, and `tested` gives the terms of a join whose rows only have to be there."""
+    """Facts about a circuit: `free` are the keys that hold without any distinct, `sets` says which nodes are
+    sets, and `tested` gives the terms of a join whose rows only have to be there."""
 
     circuit: Circuit
     free: Sequence[Key]
@@ -63,8 +64,8 @@ def ignores_repetition(aggregate: Aggregate) -> bool:
 
 
 def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) -> dict[NodeId, ColumnNeed]:
-    """What the whole contents of some nodes need of the nodes that they rest on. Nothing is needed for those
-    that are `held`, whose rows are there."""
+    """The needs that the whole contents of some nodes have of the nodes that they rest on. Nothing is needed
+    for those that are `held`, whose rows are there."""
     nodes = facts.circuit.nodes
     needs = {at: ColumnNeed(set(range(len(nodes[at].schema))), True) for at in roots}
     for at in reversed(range(max(roots) + 1)):
@@ -79,7 +80,7 @@ def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) 
 
 
 def _asked(node: Node, need: ColumnNeed, facts: Facts) -> Iterator[tuple[NodeId, set[int], bool]]:
-    """What a node asks of its sources: the columns, and whether exactly."""
+    """The needs that a node has of its sources: the columns, and whether exactly."""
     match node:
         case Output(_, source):
             yield source, need.columns, need.exact

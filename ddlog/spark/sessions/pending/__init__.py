@@ -1,4 +1,4 @@
-"""What input relations hold on Spark, as their pending changes ask for it."""
+"""The rows of input relations on Spark, as their pending changes ask for them."""
 
 from .keyed import QueriedByKey as QueriedByKey
 from .queried import Queried as Queried

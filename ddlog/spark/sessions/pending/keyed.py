@@ -1,4 +1,4 @@
-"""What a relation with a primary key holds on Spark.
+"""The rows of a relation with a primary key on Spark.
 
 Tables are checked by queries over the present rows. Single rows are checked by their keys: a small relation
 is kept by key on the driver, in a large one the touched keys are looked up.

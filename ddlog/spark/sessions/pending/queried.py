@@ -1,4 +1,4 @@
-"""What an input relation holds on Spark, by queries: the rows of the last commit, in union with the batches
+"""The rows of an input relation on Spark, by queries: those of the last commit, in union with the batches
 that came after, each with its sign."""
 
 from __future__ import annotations
