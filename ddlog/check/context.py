@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
@@ -18,6 +18,7 @@ from ..names.signatures import Signature, readable
 from ..syntax.foreign import GROUPED, value_hint
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import LiteralSort, Substitution, is_unknown, substitute, type_variables
+from .questions import OpenQuestions, Question
 
 DEEPEST = 150  # levels of expressions and patterns within others
 
@@ -101,11 +102,6 @@ class Scope:
         return Scope(self)
 
 
-# A decision to make: called with False it returns whether it is made; with True it must make it, or report
-# why it cannot.
-Question: TypeAlias = Callable[[bool], bool]
-
-
 class FunctionInstances(Protocol):
     """The functions that the bodies of a program need."""
 
@@ -150,8 +146,8 @@ class Context:
         self.replaced: dict[int, Typed] = {}
         self.plain = plain
         self._settling = False  # nothing more will be learnt: what fails now may follow from an error
-        self._questions: list[Question] = []
-        self._literals: list[tuple[TypeVar, int | None]] = []
+        self._questions = OpenQuestions(self.substitution)
+        self._literals: dict[str, int | None] = {}  # by the unknown
         self._checks: list[Callable[[], None]] = []
         self._names: dict[str, int] = {}
         self._unknown: dict[str, Diagnostic] = {}
@@ -244,7 +240,7 @@ class Context:
     def literal(self, sort: LiteralSort, value: int | None) -> Type:
         """The type of a literal without context; `value` is that of an integer literal."""
         unknown = self.fresh(sort)
-        self._literals.append((unknown, value))
+        self._literals[unknown.name] = value
         return unknown
 
     def know(self, type_: Type) -> Type:
@@ -298,8 +294,7 @@ class Context:
 
     def ask(self, question: Question) -> None:
         """Decides the question now, or as soon as it can be."""
-        if not question(False):
-            self._questions.append(question)
+        self._questions.ask(question)
 
     def undecided(
         self, span: Span, decide: Callable[[bool], Typed | None], place: Local | None = None
@@ -330,42 +325,35 @@ class Context:
 
     def progress(self) -> None:
         """Decides whatever can be decided by now."""
-        moved = True
-        while moved and self._questions:
-            moved = False
-            for question in list(self._questions):
-                if question(False):
-                    self._questions.remove(question)
-                    moved = True
+        self._questions.progress()
 
     def solve(self) -> None:
         """Decides all open questions; reports each that cannot be decided."""
-        self.progress()
+        self._questions.progress_of_all()
         self._settling = True
-        self._default_literals(lambda: bool(self._questions))
+        self._default_literals()
+        self._questions.progress_of_all()
         while self._questions:
-            self._questions.pop(0)(True)
+            self._questions.force_first()
             self.progress()
-        self._default_literals(lambda: False)
+        self._default_literals()
         if not self.failed:
             for check in self._checks:
                 check()
         self._checks.clear()
 
-    def _default_literals(self, waiting: Callable[[], bool]) -> None:
-        for unknown, _ in self._literals:
-            known = self.know(unknown)
-            if not is_unknown(known):
-                continue
-            self.substitution.unify(known, self._default(known))
-            if waiting():
+    def _default_literals(self) -> None:
+        for name in list(self._literals):
+            known = self.know(TypeVar(name))
+            if isinstance(known, TypeVar) and is_unknown(known):
+                self.substitution.unify(known, self._default(known))
                 self.progress()
 
-    def _default(self, unknown: Type) -> Type:
+    def _default(self, unknown: TypeVar) -> Type:
         if self.substitution.literal(unknown) is LiteralSort.FLOAT:
             return Float(64)
-        values = [value for each, value in self._literals if self.know(each) == unknown and value is not None]
-        return default_integer(values)
+        values = (self._literals.get(name) for name in self.substitution.same_as(unknown))
+        return default_integer(value for value in values if value is not None)
 
 
 def default_integer(values: Iterable[int]) -> Type:

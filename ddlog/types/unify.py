@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 
 from .types import (
@@ -121,7 +122,9 @@ class Substitution:
         self._bound: dict[str, Type] = {}
         self._literal: dict[str, LiteralSort] = {}
         self._bound_to: defaultdict[str, int] = defaultdict(int)  # how many unknowns, or were before `undo`
+        self._joined: defaultdict[str, list[str]] = defaultdict(list)  # the unknowns bound to an unknown
         self._trail: list[tuple[str, LiteralSort | None]] = []
+        self._seen: set[str] | None = None
         self._count = 0
 
     def fresh(self, literal: LiteralSort | None = None) -> TypeVar:
@@ -136,7 +139,31 @@ class Substitution:
         """The type with its outermost unknown resolved as far as known."""
         while isinstance(type_, TypeVar) and type_.name in self._bound:
             type_ = self._bound[type_.name]
+        if self._seen is not None and isinstance(type_, TypeVar):
+            self._seen.add(type_.name)
         return type_
+
+    @contextmanager
+    def watched(self) -> Iterator[set[str]]:
+        """Gives the unknowns that are looked at inside."""
+        outer, self._seen = self._seen, set()
+        try:
+            yield self._seen
+        finally:
+            if outer is not None:
+                outer |= self._seen
+            self._seen = outer
+
+    def learnt(self, mark: int) -> Iterator[str]:
+        """The unknowns that were bound or restricted since a mark."""
+        return (name for name, _ in self._trail[mark:])
+
+    def same_as(self, unknown: TypeVar) -> Iterator[str]:
+        """The unknowns that are known to be this one, which is not bound."""
+        waiting = [unknown.name]
+        for name in waiting:
+            yield name
+            waiting += self._joined.get(name, ())
 
     def resolve(self, type_: Type) -> Type:
         """The type with every unknown resolved as far as known."""
@@ -171,7 +198,9 @@ class Substitution:
         """Forgets everything learnt since the mark."""
         while len(self._trail) > mark:
             name, literal = self._trail.pop()
-            self._bound.pop(name, None)
+            bound = self._bound.pop(name, None)
+            if isinstance(bound, TypeVar):
+                self._joined[bound.name].pop()
             if literal is None:
                 self._literal.pop(name, None)
             else:
@@ -237,4 +266,6 @@ class Substitution:
             return False
         self._trail.append((variable.name, literal))
         self._bound[variable.name] = type_
+        if isinstance(type_, TypeVar):
+            self._joined[type_.name].append(variable.name)
         return True

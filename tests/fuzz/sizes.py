@@ -24,6 +24,7 @@ input relation R(n: bigint, s: string, v: Vec<s64>)
 input relation E(a: s32, b: s32)
 input relation N(n: bigint)
 """)
+A = "input relation A(x: u32)\noutput relation R(x: u32)\n"
 DIGITS = 2.7  # multiplying numbers of twice as many digits takes more than twice as long
 
 
@@ -31,6 +32,15 @@ def program(text: str) -> None:
     """Checks a program, which may have errors."""
     with suppress(DDlogError):
         ddlog.compile(text)
+
+
+def modules(text: str) -> None:
+    """Checks a program of the modules that it imports, each with a rule."""
+    with TemporaryDirectory() as folder:
+        for name in text.replace("import ", "").split():
+            Path(folder, f"{name}.dl").write_text(f"{A}R(x) :- A(x).\n")
+        Path(folder, "main.dl").write_text(text)
+        ddlog.compile(Path(folder, "main.dl"))
 
 
 def sql(text: str) -> None:
@@ -81,9 +91,6 @@ class Sized:
     longer: float = 2.3
 
 
-A = "input relation A(x: u32)\noutput relation R(x: u32)\n"
-
-
 def rule(body: Callable[[int], str]) -> Callable[[int], str]:
     """A rule with a body of n parts."""
     return lambda n: f"{A}R(x) :- A(x), {body(n)}.\n"
@@ -110,6 +117,17 @@ SIZED = {
     "conditions": Sized(rule(lambda n: ", ".join(["x > 1"] * n)), program),
     "definitions": Sized(rule(lambda n: ", ".join(f"var y{i} = x" for i in range(n))), program),
     "negated terms": Sized(rule(lambda n: ", ".join(["not A(x + 1)"] * n)), program),
+    "literals of no type in a text": Sized(string("${1}"), program, 200),
+    "literals of no type in rules": Sized(
+        lines('R("${1} ${2}").', "output relation R(x: string)\n"), program
+    ),
+    "literals of no type that meet": Sized(string("${1 + 2 * 3}"), program, 200),
+    "open questions": Sized(
+        lambda n: "output relation R(x: string)\nfunction f(): string = {\n"
+        + "".join(f"  var v{i} = vec_empty();\n" for i in range(n))
+        + "".join(f'  v{i}.push("a");\n' for i in range(n)) + '  "a"\n}\n',
+        program,
+    ),
     "rules": Sized(lines("R(x) :- A(x), x == #.", A), program),
     "relations": Sized(lines("relation R#(x: u32)\nR#(x) :- A(x).", A), program),
     "relations in a row": Sized(
@@ -134,6 +152,10 @@ SIZED = {
         + "".join(f"typedef T{i + 1} = T{i + 1}{{x: T{i}, y: T{i}}}\n" for i in range(n)),
         program,
     ),
+    "a deep type": Sized(
+        lambda n: f"input relation D(x: {'Vec<' * n}u8{'>' * n})\n", program
+    ),
+    "modules": Sized(lines("import m#"), modules),
     "functions": Sized(lines("function f#(x: u32): u32 = x + #"), program),
     "functions in a row": Sized(
         lambda n: "function f0(x: u32): u32 = x\n"
@@ -162,6 +184,12 @@ SIZED = {
     "columns of SQL": Sized(
         lambda n: f"CREATE VIEW v AS SELECT {', '.join(f'a + {i} AS c{i}' for i in range(n))} FROM t;", sql
     ),
+    "aggregates of SQL": Sized(
+        lambda n: f"CREATE VIEW v AS SELECT b, {', '.join(f'SUM(a + {i}) AS c{i}' for i in range(n))} "
+        "FROM t GROUP BY b;",
+        sql,
+        10,
+    ),
     "rows of SQL": Sized(lambda n: f"INSERT INTO t VALUES {', '.join(['(1, 2)'] * n)};", sql),
     "rules of Soufflé": Sized(
         lines("r(x) :- a(x), x = #.", ".decl a(x: number)\n.input a\n.decl r(x: number)\n"), souffle
@@ -182,5 +210,6 @@ SIZED = {
     "digits of commands": Sized(lambda n: f'insert R({"7" * n}, "", []);', commands, 2000, DIGITS),
     "digits that are written": Sized(lambda n: "7" * n, printed, 2000, DIGITS),
     "updates": Sized(lines("insert E(#, 2),", "start;\n"), commands, 200),
+    "queries": Sized(lines("query E(#, x), x > #;"), commands, 200),
     "strings of commands": Sized(lambda n: 'insert R(1, "' + '\\"' * n + '", []);', commands, 200),
 }  # fmt: skip
