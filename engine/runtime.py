@@ -7,6 +7,7 @@ business; `schedule` drives the operators of any runtime in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
@@ -232,6 +233,28 @@ class ComparingRuntime(Runtime, Protocol):
     ) -> bool:
         """Whether the rows of the batches that come differ in the columns at the positions `key` from each
         other, and from all rows of the last commit but those that go, which were there."""
+
+
+class BudgetedRuntime(Protocol):
+    """A runtime that gives up an epoch which takes too much work, and can go on with another circuit."""
+
+    @property
+    def circuit(self) -> Circuit:
+        """The circuit whose state it is."""
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the first epoch is to come, and begins with kept units."""
+
+    def size_of(self, relation: str) -> int:
+        """The number of rows of an input, also before the first epoch."""
+
+    def within(self, rows: int | None) -> AbstractContextManager[None]:
+        """An epoch inside that takes more work than so many rows raises OverBudget; see `engine.budget`."""
+
+    def take_up(self, circuit: Circuit) -> None:
+        """Goes on with another circuit over the same inputs: it begins with their rows. Raises what `commit`
+        raises, and goes on with the circuit from before then."""
 
 
 class FrameRuntime(Runtime, Protocol):

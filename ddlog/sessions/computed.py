@@ -32,12 +32,12 @@ def kept_of(program: Program, circuit: Circuit) -> frozenset[str]:
 
 def sparing_of(program: Program, host: Host, wanted: Sequence[str], kept: frozenset[str]) -> Sparing | None:
     """The choice between outputs on demand and whole ones; None: there is none."""
-    if host.offer.here is None or not _may_be_whole(program, kept):
+    if host.offer.budgeted is None or not may_be_whole(program, kept):
         return None
-    return Sparing(host.offer.here, partial(program.circuit, "incremental", wanted, demand=False))
+    return Sparing(host.offer.budgeted, partial(host.offer.lowered, program, wanted, False))
 
 
-def _may_be_whole(program: Program, wanted: Iterable[str]) -> bool:
+def may_be_whole(program: Program, wanted: Iterable[str]) -> bool:
     """Whether some of the wanted relations are on demand, and no state but that of the inputs tells what
     they are."""
     if not any(program.relations[name].demand for name in wanted):

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from ..engine.interrupt import deferred
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import InTransaction, NoFurtherChanges, TypeWithValues
+from .asking.sparing import facts_of, sparing
 from .collector import paused
-from .computed import check_externs, kept_of, live_rows, sparing_of, wanted_names
+from .computed import check_externs, kept_of, live_rows, may_be_whole, sparing_of, wanted_names
 from .gaps import Ability, check_offered
 from .hosts.host import here_of
 from .hosts.inprocess import InProcessHost
@@ -26,6 +27,7 @@ from .results.views import Changes
 
 if TYPE_CHECKING:
     from ..engine.inprocess.runtime import InProcess
+    from ..engine.runtime import Delta
     from .transactions.state import SessionState
 
 
@@ -49,13 +51,15 @@ def go_on_with(state: SessionState, program: Program) -> Changes:
     lasting = state.durable is not None
     asked = _wanted(state, program)
     wanted = wanted_names(program, asked, lasting)
-    with state.diagnosing(), deferred():
+    host = InProcessHost(program, here)
+    named_before = Definitions(before.checked).of_circuit(here.circuit)
+
+    def attempt(whole: bool, budget: int | None) -> dict[str, Delta]:
         with paused():
-            circuit = program.circuit("incremental", wanted)
-        kept, host = kept_of(program, circuit), InProcessHost(program, here)
+            circuit = host.offer.lowered(program, wanted, not whole)
+        kept = kept_of(program, circuit)
         names = Definitions(program.checked).of_circuit(circuit)
-        named_before = Definitions(before.checked).of_circuit(here.circuit)
-        with here.extending(circuit, names, named_before) as deltas:
+        with here.within(budget), here.extending(circuit, names, named_before) as deltas:
             held = here.all_held()
             if state.durable is not None:
                 assert isinstance(state.durable, Durable)
@@ -63,9 +67,13 @@ def go_on_with(state: SessionState, program: Program) -> Changes:
             delays, state.wanted = state.delays, asked
             state.take_up(program, host, kept)
             state.delays.take_over(delays, deltas, held)
-            state.sparing = sparing_of(program, host, wanted, kept)
+            state.sparing = None if whole else sparing_of(program, host, wanted, kept)
             if state.recorder is not None:
                 state.recorder = type(state.recorder)(host)
+        return deltas
+
+    with state.diagnosing(), deferred():
+        deltas = sparing(facts_of(here), attempt) if may_be_whole(program, wanted) else attempt(False, None)
     return state.told(host.offer.shown(deltas))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakMethod, WeakSet, ref
@@ -13,6 +13,7 @@ from weakref import WeakMethod, WeakSet, ref
 import numpy as np
 
 from .. import interrupt, memory, metering, thresholds
+from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
@@ -72,11 +73,12 @@ class InProcess:
         values: Values | None = None,
         maintain: Mode | Coin | Maintaining = "auto",
         weighs: bool = True,
+        budget: Budget | None = None,
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`. `weighs`: where there is a limit, the bytes of
-        relations are taken before each epoch, for the error at its end."""
+        relations are taken before each epoch, for the error at its end. `budget`: one to share."""
         self.values, self._workers = Values(nan) if values is None else values, workers
         self._maintaining = (
             Maintaining(maintain) if callable(maintain) or isinstance(maintain, str) else maintain
@@ -93,7 +95,7 @@ class InProcess:
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
-        self._budget: int | None = None
+        self.budget = budget or Budget()
         self.meter: metering.Meter | None = None
         """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
@@ -103,6 +105,7 @@ class InProcess:
         self.circuit = circuit
         marks_more = WeakMethod(self._mark_latest)
         self._own = State(circuit, self.values, maintaining=self._maintaining, marks_more=marks_more)
+        self._own.evaluator.budget = self.budget
         self._state.remembering = frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
@@ -309,7 +312,6 @@ class InProcess:
 
     @property
     def is_restored(self) -> bool:
-        """Whether the first epoch is to come, and begins with kept units."""
         return not self._epochs.committed and self._epochs.beginning is not None
 
     @property
@@ -361,8 +363,6 @@ class InProcess:
             yield at, consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
 
     def take_up(self, circuit: Circuit) -> None:
-        """Goes on with another circuit over the same inputs: it begins with their rows. Raises what `commit`
-        raises, and goes on with the circuit from before then."""
         with self.still:
             self._go_on_with(circuit)
 
@@ -468,14 +468,8 @@ class InProcess:
         sharing.add(self._own)
         self._sharing = sharing
 
-    @contextmanager
-    def within(self, rows: int | None) -> Iterator[None]:
-        """An epoch inside that takes more work than so many rows raises OverBudget; see `engine.budget`."""
-        before, self._budget = self._budget, rows
-        try:
-            yield
-        finally:
-            self._budget = before
+    def within(self, rows: int | None) -> AbstractContextManager[None]:
+        return self.budget.of(rows)
 
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch."""
@@ -501,7 +495,6 @@ class InProcess:
         self._latest = None
 
     def size_of(self, relation: str) -> int:
-        """The number of rows of an input, also before the first epoch."""
         return self._input(relation).present
 
     def input_held(self, relation: str) -> Coded:
@@ -730,7 +723,7 @@ class InProcess:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = self.earlier + epoch.number
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
-        evaluator.budget.left = self._budget
+        self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = RunningEpoch(self._state, epoch)
         return self._running

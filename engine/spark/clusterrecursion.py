@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from time import perf_counter as clock
 
+from ..budget import MADE
 from ..circuit import DeltaJoin, Fixpoint, Join
 from ..fixpoint import iterate, seed
 from ..rules import rules_of, schemas_of
@@ -88,8 +89,7 @@ class RunningClusterRecursion:
     def seed(self) -> None:
         """Derives the rows that follow from the changes outside."""
         seed(self._recursion.rules, self._recursion.facts, self._memory, not self._recursion.filled)
-        if isinstance(self._memory, GrowingSets):
-            self.depths.append((0, self._memory.delta_rows()))
+        self._came(0)
 
     def next_iteration(self) -> int | None:
         return self._memory.next_iteration()
@@ -98,8 +98,14 @@ class RunningClusterRecursion:
         started = clock()
         iterate(self._recursion.rules, self._memory, time)
         self.seconds = min(self.seconds, clock() - started)
-        if isinstance(self._memory, GrowingSets):
-            self.depths.append((time + 1, self._memory.delta_rows()))
+        self._came(time + 1)
+
+    def _came(self, time: int) -> None:
+        """Counts the rows that came last, which are of an iteration."""
+        rows = sum(relation.delta.rows for relation in self._relations.values())
+        if self.is_anew:
+            self.depths.append((time, rows))
+        self._recursion.tables.budget.spend(MADE * rows)
 
     def rows(self) -> int:
         return sum(events.total() for events in self._recursion.events.values())

@@ -100,7 +100,7 @@ class DriverRecursion:
 
         decided = self._runtime.decided
         self._runtime.earlier = number - self._runtime.committed
-        with handing_over():
+        with handing_over(), self._runtime.within(self._tables.budget.left):
             deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
         self._undo.append(batches)
         self._decision = self._runtime.decisions()[-1] if self._runtime.decided > decided else None

@@ -73,10 +73,6 @@ class GrowingSets:
         delta = self._relations[source].delta
         return JoinStart(delta.view, delta.rows, True)
 
-    def delta_rows(self) -> int:
-        """The rows that came last."""
-        return sum(relation.delta.rows for relation in self._relations.values())
-
     def merge(self) -> None:
         new = {
             head: relation.grown(self._derived[head], self._seeded, self._small)

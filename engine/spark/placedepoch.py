@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..budget import MADE
 from ..circuit import (
     Clocked,
     Constant,
@@ -365,6 +366,8 @@ class PlacedEpoch:
                 self.there.state.spines[at].add(sent.table)
         elif change.there is not None and len(self.there.state.read_by[at]) > 1:
             change.there.settle()
+        if change.there is not None and not isinstance(self._nodes[at], Input | Result):
+            self.there.tables.budget.spend(MADE * (change.there.rows or 0))
 
     def _keep_here(self, at: NodeId, change: Moving) -> None:
         batch = self._here(at, at, change)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .. import interrupt, metering
@@ -43,6 +43,9 @@ SparkOptions = Options
 DEFAULT = Options()
 Answer: TypeAlias = FrameRows | ArrayRows
 """Rows that are read of the executors, or of the driver."""
+
+Contents: TypeAlias = Mapping[str, Sequence[tuple[Table, int]]]
+"""The rows of inputs, as changes from nothing."""
 
 _MOST_LOSSES = 3  # that an epoch outlives
 
@@ -233,6 +236,7 @@ class SparkRuntime:
             seal(SealedEpoch(running, deltas, self._remembered))
 
         first = self._epochs.committed == 0
+        self._sides.promised = ()
         sealing = sealed if seal else None
 
         def run() -> dict[str, Delta]:
@@ -316,23 +320,59 @@ class SparkRuntime:
                 if not self._state.inputs.keys().isdisjoint(names) or not repeatable(self.circuit):
                     self._ended = StateGone(names, "ended")
                     raise self._ended
-                self._evaluate_anew()
+                before = self._state, self._sides, self._epochs
+                try:
+                    self._evaluate(self._begin_anew())
+                except BaseException:
+                    self._state, self._sides, self._epochs = before
+                    raise
         return names
 
-    def _evaluate_anew(self) -> None:
-        """Makes the state again, from the contents of the inputs."""
-        before = self._state, self._sides, self._epochs
-        contents = contents_of_inputs(self._sides)
+    def _begin_anew(self) -> Contents:
+        """Makes the state empty, and returns what the inputs had: nothing before the first epoch."""
+        state, sides, epochs = self._state, self._sides, self._epochs
+        contents = contents_of_inputs(sides) if epochs.committed else {}
         self._state, self._sides, self._epochs = self._nothing()
-        self._state.earlier = before[0].earlier
+        self._state.earlier, self._epochs.committed = state.earlier, epochs.committed
+        self._sides.promise(sides)
+        return contents
+
+    def _evaluate(self, contents: Contents) -> None:
+        """Makes the empty state what it is with some contents of the inputs."""
+        committed, self._epochs.committed = self._epochs.committed, 0
         try:
-            self._in_place(contents, lambda: self._epochs.run(contents, False, None, None))
-        except BaseException:
-            self._state, self._sides, self._epochs = before
-            raise
-        self._sides.running = None
-        self._sides.ended(True, False)
-        self._epochs.committed = before[2].committed
+            if committed:
+                self._in_place(contents, lambda: self._epochs.run(contents, False, None, None))
+                self._sides.ended(True, False)
+        finally:
+            self._sides.running, self._epochs.committed = None, committed
+
+    # ------------------------------------------------------------- a budget, and other circuits
+
+    @property
+    def is_restored(self) -> bool:
+        return False
+
+    def size_of(self, relation: str) -> int:
+        return self._sides.size(self._state.inputs[relation])
+
+    def within(self, rows: int | None) -> AbstractContextManager[None]:
+        return self.tables.budget.of(rows)
+
+    def take_up(self, circuit: Circuit) -> None:
+        if circuit is self.circuit:
+            return
+        with self._running():
+            before, self.circuit = self.circuit, circuit
+            contents = self._begin_anew()
+            try:
+                self._evaluate(contents)
+            except BaseException:
+                self.circuit = before
+                self._begin_anew()
+                with self.within(None):
+                    self._evaluate(contents)
+                raise
 
     def footprint(self) -> None:
         """Unknown: the executors hold the state."""

@@ -36,7 +36,7 @@ class Sides:
         self, circuit: Circuit, there: State, tables: Tables, options: Options, maintaining: Maintaining
     ) -> None:
         self.circuit, self.there, self.tables = circuit, there, tables
-        self.here = InProcess(circuit, there.nan, maintain=maintaining)
+        self.here = InProcess(circuit, there.nan, maintain=maintaining, budget=tables.budget)
         self.crossing = Crossing(self.here.values, tables)
         self.widths = Widths(circuit, self.here.values, tables.codec)
         mode = options.placement if options.driver_rows else "cluster"
@@ -53,6 +53,7 @@ class Sides:
         self._inputs = there.inputs
         self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
         self._offered: list[Table] = []  # what an epoch is given
+        self.promised: Sequence[Table] = ()  # what the next one is given
         there.elsewhere, there.lent = self._lend, self.lent
         self._waves: Sequence[int] = ()
         self._waves_of: tuple[PlacedOperators, frozenset[NodeId], frozenset[NodeId]] | None = None
@@ -102,8 +103,9 @@ class Sides:
         return self._lent[at]
 
     def lent(self) -> Iterator[Table]:
-        """The tables that are lent until the next epoch, and those that this one is given."""
+        """The tables that are lent until the next epoch, and those that this one or the next is given."""
         yield from self._offered
+        yield from self.promised
         for spine in self._lent.values():
             yield from spine.held()
 
@@ -140,6 +142,7 @@ class Sides:
     def begin(self, epoch: Epoch[Table]) -> PlacedEpoch:
         """An epoch."""
         self._lent.clear()
+        self.tables.budget.begin()
         self.guesses.begin()
         self._changing = frozenset(self._inputs[name] for name in epoch.changes)
         self._guessed = frozenset(self._guess(epoch.changes))
@@ -214,6 +217,10 @@ class Sides:
         if not static:
             self.here.ended(first)
             self._measure()
+
+    def promise(self, before: Sides) -> None:
+        """Keeps what an epoch of another circuit was given, for the next one of this."""
+        self.promised = [*before._offered, *before.promised]
 
     # ------------------------------------------------------------- placing
 

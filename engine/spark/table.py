@@ -78,6 +78,11 @@ class Table:
         return self._frame
 
     @property
+    def length(self) -> int:
+        """The number of rows."""
+        return self.rows
+
+    @property
     def counted(self) -> int:
         """For how many ordinary rows it counts."""
         size = self._size if self.local is None else int(self.local.nbytes)

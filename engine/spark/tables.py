@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .. import interrupt
+from ..budget import Budget
 from ..schema import Column, Rows, Schema
 from .codec import Codec
 from .merging import Merging
@@ -71,6 +72,7 @@ class Tables:
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self.most_fetched = 4 * options.small_rows  # rows that the driver reads to make a small change
         self.merging = Merging()
+        self.budget = Budget()
         self._settings = Settings(spark, self.partitions)
         self._registry = Registry(
             spark, self.partitions, self.most_small, options.copies, self._settings.take

@@ -209,3 +209,28 @@ def test_a_fault_of_what_is_not_asked_is_none(impatient: None) -> None:
         session.insert("Divide", (0, 7), (2, 8))
         session.commit()
         assert session.query("Share(2, n)").rows == [(4,)]
+
+
+ASKED = """
+    input relation From(n: u32)
+    #[demand]
+    output relation Reached(n: u32)
+    Reached(y) :- From(x), Reach(x, y).
+"""
+
+
+@pytest.mark.parametrize("budget", [10, 1 << 60], ids=["whole", "on demand"])
+def test_an_output_that_is_added_has_a_budget(budget: int) -> None:
+    """Its first rows, and those of a rule that it gets later, are derived on demand or all."""
+    with ddlog.compile(REACH + "input relation From(n: u32)").session(relations="outputs") as session:
+        session.insert("Edge", *((k, k + 1) for k in range(300)))
+        session.insert("From", (1,))
+        session.commit()
+        with mock.patch.multiple(sparing, LEAST=budget, EACH=0):
+            changes = session.extend(ASKED.replace("input relation From(n: u32)", ""))
+            assert dict(changes.rows("Reached")) == {(k,): 1 for k in range(2, 301)}
+            assert (made(session) > 40_000) == (budget == 10)
+            session.insert("Edge", (300, 301))
+            assert dict(session.commit().rows("Reached")) == {(301,): 1}
+            session.extend("Reached(n + 1000) :- From(n).")
+            assert dict(session.extend("From(301).").rows("Reached")) == {(1301,): 1}

@@ -113,11 +113,8 @@ class Questions:
             known = self._whole | on_demand if whole else self._whole
             found, standing = standing or self._begun(asked, given, known), None
             on_demand.update(found.demands.values())
-            with (
-                nullcontext()
-                if found.host.offer.here is None
-                else found.host.offer.here.within(budget if on_demand else None)
-            ):
+            budgeted = found.host.offer.budgeted
+            with nullcontext() if budgeted is None else budgeted.within(budget if on_demand else None):
                 self._ask(found, asked, max_iterations)
             self._whole |= known
             return found
@@ -210,9 +207,7 @@ class Questions:
         key = asked.form, tuple(sorted(whole))
         if key not in self._made:
             program = Program(self._program.source, asked.program)
-            records = "values" if self._host.offer.frames is not None else "columns"
-            wanted = [FOUND, *sorted(whole)]
-            self._made[key] = program, program.circuit("incremental", wanted, records=records)
+            self._made[key] = program, self._host.offer.lowered(program, [FOUND, *sorted(whole)], True)
             for old in list(islice(self._made, max(0, len(self._made) - MOST_MADE))):
                 del self._made[old]
         program, circuit = self._made[key]

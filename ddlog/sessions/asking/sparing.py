@@ -25,8 +25,7 @@ from ...errors.diagnostics import DDlogError
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit
-    from ...engine.inprocess.runtime import InProcess
-    from ...engine.runtime import Batch, Delta
+    from ...engine.runtime import Batch, BudgetedRuntime, Delta
 
 T = TypeVar("T")
 
@@ -57,10 +56,15 @@ def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:
             return attempt(False, None)
 
 
+def facts_of(here: BudgetedRuntime) -> int:
+    """The rows of the inputs of a runtime."""
+    return sum(here.size_of(node.relation) for node in here.circuit.nodes if isinstance(node, Input))
+
+
 class Sparing:
     """The two circuits of a session with outputs on demand: `whole` makes the one that computes all."""
 
-    def __init__(self, here: InProcess, whole: Callable[[], Circuit]) -> None:
+    def __init__(self, here: BudgetedRuntime, whole: Callable[[], Circuit]) -> None:
         self._here, self._asked, self._make, self._whole = here, here.circuit, whole, here.circuit
 
     def commit(
@@ -100,6 +104,5 @@ class Sparing:
 
     def _facts(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> int:
         """The rows of the inputs, and those that change."""
-        inputs = {node.relation for node in self._asked.nodes if isinstance(node, Input)}
         changed: int = sum(batch.length for parts in changes.values() for batch, _ in parts)
-        return changed + sum(map(self._here.size_of, inputs))
+        return changed + facts_of(self._here)

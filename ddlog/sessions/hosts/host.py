@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.runtime import Batch, Delta, RowSet, Runtime
+from ...engine.runtime import Batch, BudgetedRuntime, Delta, RowSet, Runtime
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges
@@ -77,6 +77,10 @@ class Frames(Protocol):
         """Writes a relation, and returns the folder or table."""
 
 
+def _in_columns(program: Program, wanted: Sequence[str], demand: bool) -> Circuit:
+    return program.circuit("incremental", wanted, demand=demand)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """The abilities of a host. In process it has `here`, the runtime over fields; on Spark it has
@@ -97,6 +101,10 @@ class Offer:
     """Tells for each node of the circuit whether its operator runs on the driver or on the cluster."""
     cluster: Callable[[], Cluster | None] = lambda: None
     """Gives what tells about jobs, where something does."""
+    lowered: Callable[[Program, Sequence[str], bool], Circuit] = _in_columns
+    """Gives the circuit of a program that computes relations, on demand where the last argument says so."""
+    budgeted: BudgetedRuntime | None = None
+    """The runtime, if it takes a budget."""
     here: InProcess | None = None
     frames: Frames | None = None
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
+from ...demand.rewriting import DEMAND
+from ...engine.circuit import Fixpoint
 from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
@@ -46,9 +48,10 @@ def open_batch(
     options: SparkOptions | None,
     maintain: Mode = "auto",
 ) -> SparkHost:
-    """A host for the first change of a circuit of changes. One that has a window, an effect or negative
-    weights gets the host of other sessions. Raises DDlogError."""
-    if not is_one_query(circuit):
+    """A host for the first change of a circuit of changes. One that has a window, an effect, negative
+    weights or a recursion on demand, which may be given up, gets the host of other sessions. Raises
+    DDlogError."""
+    if not is_one_query(circuit) or _recurs_on_demand(circuit):
         return open_host(program, circuit, spark, options, maintain)
     session = open_session() if spark is None else spark
     with spark_failures():
@@ -58,6 +61,11 @@ def open_batch(
         lasting = is_connect(session)
         made = partial(BatchRuntime, circuit, session, codec, values.NAN, options, maintain, keys, lasting)
         return BatchHost(program, made, codec)
+
+
+def _recurs_on_demand(circuit: Circuit) -> bool:
+    is_recursive = any(isinstance(node, Fixpoint) for node in circuit.nodes)
+    return is_recursive and any(name.endswith(DEMAND) for name, _ in circuit.relations)
 
 
 class BatchHost(SparkHost):
@@ -71,7 +79,9 @@ class BatchHost(SparkHost):
         self._reader = FactReader(self.spark, codec, self._typedefs, lazily=True)
 
     def _offer(self) -> Offer:
-        return Offer(self.kind, self.failures, is_measured=False, frames=BatchFrames(self))
+        return Offer(
+            self.kind, self.failures, is_measured=False, lowered=self._lowered, frames=BatchFrames(self)
+        )
 
     def pending(self, declared: Relation) -> PendingChanges:
         return SetChanges(

@@ -104,8 +104,15 @@ class SparkHost:
             sides=lambda: {name: side for name, side, _ in self.runtime.placed()},
             operators=self.runtime.operators_placed,
             cluster=self._cluster,
+            lowered=self._lowered,
+            budgeted=self.runtime,
             frames=SparkFrames(self),
         )
+
+    def _lowered(self, program: Program, wanted: Sequence[str], demand: bool) -> Circuit:
+        circuit = program.circuit("incremental", wanted, records="values", demand=demand)
+        self.codec.learn(program.checked, column_types(circuit))
+        return circuit
 
     @contextmanager
     def failures(self) -> Iterator[None]:
