@@ -9,6 +9,7 @@ from typing import Any
 from ..engine.rounding import rounded
 from ..values import NAN, Fault, Struct, canonical_float
 from .sqlgroups import deviation as deviation
+from .sqlgroups import deviation_of_doubles as deviation_of_doubles
 from .sqlgroups import in_order as in_order
 from .sqlgroups import joined as joined
 from .sqlgroups import only as only
@@ -16,6 +17,7 @@ from .sqlgroups import order_key as order_key
 from .sqlgroups import reversed_list as reversed_list
 from .sqlgroups import top as top
 from .sqlgroups import variance as variance
+from .sqlgroups import variance_of_doubles as variance_of_doubles
 from .sqlgroups import window_mean as window_mean
 from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
 from .sqlgroups import window_number as window_number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any
 
 from ..engine.rounding import rounded
@@ -203,6 +204,22 @@ def variance(n: int, total: int, squares: int, scale: int, population: bool) -> 
     if below < 1:
         return NONE
     return some(rounded(n * squares - total * total, n * below * scale * scale))
+
+
+def variance_of_doubles(values: Vec, population: bool) -> Struct:
+    there = [each[1] for each in values if each[0] == 1]
+    n, below = len(there), len(there) - (not population)
+    if below < 1:
+        return NONE
+    if not all(map(math.isfinite, there)):
+        return some(math.nan)
+    exact = [Fraction(each) for each in there]
+    return some(float((n * sum(x * x for x in exact) - sum(exact) ** 2) / (n * below)))
+
+
+def deviation_of_doubles(values: Vec, population: bool) -> Struct:
+    found = variance_of_doubles(values, population)
+    return found if found[0] == 0 else some(math.sqrt(found[1]))
 
 
 def deviation(n: int, total: int, squares: int, scale: int, population: bool) -> Struct:

@@ -7,19 +7,6 @@ from functools import lru_cache
 
 from ..engine.memory import reserve
 from ..values import Fault, Vec
-from .sqlgroups import deviation as deviation
-from .sqlgroups import in_order as in_order
-from .sqlgroups import joined as joined
-from .sqlgroups import only as only
-from .sqlgroups import order_key as order_key
-from .sqlgroups import reversed_list as reversed_list
-from .sqlgroups import top as top
-from .sqlgroups import variance as variance
-from .sqlgroups import window_mean as window_mean
-from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
-from .sqlgroups import window_number as window_number
-from .sqlgroups import window_share as window_share
-from .sqlgroups import window_value as window_value
 from .strings import string_replace
 
 

@@ -9,39 +9,6 @@ from functools import lru_cache
 
 from ..values import Fault, Struct, canonical_float
 from .options import NONE, some
-from .sqlgroups import deviation as deviation
-from .sqlgroups import in_order as in_order
-from .sqlgroups import joined as joined
-from .sqlgroups import only as only
-from .sqlgroups import order_key as order_key
-from .sqlgroups import reversed_list as reversed_list
-from .sqlgroups import top as top
-from .sqlgroups import variance as variance
-from .sqlgroups import window_mean as window_mean
-from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
-from .sqlgroups import window_number as window_number
-from .sqlgroups import window_share as window_share
-from .sqlgroups import window_value as window_value
-from .sqltexts import concat_ws as concat_ws
-from .sqltexts import ilike as ilike
-from .sqltexts import left as left
-from .sqltexts import length as length
-from .sqltexts import like as like
-from .sqltexts import lower as lower
-from .sqltexts import pad_left as pad_left
-from .sqltexts import pad_right as pad_right
-from .sqltexts import position as position
-from .sqltexts import regexp_matches as regexp_matches
-from .sqltexts import repeated as repeated
-from .sqltexts import replaced as replaced
-from .sqltexts import reversed as reversed
-from .sqltexts import right as right
-from .sqltexts import substring as substring
-from .sqltexts import substring_from as substring_from
-from .sqltexts import trim_both as trim_both
-from .sqltexts import trim_leading as trim_leading
-from .sqltexts import trim_trailing as trim_trailing
-from .sqltexts import upper as upper
 
 _DAY = 86_400_000_000
 

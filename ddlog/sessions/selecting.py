@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count, repeat
 from typing import TYPE_CHECKING
 
 from ..demand.demanded import needed, there_anyway
 from ..demand.question import over
+from ..engine.schema import Schema
 from ..errors.source import Source
 from ..values.rows import Row
 from .amending import below, extended, imports_of
@@ -34,10 +35,10 @@ def select(state: SessionState, text: str, name: str) -> Result:
         program = with_views(state.program, view, name)
     state.start()
     with state.diagnosing():
-        rows = list(_evaluated(state, program, answer))
+        schema, rows = _evaluated(state, program, answer)
     declared = program.relations[answer]
     ordered = _in_order(rows, [each.name for each in declared.columns], order)
-    return Result(declared, ListedRows((), ordered), program.checked.typedefs)
+    return Result(declared, ListedRows(schema, ordered), program.checked.typedefs)
 
 
 def with_views(program: Program, text: str, name: str) -> Program:
@@ -67,8 +68,9 @@ def _free(program: Program) -> str:
     )
 
 
-def _evaluated(state: SessionState, program: Program, answer: str) -> Iterator[Row]:
-    """The rows of a relation that the program has beside that of the session, as often as they are there."""
+def _evaluated(state: SessionState, program: Program, answer: str) -> tuple[Schema, list[Row]]:
+    """The columns and the rows of a relation that the program has beside that of the session, rows as often
+    as they are there."""
     checked = program.checked
     there = there_anyway(checked) | state.kept
     given = needed(checked, [answer], there) & there
@@ -80,7 +82,7 @@ def _evaluated(state: SessionState, program: Program, answer: str) -> Iterator[R
         host.runtime.commit(changes, static=True, max_iterations=state.max_iterations)
         rows = host.runtime.rows(answer)
         weights = rows.weights or repeat(1)
-        yield from (row for row, weight in zip(rows, weights, strict=False) for _ in range(weight))
+        return rows.schema, [r for r, weight in zip(rows, weights, strict=False) for _ in range(weight)]
     finally:
         host.runtime.close()
 

@@ -22,7 +22,6 @@ from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
-from .scalars import described
 from .scopes import VisibleColumn
 from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
 
@@ -47,13 +46,10 @@ def grouped(block: SelectBlock, aggregates: Sequence[Expression]) -> bool:
     distinct = [each for each in aggregates if _is_distinct(each)]
     for each in aggregates:
         _check(block, each)
+    block.extra += values
+    arguments = _Arguments(block, aggregates)
     if len(sets) > 1 or distinct:
-        block.extra += values
-        arguments = _Arguments(block, aggregates)
-        block.extra += arguments.values
         block.store()
-    else:
-        arguments = _Arguments(block, aggregates)
     rows = block.body
     many = len(sets) > 1
     shown = [replace(v, nullable=v.nullable or many) for v in values]
@@ -135,7 +131,7 @@ def _check(block: SelectBlock, node: Expression) -> None:
     if isinstance(inner, sql.IgnoreNulls):
         inner = inner.this
     if not isinstance(inner, (*_FUNCTIONS, sql.Grouping)):
-        block.places.refuse(f"the aggregate {described(inner).removeprefix('the function ')}", node)
+        block.places.refuse(f"the aggregate {block.places.called(inner).removeprefix('the function ')}", node)
     for each in inner.iter_expressions():
         if aggregates_of([each]):
             block.places.wrong("an aggregate has another inside", node)
@@ -150,14 +146,13 @@ class _Arguments:
     def __init__(self, block: SelectBlock, aggregates: Sequence[Expression]) -> None:
         self.of: dict[Expression, SqlValue | None] = {}
         self.order: dict[Expression, SqlValue] = {}
+        aliases = block.scope.aliases
+        block.scope.aliases = {name: e for name, e in aliases.items() if not aggregates_of([e])}
         for node in aggregates:
             if not isinstance(node, sql.Grouping):
-                self.of[node] = self._argument(block, node)
-
-    @property
-    def values(self) -> list[SqlValue]:
-        """All of the variables."""
-        return [v for v in (*self.of.values(), *self.order.values()) if v is not None]
+                found = self.of[node] = self._argument(block, node)
+                block.extra += [] if found is None else [found]
+        block.scope.aliases = aliases
 
     def _argument(self, block: SelectBlock, node: Expression) -> SqlValue | None:
         condition = node.expression.this if isinstance(node, sql.Filter) else None
@@ -179,13 +174,13 @@ class _Arguments:
         else:
             value = _typed(scalars.value(argument))
         if isinstance(inner, sql.CountIf | sql.LogicalAnd | sql.LogicalOr) and value.type != BOOLEAN:
-            block.places.mistyped(described(inner), str(value.type), node)
+            block.places.mistyped(block.places.called(inner), str(value.type), node)
         if isinstance(inner, sql.Sum | sql.Avg | sql.Stddev | sql.Variance) and value.type == BOOLEAN:
             value = c.cast(value, INTEGER, may_fail=False) or value
         if isinstance(inner, (sql.Sum, sql.Avg, *MOMENTS)) and not value.type.is_number:
-            block.places.mistyped(described(inner), str(value.type), node)
+            block.places.mistyped(block.places.called(inner), str(value.type), node)
         if isinstance(inner, sql.Min | sql.Max | sql.AnyValue) or _is_distinct(node):
-            scalars.as_key(value, described(inner), node)
+            scalars.as_key(value, block.places.called(inner), node)
         if isinstance(inner, sql.GroupConcat) and value.type != VARCHAR:
             value = c.cast(value, VARCHAR, may_fail=False) or value
         if condition is not None:

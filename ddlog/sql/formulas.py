@@ -11,7 +11,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import name, string, tree
 from . import conversions as c
-from .scalars import described, is_true
+from .scalars import is_true
 from .types import BOOLEAN, DOUBLE, INTEGER, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
@@ -125,11 +125,12 @@ def formula(
             joined = f"sql::joined($.map(|v| v.{made.item(value.optional().tree)}), $)"
             found = result(joined, VARCHAR, True, string(by))
             return SqlValue(found, VARCHAR, True)
-    return _moments(block, inner, value, filled, total, count)
+    return _moments(made, result, inner, value, filled, total, count)
 
 
 def _moments(
-    block: SelectBlock,
+    made: Parts,
+    result: Callable[..., Expr],
     inner: Expression,
     value: SqlValue,
     filled: Expr,
@@ -137,13 +138,13 @@ def _moments(
     count: Callable[[SqlValue | None], Expr],
 ) -> SqlValue:
     """Variances and standard deviations, of exact sums."""
-    if value.type == DOUBLE:
-        block.places.refuse(
-            f"{described(inner)} of DOUBLE", inner, "cast it to a DECIMAL, whose sums are exact"
-        )
-    first, second = total(filled, value.type), total(tree("$ * $", filled, filled), INTEGER)
-    pop = isinstance(inner, sql.StddevPop | sql.VariancePop)
+    pop = "true" if isinstance(inner, sql.StddevPop | sql.VariancePop) else "false"
     root = isinstance(inner, sql.Stddev | sql.StddevSamp | sql.StddevPop)
+    if value.type == DOUBLE:
+        item = made.item(value.optional().tree)
+        call = f"sql::{'deviation' if root else 'variance'}_of_doubles($.map(|v| v.{item}), {pop})"
+        return SqlValue(result(call, DOUBLE, True), DOUBLE, True)
+    first, second = total(filled, value.type), total(tree("$ * $", filled, filled), INTEGER)
     call = "sql::deviation" if root else "sql::variance"
-    template = f"{call}($, $, $, {10**value.type.scale}, {'true' if pop else 'false'})"
+    template = f"{call}($, $, $, {10**value.type.scale}, {pop})"
     return SqlValue(tree(template, count(value), first, second), DOUBLE, True)

@@ -22,7 +22,7 @@ from .arithmetic import (
     whole_quotient,
 )
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
-from .scalars import Scalars, Translate, conjoined, described, is_true
+from .scalars import Scalars, Translate, conjoined, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
 from .types import (
     BOOLEAN,
@@ -46,7 +46,7 @@ def _is(s: Scalars, node: Expression) -> SqlValue:
         wanted = "true" if what.this else "false"
         value = s.boolean(node.this)
         return SqlValue(tree(f"$ == Some{{{wanted}}}", value.optional().tree), BOOLEAN)
-    s.places.refuse(described(node), node)
+    s.places.refuse(s.places.called(node), node)
 
 
 def _same(s: Scalars, node: Expression) -> SqlValue:
@@ -116,7 +116,7 @@ def _anonymous(s: Scalars, node: Expression) -> SqlValue:
         return part_of(s, args[0].name, args[1], node)
     if name in ("ends_with", "suffix") and len(args) == 2:
         return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
-    s.places.refuse(described(node), node)
+    s.places.refuse(s.places.called(node), node)
 
 
 FUNCTIONS: dict[type[Expression], Translate] = {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import expressions as sql
 
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
@@ -44,14 +47,50 @@ class SqlPlaces:
         """The span of a node: from the first token that the parser notes in it to the last."""
         if node is None:
             return None
-        marks = [each.meta for each in node.walk() if "start" in each.meta]
-        if not marks:
+        found = self._noted(node)
+        if found is None:
             return self.of(node.parent)
-        return self.between(min(m["start"] for m in marks), max(m["end"] for m in marks) + 1)
+        name = self._name(node)
+        return self.between(found[0] if name is None else name.start, found[1])
+
+    def _noted(self, node: Expression) -> tuple[int, int] | None:
+        """The offsets from the first token that the parser notes in a node up to the end of the last."""
+        marks = [each.meta for each in node.walk() if "start" in each.meta]
+        return (min(m["start"] for m in marks), max(m["end"] for m in marks) + 1) if marks else None
+
+    def _at(self, offset: int) -> int:
+        """The number of the token at an offset."""
+        return bisect_right(self.tokens, offset, key=lambda token: token.start) - 1
+
+    def _name(self, node: Expression) -> Token | None:
+        """The token of a function's name: the one that the parser notes, or the one before its arguments."""
+        if not isinstance(node, sql.Func) or isinstance(node, sql.Binary | sql.Case | sql.Connector):
+            return None
+        if "start" in node.meta:
+            return self.tokens[self._at(node.meta["start"])]
+        noted = self._noted(node)
+        at = self._at(noted[0]) if noted else 0
+        opened = at >= 2 and self.tokens[at - 1].text == "("
+        return self.tokens[at - 2] if opened and self.tokens[at - 2].text.isidentifier() else None
+
+    def called(self, node: Expression | None) -> str:
+        """What a message calls a construct: a function by the name that stands in the text."""
+        if node is None:
+            return "this"
+        name = self._name(node)
+        if name is not None:
+            return f"the function {name.text.upper()}"
+        return f"the expression {node.sql(dialect='duckdb')[:60]}"
 
     def refuse(self, what: str, node: Expression | None, why: str = "") -> NoReturn:
-        """Raises the error for a construct that is not supported."""
-        raise SqlError(errors.NotSupported(what=what, why=why, span=self.of(node)))
+        """Raises the error for a construct that is not supported: at its keyword, where `what` has one that
+        stands just before what the parser notes of it."""
+        span, noted = self.of(node), None if node is None else self._noted(node)
+        if span is not None and noted is not None:
+            at, words = self._at(noted[0]), {each for each in what.split() if each.isupper()}
+            before = [t for t in self.tokens[max(at - 4, 0) : at] if t.text.upper() in words]
+            span = self.between(before[0].start, noted[1]) if before else span
+        raise SqlError(errors.NotSupported(what=what, why=why, span=span))
 
     def wrong(self, what: str, node: Expression | None) -> NoReturn:
         """Raises the error for a construct that means nothing here."""

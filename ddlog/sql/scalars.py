@@ -120,11 +120,11 @@ class Scalars:
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
         if isinstance(node, sql.AggFunc):
-            name = described(node).removeprefix("the function ")
+            name = self.places.called(node).removeprefix("the function ")
             self.places.wrong(f"the aggregate {name} stands outside of SELECT, HAVING, ORDER BY", node)
         if isinstance(node, sql.Window):
             self.places.wrong("a window function stands outside of SELECT, QUALIFY, ORDER BY", node)
-        self.places.refuse(described(node), node)
+        self.places.refuse(self.places.called(node), node)
 
     def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""
@@ -159,7 +159,7 @@ class Scalars:
         if isinstance(value.constant, str):
             value = c.read_literal(value.constant, decimal(2) if "." in value.constant else INTEGER)
         if not value.type.is_number and value.type.kind != "null":
-            self.places.mistyped(described(node.parent), str(value.type), node)
+            self.places.mistyped(self.places.called(node.parent), str(value.type), node)
         return value
 
     def text(self, node: Expression) -> SqlValue:
@@ -168,7 +168,7 @@ class Scalars:
         if value.type.kind == "null":
             return null(VARCHAR)
         if value.type != VARCHAR:
-            self.places.mistyped(described(node.parent), str(value.type), node)
+            self.places.mistyped(self.places.called(node.parent), str(value.type), node)
         return value
 
     def connected(self, node: Expression) -> SqlValue:
@@ -287,12 +287,12 @@ class Scalars:
         if query is not None:
             parts = left.expressions if isinstance(left, sql.Tuple) else [left]
             return self.queries.quantified("==", [self.value(each) for each in parts], query)
-        if isinstance(left, sql.Tuple):
+        if isinstance(left, sql.Tuple) and node.expressions:
             found = [self.tuples(sql.EQ(this=left, expression=e), left, e) for e in node.expressions]
         else:
             value = self.value(left)
             found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
-        return _all_connected("or", found)
+        return _all_connected("or", found) if found else self.compared("<", value, value, node)
 
     def interval(self, node: sql.Interval, sign: int = 1) -> SqlValue:
         """A literal of an interval: its months, days and microseconds."""
@@ -355,17 +355,6 @@ def _connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
     if a.nullable or b.nullable:
         return SqlValue(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
     return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
-
-
-def described(node: Expression | None) -> str:
-    """The name of a construct, for messages."""
-    if node is None:
-        return "this"
-    if isinstance(node, sql.Anonymous):
-        return f"the function {node.name.upper()}"
-    if isinstance(node, sql.Func) and not isinstance(node, sql.Binary):
-        return f"the function {node.sql_name()}"
-    return f"the expression {node.sql(dialect='duckdb')[:60]}"
 
 
 _CHAIN = 16  # terms of AND and OR that are one chain

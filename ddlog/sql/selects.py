@@ -216,6 +216,12 @@ class SelectBlock(Subqueries):
         self.body.add(SqlLet(made.name, value.tree, "" if isinstance(node, sql.Column) else said))
         return made
 
+    def lasting(self, value: SqlValue, node: Expression | None = None) -> SqlValue:
+        """The value as a variable that relations made of the body keep."""
+        made = self.variable(value, node)
+        self.extra.append(made)
+        return made
+
     def kept(self) -> list[SqlValue]:
         """The values that expressions may still read, as variables: of columns that the statement mentions,
         and of what is computed already."""

@@ -7,22 +7,29 @@ has (see scopes). It is a relation by these values, to which the outer query is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from ..syntax.templates import let, tree
+from ..syntax import VarDecl
+from ..syntax.templates import NOWHERE, let, tree
 from . import conversions as c
 from .extents import extent, written
 from .places import SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator
-from .rules import SqlBody, SqlClause, SqlGuard, SqlOutput, SqlRelation, SqlTerm, grouped
+from .rules import SqlBody, SqlClause, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm, grouped
 from .scalars import Scalars, is_true
 from .scopes import Capture, QueryScope
 from .types import BOOLEAN, DOUBLE, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
+
+
+def _sides_of_null(left: SqlValue, right: SqlValue) -> list[str]:
+    """Which of two values is NULL, in all ways that a comparison can find them; empty: neither."""
+    return ["", *(["left"] if left.nullable else []), *(["right"] if right.nullable else [])]
 
 
 class Subqueries:
@@ -205,17 +212,71 @@ class Subqueries:
         about = list(dict.fromkeys([*outer, *left]))
         inner = [self.output.variable(v.type, v.nullable) for v in values]
         self.store()
+        pairs = list(zip(left, inner, strict=True))
+        if op == "==":
+            same, unknown = self._alike(among, capture, outer, pairs, node)
+            maybe = self._union_of(unknown, about, words) if unknown else None
+            return self._union_of(same, about, words), maybe, about
         body = self.body.copy()
         body.add(self.output.term(among, [*outer, *inner]))
-        pairs = list(zip(left, inner, strict=True))
-        holds = self.scalars.all_equal(pairs, node) if op == "==" else self._differs(pairs, op, node)
+        holds = self._differs(pairs, op, node)
         found = body.copy()
         found.add(SqlGuard(is_true(holds), "the values compare"))
-        equal = self.output.made("Compared", about, found, is_set=True, words=words)
-        if not holds.nullable:
-            return equal, None, about
         body.add(SqlGuard(tree("is_none($)", holds.tree), "the comparison is NULL"))
-        return equal, self.output.made("Unknown", about, body, is_set=True, words=words), about
+        maybe = self._union_of([body], about, words) if holds.nullable else None
+        return self._union_of([found], about, words), maybe, about
+
+    def _alike(
+        self,
+        among: SqlRelation,
+        capture: Capture,
+        outer: Sequence[SqlValue],
+        pairs: Sequence[tuple[SqlValue, SqlValue]],
+        node: Expression,
+    ) -> tuple[list[SqlBody], list[SqlBody]]:
+        """The bodies for rows that equal some row of a subquery, and for those of which that is unknown: each
+        looks up the rows that are NULL in some columns, by those columns that neither side has as NULL."""
+        brought = [tuple(map(c.span, self.scalars.alike(pair, node, "IN"))) for pair in pairs]
+        equal, unknown = list[SqlBody](), list[SqlBody]()
+        for nulls in product(*(_sides_of_null(a, b) for a, b in brought)):
+            body, there = self.body.copy(), SqlBody([], capture.domain)
+            there.add(self.output.term(among, [*capture.domain, *(inner for _, inner in pairs)]))
+            keys, found = list[SqlValue](), list[SqlValue]()
+            for (a, b), side in zip(brought, nulls, strict=True):
+                if side:
+                    (body if side == "left" else there).add(
+                        SqlGuard(tree("is_none($)", (a if side == "left" else b).tree))
+                    )
+                else:
+                    keys.append(self._plain(b, there))
+                    found.append(self._plain(a, body))
+            columns = [*capture.domain, *keys]
+            some = self.output.made("Among", columns, there, is_set=True, words=self._words(node))
+            body.add(self.output.term(some, [*outer, *found]))
+            (unknown if any(nulls) else equal).append(body)
+        return equal, unknown
+
+    def _plain(self, value: SqlValue, body: SqlBody) -> SqlValue:
+        """A variable with the value, where it is not NULL: other rows of the body are left out."""
+        if not value.nullable:
+            return self._bound(value, body)
+        plain = self.output.variable(value.type, False)
+        body.add(SqlClause(tree("Some{$} = $", VarDecl(plain.name, NOWHERE), value.tree)))
+        return plain
+
+    def _bound(self, value: SqlValue, body: SqlBody) -> SqlValue:
+        if value.name:
+            return value
+        made = self.output.variable(value.type, value.nullable)
+        body.add(SqlLet(made.name, value.tree))
+        return made
+
+    def _union_of(self, bodies: Sequence[SqlBody], about: Sequence[SqlValue], words: str) -> SqlRelation:
+        """The relation of the values that some bodies give."""
+        relation = self.output.relation("Compared", about, is_set=True, words=words)
+        for body in bodies:
+            self.output.rule(relation, about, body)
+        return relation
 
     def _differs(self, pairs: Sequence[tuple[SqlValue, SqlValue]], op: str, node: Expression) -> SqlValue:
         if len(pairs) == 1:

@@ -15,7 +15,6 @@ from ..syntax.templates import items, let, tree
 from ..values import quote
 from .extents import written
 from .rules import SqlBody, SqlClause, grouped
-from .scalars import described
 from .topk import order_keys, padded
 from .types import BOOLEAN, DOUBLE, INTEGER, NULL, SqlValue, null
 
@@ -57,11 +56,11 @@ def _windows(node: Expression) -> Iterator[Expression]:
 def _attach(block: SelectBlock, node: Expression) -> None:
     function, partition, order, spec = _parts(block, node)
     scalars = block.scalars
-    keys = [block.variable(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
-    ordering = [(block.variable(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
+    keys = [block.lasting(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
+    ordering = [(block.lasting(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
     letters = "".join(letter for _, letter in ordering)
     call, result, argument = _function(block, function, _frame(block, spec, bool(order)), letters, node)
-    block.extra += [*keys, *(v for v, _ in ordering), argument]
+    block.extra.append(argument)
     block.store()
     domain = block.body.domain
     kept = block.kept()
@@ -151,16 +150,16 @@ def _function(
     if kind in _SHARES:
         return call("window_share", _SHARES[kind]), SqlValue(empty, DOUBLE), _argument(block, nothing)
     if isinstance(node.this, sql.Distinct) or kind not in (*_VALUES, sql.Count, sql.Avg):
-        block.places.refuse(f"{described(node)} over a window", window)
+        block.places.refuse(f"{block.places.called(node)} over a window", window)
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
         return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, nothing)
     value = _typed(block.scalars.value(node.this))
     if kind in (sql.Min, sql.Max):
-        block.scalars.as_key(value, described(node), node)
+        block.scalars.as_key(value, block.places.called(node), node)
     if kind is sql.Count:
         return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, value)
     if kind in (sql.Avg, sql.Sum) and not value.type.is_number:
-        block.places.mistyped(described(node), str(value.type), node)
+        block.places.mistyped(block.places.called(node), str(value.type), node)
     if kind is sql.Avg:
         scale = f"({10**value.type.scale}: bigint)"
         name = "window_mean_of_doubles" if value.type == DOUBLE else "window_mean"

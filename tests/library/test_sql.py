@@ -54,6 +54,8 @@ CALLS = {
     '(sql::truncated("MONTH", 86400000000), sql::truncated("HOUR", 3600000001))': "(0, 3600000000)",
     '(sql::date_diff("MONTH", 0, 2678400000000), sql::date_diff("DAY", 0, 86400000000))': "(1, 1)",
     "(sql::variance(2, 4, 10, 1, false), sql::variance(1, 1, 1, 1, false), sql::deviation(2, 4, 10, 1, true))": "(Some{2}, None, Some{1})",  # noqa: E501
+    "(sql::variance_of_doubles([Some{1.5}, None, Some{2.5}], true), sql::variance_of_doubles([Some{1.0}], false))": "(Some{0.25}, None)",  # noqa: E501
+    "sql::deviation_of_doubles([Some{1.0}, Some{3.0}], true)": "Some{1}",
     "(sql::high(sql::low(Some{1: u8})), sql::high(sql::low(None: Option<u8>)))": "(Some{1}, None)",
 }
 

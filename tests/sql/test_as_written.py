@@ -1,0 +1,114 @@
+"""Views as people write them, against DuckDB after inserts and deletes: one program of many views."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from decimal import Decimal
+
+import pytest
+
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.errors.source import Source
+from ddlog.sql.translate import translate
+
+from .duck import Both, program_of
+
+TABLES = """
+CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, m DECIMAL(6,2), d DATE, w TIMESTAMP);
+CREATE TABLE p (c INTEGER, k INTEGER NOT NULL);
+"""  # noqa: E501
+VIEWS = """
+SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 ELSE 0 END) AS y FROM t
+SELECT b, SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 END) AS x, COUNT(DISTINCT CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 END) AS y FROM t GROUP BY b
+SELECT b, SUM(a) FILTER (WHERE a > 1) AS x, COUNT(DISTINCT a) FILTER (WHERE a > (SELECT max(c) - 1 FROM p)) AS y FROM t GROUP BY ROLLUP (b)
+SELECT pk, rank() OVER (PARTITION BY a IN (SELECT c FROM p) ORDER BY b IN (SELECT c + 1 FROM p), pk) AS r FROM t
+SELECT pk FROM t WHERE 1 IN ()
+SELECT pk FROM t WHERE a NOT IN ()
+SELECT pk FROM t WHERE a < 1 OR b IN (SELECT c FROM p WHERE k < 4)
+SELECT pk, b IN (SELECT c FROM p) AS x, NOT (b IN (SELECT c FROM p)) AS y, (a, b) IN (SELECT c, k FROM p) AS z, (a, b) NOT IN (SELECT k, c FROM p) AS u FROM t
+SELECT pk, m IN (SELECT c FROM p) AS x, x IN (SELECT c FROM p) AS y, x NOT IN (SELECT x FROM t) AS z FROM t
+SELECT pk, a IN (SELECT c FROM p WHERE p.k <> t.b) AS x, a NOT IN (SELECT c FROM p WHERE k = b) AS y, a <> ALL (SELECT c FROM p WHERE k > b) AS z FROM t
+SELECT pk FROM t WHERE (a, b) NOT IN (SELECT c, k FROM p)
+SELECT a, stddev(x) AS q, variance(x) AS r, var_pop(x) AS u, stddev_pop(x) AS v FROM t GROUP BY a
+SELECT a + 1 AS q, sum(q) AS u FROM t GROUP BY a
+"""  # noqa: E501
+
+
+def rows(chosen: random.Random, count: int) -> list[tuple[object, ...]]:
+    """Rows of `t`."""
+
+    def one(*values: object) -> object:
+        return chosen.choice([None, *values])
+
+    return [
+        (
+            chosen.randrange(10**6),
+            one(1, 2, 3),
+            one(1, 2, 5, 7),
+            one("a", "b", "c a"),
+            one(0.5, 2.25, 1.125),
+            one(Decimal("1.25"), Decimal("2.00"), Decimal(3)),
+            one(datetime.date(2020, chosen.randint(1, 12), 3), datetime.date(2019, 12, 31)),
+            one(datetime.datetime(2020, 2, 1, chosen.randrange(24), 5)),
+        )
+        for _ in range(count)
+    ]
+
+
+def test_views_are_those_of_duckdb() -> None:
+    views = {f"v{number}": query for number, query in enumerate(VIEWS.strip().splitlines())}
+    both, chosen, held = Both(TABLES, views), random.Random(5), list[tuple[object, ...]]()
+    pairs: list[tuple[object, ...]] = []
+    for step in range(4):
+        gone = {"t": [row for row in held if chosen.random() < 0.4], "p": pairs[:step]}
+        come = {"t": rows(chosen, 8), "p": [(chosen.choice([None, 1, 2, 3]), step) for _ in range(3 - step)]}
+        held = [row for row in held if row not in gone["t"]] + come["t"]
+        pairs = pairs[step:] + come["p"]
+        both.change(come, gone)
+        assert both.differences() == []
+
+
+def refusal(query: str) -> str:
+    """The first error for a view, with the text that it points at."""
+    text = f"{TABLES}CREATE VIEW v AS {query};"
+    with pytest.raises(DDlogError) as found:
+        translate(Source("v.sql", text))
+    first = found.value.diagnostics[0]
+    assert first.span is not None
+    line = text.splitlines()[first.span.line - 1]
+    return f"{first.message}: {line[first.span.column - 1 : first.span.end_column - 1]}"
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("SELECT histogram(a) FROM t", "the function HISTOGRAM is not supported: histogram(a"),
+        ("SELECT soundex(s) FROM t", "the function SOUNDEX is not supported: soundex(s"),
+        ("SELECT min(zz) AS zz FROM t", "unknown column `zz`: zz"),
+    ],
+)
+def test_errors_name_what_stands_there(query: str, error: str) -> None:
+    assert refusal(query) == error
+
+
+def test_a_select_has_columns_of_arrow_with_all_doubles() -> None:
+    text = "CREATE TABLE r (x DOUBLE); CREATE VIEW v AS SELECT x, x / 0 AS y FROM r;"
+    with program_of(text).session() as session:
+        session.insert("r", (float("inf"),), (float("nan"),), (None,))
+        session.commit()
+        for found in (session["v"], session.select("SELECT x, y FROM v")):
+            xs = found.to_arrow().column("x").to_pylist()
+            assert sorted(map(str, xs)) == ["None", "inf", "nan"]
+            assert len(found.to_pandas()) == 3
+
+
+def test_in_under_or_costs_what_the_table_has() -> None:
+    """The same for four times the rows takes not sixteen times as long: by the rows that are held."""
+    query = "SELECT pk FROM t WHERE a < 10 OR b IN (SELECT c FROM p WHERE k < 500)"
+    with program_of(f"{TABLES}CREATE VIEW v AS {query};").session(relations="all") as session:
+        chosen = random.Random(1)
+        session.insert("t", *((i, 20, chosen.choice([None, i]), *[None] * 5) for i in range(400)))
+        session.insert("p", *((chosen.choice([None, i]), i) for i in range(400)))
+        session.commit()
+        assert max(len(session[each].stored) for each in session.program.names("internal")) <= 400
