@@ -3,7 +3,7 @@
 The key of an entry is the content of a program: its text and the name of its file, its syntax tree if that is
 given, the places where imports are looked for, and the files of ddlog itself. It lists the files in which
 imports were looked for, with their digests, and is good only while each of them is as it was. Python files of
-extern functions are read anew; the first query parses the program again.
+extern functions and types are read anew; the first query parses the program again.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import core, syntax
 from ..codegen.programexterns import static_problem
-from ..core.pythonfile import PythonFile
+from ..core.pythonfile import PythonClass, PythonFile
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
 from ..syntax.nesting import deep_recursion
+from ..types import TypeDef
 from .elaborated import Elaborated
 
 if TYPE_CHECKING:
@@ -138,6 +140,9 @@ def _load(
         return None
     if files is None or not _externs_fit(tables["functions"], externs):
         return None
+    tables["typedefs"] = {name: _rebound(each, externs) for name, each in tables["typedefs"].items()}
+    if any(map(_is_missing, tables["typedefs"].values())):
+        return None
     environment = cache(partial(_environment, source, library_paths, files, tree))
     program = Elaborated(**tables, externs=externs, declarations=environment, files=files)
     return program, diagnostics
@@ -161,6 +166,18 @@ def _externs_fit(functions: Mapping[str, core.Function], externs: Mapping[str, P
         for each in functions.values()
         if each.body is None and each.module in externs
     )
+
+
+def _rebound(typedef: TypeDef, externs: Mapping[str, PythonFile]) -> TypeDef:
+    """The type; of an extern one, the class is that of the file as it is now."""
+    if not isinstance(typedef.extern, PythonClass):
+        return typedef
+    return replace(typedef, extern=replace(typedef.extern, file=externs[typedef.name.rpartition("::")[0]]))
+
+
+def _is_missing(typedef: TypeDef) -> bool:
+    of = typedef.extern
+    return isinstance(of, PythonClass) and static_problem(of.file, of.name, None, of.span) is not None
 
 
 def _environment(

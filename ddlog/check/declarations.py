@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from .. import errors, syntax
 from ..codegen.programexterns import static_problem
-from ..core.pythonfile import PythonFile
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.duplicates import definitions
@@ -35,11 +34,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
 def _type(environment: Environment, module: ModuleSyntax, declaration: object) -> Iterator[Diagnostic]:
     match declaration:
         case syntax.ExternTypeDecl():
-            yield errors.unsupported.Unsupported(
-                span=declaration.span,
-                what="extern types of a program are",
-                help="declare a typedef; extern functions take and give its values",
-            )
+            yield from _extern_type(environment, module, declaration)
         case syntax.AliasDecl():
             known = frozenset(declaration.parameters)
             place = (module.qualified(declaration.name), declaration)
@@ -101,11 +96,23 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
 
 def _extern(environment: Environment, module: ModuleSyntax, signature: Signature) -> Iterator[Diagnostic]:
     """Finds the Python function of an extern function, without executing its file."""
-    file = environment.externs.get(module.name)
-    if file is None:
-        file = environment.externs[module.name] = PythonFile.beside(module.path)
     name, arity = signature.name, len(signature.parameters)
-    wrong = static_problem(file, name, arity, signature.span)
+    wrong = static_problem(environment.python_file(module), name, arity, signature.span)
+    if wrong is not None:
+        yield wrong
+
+
+def _extern_type(
+    environment: Environment, module: ModuleSyntax, declaration: syntax.ExternTypeDecl
+) -> Iterator[Diagnostic]:
+    """Finds the class of an extern type, without executing its file."""
+    if declaration.parameters:
+        yield errors.unsupported.Unsupported(
+            span=declaration.span, what="type parameters of an extern type of a program are"
+        )
+        return
+    environment.extern_type(module, declaration)
+    wrong = static_problem(environment.python_file(module), declaration.name, None, declaration.name_span)
     if wrong is not None:
         yield wrong
 

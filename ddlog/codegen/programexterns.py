@@ -1,4 +1,5 @@
-"""Extern functions of a program: Python functions in the file beside its `.dl` file, with checked results.
+"""Extern functions and types of a program: Python functions, with checked results, and classes in the file
+beside its `.dl` file.
 
 `extern function f(x: u32): string` in rules.dl is `def f(x)` in rules.py. Arguments come as the values that
 sessions give (ints, strings, tuples, `Vec`, `Map`, None for an absent Option, dates of `datetime`, structs
@@ -13,11 +14,12 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from types import MemberDescriptorType
 from typing import Any
 
 from .. import errors
 from ..core import CheckedProgram, Function
-from ..core.pythonfile import PythonFile
+from ..core.pythonfile import PythonClass, PythonFile
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..types import Tuple, Type
@@ -25,41 +27,71 @@ from ..values import Fault, TypeDefs, check
 from ..values.topython import row_maker
 
 
-def static_problem(file: PythonFile, name: str, arity: int, span: Span) -> Diagnostic | None:
-    """The error that the text of a file shows for an extern function of `arity` parameters, or None."""
+def static_problem(file: PythonFile, name: str, arity: int | None, span: Span) -> Diagnostic | None:
+    """The error that the text of a file shows for an extern function of `arity` parameters, or for an extern
+    type (None), or None."""
     if file.path is None or file.content is None:
-        return _no_file(file, name, span)
+        return _no_file(file, name, arity, span)
     try:
         found = list(_definitions(file.tree.body, name))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return _not_loaded(file, name, span, error)
+        return _not_loaded(file, name, arity, span, error)
     if not found:
-        return _no_function(file, name, span)
-    if not _takes(found[-1], arity):
+        return _undefined(file, name, arity, span)
+    if arity is not None and not _takes(found[-1], arity):
         return errors.modules.ExternArity(span=span, name=name, file=str(file.path), arity=arity)
     return None
 
 
 def loading_problems(program: CheckedProgram) -> list[Diagnostic]:
-    """Executes the Python files of a program. Returns the errors of its extern functions."""
+    """Executes the Python files of a program. Returns the errors of its extern functions and types."""
     own = [
         each for each in program.functions.values() if each.body is None and each.module in program.externs
     ]
-    found = (_loading_problem(program.externs[each.module], each) for each in own)
+    found = [_loading_problem(program.externs[each.module], each) for each in own]
+    classes = (each.extern for each in program.typedefs.values())
+    found += [_class_problem(each) for each in classes if isinstance(each, PythonClass)]
     return errors.modules.required(each for each in found if each is not None)
+
+
+def _class_problem(declared: PythonClass) -> Diagnostic | None:
+    file, name, span = declared.file, declared.name, declared.span
+    if file.content is None:
+        return _no_file(file, name, None, span)
+    try:
+        found = getattr(file.module, name, None)
+    except (Exception, SystemExit) as error:
+        return _not_loaded(file, name, None, span, error)
+    if found is None:
+        return _undefined(file, name, None, span)
+    lacks = ", ".join(_lacking(found)) if isinstance(found, type) else "is no class"
+    if not lacks:
+        return None
+    return errors.modules.UnfitClass(span=span, name=name, file=str(file.path), lacks=lacks)
+
+
+def _lacking(found: type[Any]) -> Iterator[str]:
+    """What a class lacks whose objects are to be values."""
+    for name in ("__eq__", "__hash__", "__lt__", "__le__"):
+        if getattr(found, name) in (None, getattr(object, name)):
+            yield f"has no {name}"
+    slots = (part for each in found.__mro__ for part in vars(each).values())
+    settable = found.__dictoffset__ != 0 or any(isinstance(each, MemberDescriptorType) for each in slots)
+    if settable and vars(object)["__setattr__"] is getattr(found, "__setattr__"):  # noqa: B009
+        yield "has attributes that can be set"
 
 
 def _loading_problem(file: PythonFile, declared: Function) -> Diagnostic | None:
     name, arity, span = declared.name, len(declared.parameters), declared.span
     if file.content is None:
-        return _no_file(file, name, span)
+        return _no_file(file, name, arity, span)
     try:
         module = file.module
     except (Exception, SystemExit) as error:
-        return _not_loaded(file, name, span, error)
+        return _not_loaded(file, name, arity, span, error)
     found = getattr(module, name, None)
     if not callable(found):
-        return _no_function(file, name, span)
+        return _undefined(file, name, arity, span)
     try:
         inspect.signature(found).bind(*range(arity))
     except TypeError:
@@ -69,23 +101,29 @@ def _loading_problem(file: PythonFile, declared: Function) -> Diagnostic | None:
     return None
 
 
-def _no_file(file: PythonFile, name: str, span: Span) -> Diagnostic:
+def _no_file(file: PythonFile, name: str, arity: int | None, span: Span) -> Diagnostic:
     if file.path is None:
         reason, place = "the program is in no file", "a Python file beside the program's"
     else:
         there = "cannot read" if file.path.exists() else "there is no"
         reason, place = f"{there} {file.path}", str(file.path)
-    return errors.modules.AbsentCode(span=span, name=name, reason=reason, file=place)
+    return _absent(name, arity, span, reason, place)
 
 
-def _no_function(file: PythonFile, name: str, span: Span) -> Diagnostic:
-    reason = f"{file.path} does not define it"
-    return errors.modules.AbsentCode(span=span, name=name, reason=reason, file=str(file.path))
+def _undefined(file: PythonFile, name: str, arity: int | None, span: Span) -> Diagnostic:
+    return _absent(name, arity, span, f"{file.path} does not define it", str(file.path))
 
 
-def _not_loaded(file: PythonFile, name: str, span: Span, error: BaseException) -> Diagnostic:
+def _absent(name: str, arity: int | None, span: Span, reason: str, file: str) -> Diagnostic:
+    kind = errors.modules.AbsentClass if arity is None else errors.modules.AbsentCode
+    return kind(span=span, name=name, reason=reason, file=file)
+
+
+def _not_loaded(
+    file: PythonFile, name: str, arity: int | None, span: Span, error: BaseException
+) -> Diagnostic:
     reason = f"{file.path} does not load: {type(error).__name__}: {error}"
-    return errors.modules.MissingCode(span=span, name=name, reason=reason, file=str(file.path))
+    return errors.modules.required([_absent(name, arity, span, reason, str(file.path))])[0]
 
 
 def _definitions(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:

@@ -14,13 +14,14 @@ from ..io.write import row_writer
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from ..types import Signed, Type
+from .options import PRINTED
 from .sinks import ChangeSink, LineSink, print_lines
 from .tables import cell_texts, markdown_lines, shown_lines, table_lines
 
 
 def row_lines(format: str | None, width: int | None = None) -> RowLines:
-    """A function that gives the lines of rows in a form; None: as records."""
-    if format is None:
+    """A function that gives the lines of rows in a form; as records, if that is none of text."""
+    if format not in PRINTED:
         return record_lines
     return lambda tables, named: printed_tables(tables, named, format, width)
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from ..errors.source import Span
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,10 @@ class PythonFile:
         except OSError:
             return cls(file, None)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is kept of it: the file, and nothing that was made of it."""
+        return {"path": self.path, "content": self.content}
+
     @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree. Raises SyntaxError or ValueError."""
@@ -43,3 +50,16 @@ class PythonFile:
         linecache.checkcache(str(self.path))
         exec(compile(self.content, str(self.path), "exec", dont_inherit=True), module.__dict__)
         return module
+
+
+@dataclass(frozen=True)
+class PythonClass:
+    """The class of an extern type: its name in a file, and where the type is declared."""
+
+    file: PythonFile
+    name: str
+    span: Span
+
+    def __call__(self) -> Any:
+        """The class. Raises AttributeError, or any error of the module."""
+        return getattr(self.file.module, self.name)

@@ -92,6 +92,31 @@ class MissingCode(AbsentCode):
     severity = "error"
 
 
+class AbsentClass(AbsentCode):
+    """An extern type without a Python class: a program can be checked without it, but does not run."""
+
+    title = "extern type `{name}` has no Python class: {reason}"
+    suggestion = "write `class {name}` in {file}"
+
+
+class MissingClass(AbsentClass):
+    """An extern type whose Python class does not load, or is needed and absent."""
+
+    severity = "error"
+
+
+class UnfitClass(Diagnostic):
+    """A Python class whose objects cannot be values of an extern type."""
+
+    title = "class {name} of {file} cannot be an extern type: it {lacks}"
+    suggestion = (
+        "values are immutable, hashable and ordered, as those of `@dataclass(frozen=True, order=True)`"
+    )
+    name: str
+    file: str
+    lacks: str
+
+
 class ExternArity(Diagnostic):
     """A Python function that cannot be called with the arguments of its declaration."""
 
@@ -113,7 +138,9 @@ class ExternOverloaded(Diagnostic):
 def required(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics, with errors in place of the warnings that Python code is absent."""
     return [
-        MissingCode(span=each.span, name=each.name, reason=each.reason, file=each.file)
+        (MissingClass if isinstance(each, AbsentClass) else MissingCode)(
+            span=each.span, name=each.name, reason=each.reason, file=each.file
+        )
         if isinstance(each, AbsentCode)
         else each
         for each in diagnostics

@@ -36,6 +36,14 @@ class NoWideTimes(Diagnostic):
     text: str
 
 
+class NoExternTypes(Diagnostic):
+    """An extern type of a program that runs on Spark."""
+
+    title = "on Spark there are no extern types: {type}"
+    suggestion = "declare a typedef, or run it in-process (--engine in-process)"
+    type: str
+
+
 class CannotStart(Diagnostic):
     """A driver of Spark that did not start."""
 

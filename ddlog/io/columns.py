@@ -138,7 +138,7 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str | None]:
             return lambda value: shortest(value, width)
         case User() if is_option(type):
             return _option_writer(type, typedefs)
-        case Function() | Opaque() if isinstance(type, Function) or type.name == ANY:
+        case Function() | Opaque() if isinstance(type, Function) or type.name in {ANY, *typedefs}:
             return lambda value: values.show(value, type, typedefs)
     form = text_form(type, typedefs)
     if form is None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from .. import core, errors, stdlib, syntax
-from ..core.pythonfile import PythonFile
+from ..core.pythonfile import PythonClass, PythonFile
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..syntax.foreign import type_hint
@@ -227,6 +227,18 @@ class Environment(Names):
             self._resolve()
         return self.typedefs[name]
 
+    def extern_type(self, owner: ModuleSyntax, declaration: syntax.ExternTypeDecl) -> None:
+        """Notes an extern type of the program, whose class is in the Python file beside the module."""
+        name = owner.qualified(declaration.name)
+        found = PythonClass(self.python_file(owner), declaration.name, declaration.name_span)
+        self.typedefs.setdefault(name, TypeDef(name, (), (), extern=found))
+
+    def python_file(self, module: ModuleSyntax) -> PythonFile:
+        """The Python file beside a module of the program."""
+        if module.name not in self.externs:
+            self.externs[module.name] = PythonFile.beside(module.path)
+        return self.externs[module.name]
+
     def _resolve(self) -> None:
         if self._resolving:
             return
@@ -331,6 +343,8 @@ class Environment(Names):
         if isinstance(declaration, syntax.ExternTypeDecl):
             name = owner.qualified(declaration.name)
             self.erases = self.erases or name in TRANSPARENT | HASH_SETS
+            if owner.path is not None or not owner.name:
+                self.extern_type(owner, declaration)
             return Opaque(name, args)
         self.typedef(owner, declaration)
         return User(owner.qualified(declaration.name), args)

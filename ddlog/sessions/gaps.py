@@ -12,7 +12,7 @@ from enum import Enum
 
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.sessions import ProgramStays
-from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes, SkipsNoRows
+from ..errors.spark import NeedsSpark, NoExternTypes, NoFrameOfLookup, NoWideTimes, SkipsNoRows
 from ..errors.state import StateNeedsClassicSpark
 
 
@@ -35,6 +35,7 @@ class Ability(Enum):
     STATE = "keep a state in a folder"
     SKIP_ROWS = "skip wrong rows of facts"
     OTHER_RULES = "take other rules"
+    EXTERN_TYPES = "hold values of extern types of a program"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
 
 
@@ -65,6 +66,7 @@ GAPS = (
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
     Gap(Ability.OTHER_RULES, _ON_SPARK, lambda _: ProgramStays("it runs on Spark")),
     Gap(Ability.SKIP_ROWS, _ON_SPARK, lambda _: SkipsNoRows()),
+    Gap(Ability.EXTERN_TYPES, _ON_SPARK, NoExternTypes),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
 )
 """Every gap."""

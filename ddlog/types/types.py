@@ -220,6 +220,8 @@ class TypeDef:
 
     The struct of the values that a closure captured has the closure's type as its `function`, and where
     closures are made of stored values, their class as its `closure`.
+
+    An extern type of the program has no constructors; `extern` gives the class of its values.
     """
 
     name: str
@@ -230,3 +232,4 @@ class TypeDef:
     nullable: bool = False
     function: Function | None = None
     closure: type[Any] | None = field(default=None, compare=False, repr=False)
+    extern: Callable[[], type[Any]] | None = field(default=None, compare=False, repr=False)

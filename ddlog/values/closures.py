@@ -95,6 +95,12 @@ def holds_function(type: Type, typedefs: TypeDefs) -> bool:
     return any(isinstance(each, Function) for each in parts_of([type], typedefs))
 
 
+def holds_object(type: Type, typedefs: TypeDefs) -> bool:
+    """Whether values of the type can contain a value of an extern type of the program."""
+    parts = parts_of([type], typedefs)
+    return any(isinstance(each, Opaque) and each.name in typedefs for each in parts)
+
+
 def storable_closures(types: Iterable[Type], typedefs: TypeDefs) -> set[str]:
     """The places of the closures that values of the types can contain."""
     everything = {name: each for name, each in typedefs.items() if each.function is not None}

@@ -6,7 +6,21 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..types import BigInt, Bit, Bool, Constructor, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ..types import (
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeDef,
+    User,
+)
 from .closures import check_closure
 from .collections import Group, Map, Set, Vec
 from .numbers import brief, canonical_float, int_to_double, int_to_single, integer_range, single
@@ -42,6 +56,8 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
             return tuple(check(v, of, typedefs) for v, of in zip(value, items, strict=True))
         case User():
             return _check_user(value, type, typedefs)
+        case Opaque(name) if name in typedefs:
+            return _check_object(value, type, typedefs[name])
         case Opaque():
             return _check_collection(value, type, typedefs)
         case Function():
@@ -151,6 +167,11 @@ def by_attributes(value: Any, names: Sequence[str]) -> Any:
     if dataclasses.is_dataclass(value) or (names and all(hasattr(value, name) for name in names)):
         return {name: getattr(value, name) for name in names if hasattr(value, name)}
     return value
+
+
+def _check_object(value: Any, type: Opaque, typedef: TypeDef) -> Any:
+    """A value of an extern type of the program."""
+    return value if typedef.extern and isinstance(value, typedef.extern()) else _refuse(value, type)
 
 
 def _check_fields(

@@ -52,6 +52,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"
         case Opaque() if type.name == ANY:
             return show(value.value, value.type, typedefs)
+        case Opaque(name) if name in typedefs:
+            return str(value)
         case Opaque():
             element, elements = _elements(value, type)
             return f"[{', '.join(show(each, element, typedefs) for each in elements)}]"
@@ -70,7 +72,7 @@ def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
     match type:
         case String():
             return str(value)
-        case Opaque() if type.name != ANY:
+        case Opaque(name) if name != ANY and name not in typedefs:
             element, elements = _elements(value, type)
             return f"[{', '.join(to_string(each, element, typedefs) for each in elements)}]"
         case Tuple(items):

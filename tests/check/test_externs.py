@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import date
@@ -12,7 +13,10 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.engine.inprocess import runtime
 from ddlog.errors.diagnostics import DDlogError
+
+from ..engine.reference_runtime import ReferenceRuntime
 
 PROGRAM = """
 extern function f(x: u32): u32
@@ -214,3 +218,115 @@ def test_functions_are_given_what_python_has(tmp_path: Path) -> None:
         ]
         assert list(session["G"].tuples()) == [(3,)]
         assert list(session["M"].tuples()) == [((0, 0), 0), ((4, 0), 4)]
+
+
+VERSIONS = """
+extern type Version
+extern function version(text: string): Version
+extern function major(v: Version): u32
+extern function text(v: Version): string
+function to_string(v: Version): string { text(v) }
+typedef Named = Named{name: string, v: Option<Version>}
+input relation Raw(name: string, text: string)
+input relation Given(v: Version) primary key (x) x.v
+relation Has(name: string, v: Version)
+Has(name, version(text)) :- Raw(name, text).
+Has("given", v) :- Given(v).
+output relation Newest(name: string, v: Version)
+Newest(name, v) :- Has(name, each), var v = each.group_by(name).max().
+output relation Below(v: Version, w: Version)
+Below(v, w) :- Has(_, v), Has(_, w), v < w.
+output relation Down(v: Version)
+Down(v) :- Has(_, v).
+Down(version("${major(v) - 1}")) :- Down(v), major(v) > 1.
+output relation Told(named: Named, all: Set<Version>, text: string)
+Told(Named{name, Some{v}}, all, "${v} of ${name}") :-
+    Newest(name, v), Has(_, w), var all = w.group_by((name, v)).to_set().
+"""
+VERSIONS_CODE = """
+from dataclasses import dataclass
+@dataclass(frozen=True, order=True)
+class Version:
+    parts: tuple[int, ...]
+    def __str__(self): return ".".join(map(str, self.parts))
+def version(text): return Version(tuple(map(int, text.split("."))))
+def major(v): return v.parts[0]
+text = str
+"""
+
+
+def versions(folder: Path, code: str = VERSIONS_CODE, program: str = VERSIONS) -> ddlog.Program:
+    path = folder / "versions.dl"
+    path.write_text(program)
+    path.with_suffix(".py").write_text(code)
+    return ddlog.compile(path)
+
+
+@pytest.mark.parametrize("evaluation", ["in process", "reference"])
+def test_values_of_a_class_are_joined_grouped_compared_and_printed(
+    tmp_path: Path, evaluation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if evaluation == "reference":
+        monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
+    program = versions(tmp_path)
+    with program.session() as session:
+        session.insert("Raw", ("a", "1.2"), ("a", "1.10"), ("b", "3"))
+        session.commit()
+        made = {row.v.parts: row.v for row in session["Down"]}
+        assert set(made) == {(1, 2), (1, 10), (3,), (2,), (1,)}
+        session.delete("Raw", ("a", "1.10"))
+        session.insert("Given", (made[2,],))
+        changes = session.commit()
+        with pytest.raises(DDlogError, match=r"Given.v: expected Version, found 'x'"):
+            session.insert("Given", ("x",))
+        told = sorted(str(row) for row in session["Told"])
+    assert sorted((str(row.v), n) for row, n in changes["Newest"]) == [("1.10", -1), ("1.2", 1), ("2", 1)]
+    assert {(str(row.v), str(row.w)) for row, n in changes["Below"] if n > 0} == {("1.2", "2"), ("2", "3")}
+    assert [(str(row.v), n) for row, n in changes["Down"]] == [("1.10", -1)]
+    assert len(told) == 3 and "2 of given" in told[2]
+
+
+FRAGILE = {
+    "class Version: ...": "has no __eq__, has no __hash__, has no __lt__, has no __le__, has attributes",
+    "Version = 7": "is no class",
+    "@dataclass\nclass Version: x: int": "has no __hash__, has no __lt__, has no __le__, has attributes",
+    "@dataclass(frozen=True)\nclass Version: x: int": "has no __lt__, has no __le__$",
+    "@dataclass(order=True, unsafe_hash=True)\nclass Version: x: int": "has attributes that can be set$",
+    "@dataclass(order=True, unsafe_hash=True, slots=True)\nclass Version: x: int": "has attributes that can",
+}
+
+
+@pytest.mark.parametrize("code", FRAGILE)
+def test_a_class_whose_objects_are_no_values_is_refused(tmp_path: Path, code: str) -> None:
+    program = versions(tmp_path, f"from dataclasses import dataclass\n{code}", "extern type Version")
+    with pytest.raises(DDlogError) as error:
+        program.session()
+    (told,) = error.value.diagnostics
+    assert re.search(f"class Version of .* cannot be an extern type: it {FRAGILE[code]}", told.message)
+
+
+@pytest.mark.parametrize(
+    "code", ["class Version(str): __slots__ = ()", "Version = int", "from datetime import date as Version"]
+)
+def test_classes_of_immutable_objects_are_taken(tmp_path: Path, code: str) -> None:
+    with versions(tmp_path, code, "extern type Version").session() as session:
+        assert session.commit() is not None
+
+
+def test_an_absent_class_is_a_warning_of_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "versions.dl")
+    versions(tmp_path, "Version = str", "extern type Version")
+    (tmp_path / "versions.py").unlink()
+    assert main(["check", path]) == 0
+    assert "warning: " in (told := capsys.readouterr().err) and told.count("no Python class") == 1
+    assert main(["check", "--externs", "error", path]) == 1
+    assert main(["run", path]) == 1
+    assert "help: write `class Version` in " in capsys.readouterr().err
+
+
+def test_a_state_holds_no_values_of_a_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    versions(tmp_path)
+    assert main(["run", str(tmp_path / "versions.dl"), "--state", str(tmp_path / "s")]) == 1
+    assert (
+        "Given: its rows hold values of extern types, so the state cannot hold it" in capsys.readouterr().err
+    )

@@ -172,3 +172,15 @@ def test_dumps_and_answers(
     monkeypatch.setattr(sys, "stdin", io.StringIO("dump;\n? One(n), var m = n + 1\n"))
     assert main(["repl", str(program), "--quiet", "--format", format]) == 0
     assert capsys.readouterr().out.splitlines() == lines
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_a_command_prints_records_where_the_form_is_one_of_files(
+    format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, updates = tmp_path / "p.dl", tmp_path / "u.dat"
+    program.write_text("output relation R(x: u32)\nR(1).\n")
+    updates.write_text("dump;\n")
+    options = ["--updates", str(updates), "--output", str(tmp_path / "out"), "--format", format]
+    assert main(["run", str(program), *options]) == 0
+    assert capsys.readouterr().out == "R:\nR{.x = 1}\n\n"

@@ -31,7 +31,7 @@ from ...durability.typetexts import form_of_rows
 from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, ValueNotKept
-from ...values import holds_function
+from ...values import holds_function, holds_object
 from ..hosts.host import Host, here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import DurableState, SeedSpan
@@ -65,13 +65,14 @@ def check_keepable(program: Program, computed: Collection[str], windows: Iterabl
     delay, or what windows hold."""
     relations, typedefs = program.relations, program.checked.typedefs
     pasts = [relations[name].past for name in sorted(computed)]
-    held = [(relations[name], "its rows hold functions") for name in program.names("input")]
-    held += [
-        (relations[past[0]], "its rows hold functions, and it is read with a delay") for past in pasts if past
-    ]
-    held += [(each, "its rows hold functions, and a window keeps them") for each in windows]
-    for relation, reason in held:
-        if any(holds_function(column.type, typedefs) for column in relation.columns):
+    held = [(relations[name], "") for name in program.names("input")]
+    held += [(relations[past[0]], ", and it is read with a delay") for past in pasts if past]
+    held += [(each, ", and a window keeps them") for each in windows]
+    for relation, why in held:
+        types = [column.type for column in relation.columns]
+        function = any(holds_function(each, typedefs) for each in types)
+        if function or any(holds_object(each, typedefs) for each in types):
+            reason = f"its rows hold {'functions' if function else 'values of extern types'}{why}"
             raise DDlogError([ValueNotKept(relation.name.partition("$")[0], reason)])
 
 

@@ -61,6 +61,9 @@ def open_host(
     """A host for an incremental circuit of a program, on a Spark session: the given one, the one of this
     process, or a new one on this machine. `maintain` says whether recursions are maintained. Raises
     DDlogError."""
+    for each in program.checked.typedefs.values():
+        if each.extern is not None:
+            check_offered(HostKind.SPARK, Ability.EXTERN_TYPES, each.name)
     _check_operators(circuit)
     session = open_session() if spark is None else spark
     from ...engine.spark.runtime import SparkRuntime
