@@ -57,13 +57,13 @@ def _loop(recursion: LoopRecursion) -> Iterator[Held]:
     elif kept is not None:
         timelines = kept.all_timelines()
         parts = _timeline_parts(timelines) | {"sums": sum(_bytes(each.arrays) for each in kept.sums)}
-        yield Held("recursion", name, sum(each.used for each in timelines), parts)
+        yield Held("recursion", name, sum(each.chains.used for each in timelines), parts)
 
 
 def _timeline_parts(timelines: Sequence[Timeline]) -> dict[str, int]:
     tables = {id(timeline.table): timeline.table for timeline in timelines}
     return {
-        "entries": sum(_bytes([t.head, t.following, t.when, t.weight]) for t in timelines),
+        "entries": sum(_bytes(t.chains.arrays) for t in timelines),
         "tables": sum(map(_bytes, tables.values())),
         "indexes": sum(_bytes(timeline.indexes) for timeline in timelines),
     }

@@ -10,11 +10,10 @@ from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
 from ...time import Lattice
-from ..kernels import producttime as kernels
-from ..storage.arrays import grow, lengthen
 from ..storage.batch import Batch
 from ..storage.marks import Marks
 from ..storage.table import RowTable
+from .chains import Chains
 from .index import Index
 from .views import Groups, Matches, Without, expected, some_rows, whole_row
 
@@ -23,17 +22,10 @@ class Timeline:
     """Rows with the changes of their weights by time. Several may share one table of rows."""
 
     def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
-        self.schema, self._guard, self._bits = schema, lattice.guard, lattice.bits
+        self.schema, self.chains = schema, Chains(lattice)
         self.table = RowTable(len(schema)) if table is None else table
-        self.head: Array = np.empty(0, np.int64)
-        self.following: Array = np.empty(0, np.int64)
-        self.when: Array = np.empty(0, np.int64)
-        self.weight: Array = np.empty(0, np.int64)
-        self.used = 0
-        self._compacted = 0
         self.indexes: dict[tuple[Position, ...], Index] = {}
         self._indexed: dict[tuple[Position, ...], int] = {}  # rows of the table that are in each index
-        self._log: list[tuple[Array, Array]] = []
 
     # ------------------------------------------------------------- reading
 
@@ -48,38 +40,23 @@ class Timeline:
         self._indexed[positions] = size
         return found
 
+    def _grown(self) -> Chains:
+        """The chains, with room for all rows of the table."""
+        self.chains.grow(self.table.size)
+        return self.chains
+
     def weights_at(self, rows: Array, time: int) -> Array:
         """The weight of each row at a time."""
-        self._grow()
-        return kernels.weights_at(  # type: ignore[no-any-return]
-            self.head, self.following, self.when, self.weight, rows, time, self._guard
-        )
+        return self._grown().amounts_at(rows, time).reshape(-1)
 
     def entries(self, rows: Array, time: int, constant: int = 0) -> tuple[Array, Array, Array]:
-        """The changes of rows as seen from a time on: position in `rows`, time and weight of each. What is
-        not at or before the time is at the join with it; all else is one change, with a constant added. A row
-        may be -1: no such row."""
-        self._grow()
-        chains = self.head, self.following, self.when, self.weight
-        count = kernels.count_entries(*chains, rows, time, self._guard) + (len(rows) if constant else 0)
-        return kernels.expand_entries(  # type: ignore[no-any-return]
-            *chains, rows, time, self._guard, self._bits, constant, count
-        )
+        """The changes of rows as seen from a time on. See `Chains.entries`."""
+        return self._grown().entries(rows, time, constant)
 
     def look(self, rows: Array, time: int) -> tuple[Array, Array, Array]:
-        """The weight of each row at a time; and the joins of the time with the changes of rows that are not
-        at or before it: position in `rows`, and the join."""
-        self._grow()
-        room = len(rows)
-        while True:
-            left, times = np.empty(room, np.int64), np.empty(room, np.int64)
-            weights, found = kernels.look(
-                self.head, self.following, self.when, self.weight,
-                rows, time, self._guard, self._bits, left, times,
-            )  # fmt: skip
-            if found <= room:
-                return weights, left[:found], times[:found]
-            room = found
+        """The weight of each row at a time, and the joins with later changes. See `Chains.look`."""
+        weights, left, times = self._grown().look(rows, time)
+        return weights.reshape(-1), left, times
 
     # ------------------------------------------------------------- changing
 
@@ -91,46 +68,25 @@ class Timeline:
 
     def add_rows(self, rows: Array, changes: Array, time: int) -> None:
         """Adds changes of rows of the table at a time."""
-        self._grow()
-        room = self.used + len(rows)
-        grow(self, "following", room)
-        grow(self, "when", room)
-        grow(self, "weight", room)
-        entries = np.empty(len(rows), np.int64)
-        self.used = kernels.enter(
-            self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
-        )
-        self._log.append((entries, changes))
-
-    def make_room(self, entries: int) -> None:
-        """Makes room for so many more entries."""
-        for name in ("following", "when", "weight"):
-            lengthen(self, name, self.used + entries)
+        self._grown().add(rows, changes.reshape(-1, 1), time)
 
     def load(self, changes: Sequence[tuple[int, Batch]], later: int = 0) -> None:
         """Adds changes by time, each so much later; they stay."""
-        self.make_room(sum(batch.length for _, batch in changes))
+        self.chains.make_room(sum(batch.length for _, batch in changes))
         for time, batch in changes:
             self.add(batch, time + later)
-            self._log.clear()
-        self._compacted = self.used
-
-    def _grow(self) -> None:
-        grow(self, "head", self.table.size, -1)
+            self.chains.keep_all()
+        self.chains.settled()
 
     def commit(self) -> None:
         """The epoch's changes stay."""
-        self._log.clear()
-        if self.used > thresholds.GHOSTS + 2 * self._compacted:
+        self.chains.keep_all()
+        if self.chains.are_many():
             self.compact()
 
     def compact(self) -> None:
         """Forgets the entries of weight 0."""
-        self._grow()
-        self.following, self.when, self.weight, self.used = kernels.without_zeros(
-            self.head, self.following, self.when, self.weight, self.table.size
-        )
-        self._compacted = self.used
+        self._grown().compact(self.table.size)
 
     def forget_derived(self) -> None:
         """Forgets the derived columns, and the indexes by them."""
@@ -140,20 +96,17 @@ class Timeline:
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
-        for entries, changes in reversed(self._log):
-            np.subtract.at(self.weight, entries, changes)
-        self._log.clear()
+        self.chains.rollback()
 
     def with_entries(self) -> Array:
         """The rows of the table that have an entry."""
-        self._grow()
-        return np.flatnonzero(self.head[: self.table.size] >= 0)
+        return self._grown().with_entries(self.table.size)
 
     def move(self, table: RowTable, kept: Array) -> None:
         """Makes this a timeline of the rows of another table, which are the rows `kept` of the present
         one."""
-        self._grow()
-        self.table, self.head = table, self.head[kept]
+        self._grown().move(kept)
+        self.table = table
         self.indexes.clear()
 
 
@@ -161,7 +114,7 @@ def forget_ghosts(sharing: Sequence[Timeline], few: int = thresholds.GHOSTS) -> 
     """Forgets the rows that have no entry in any of the timelines, which share a table, if there are more
     than a few, and than other rows."""
     table = sharing[0].table
-    if table.size <= few + 2 * max(timeline.used for timeline in sharing):
+    if table.size <= few + 2 * max(timeline.chains.used for timeline in sharing):
         return
     kept = _with_entries(sharing)
     if table.size > few + 2 * len(kept):

@@ -1,5 +1,8 @@
-"""Kernels of timelines in product time (see `engine.time`): for each row a chain of (time, weight), in no
-order. `guard` are the guard bits of a packed time, and `bits` the bits of each of its components."""
+"""Kernels of chains in product time: for each row a chain of (time, amounts), in no order. See `engine.time`.
+
+The first arguments are the `head` of each row's chain, and of each entry the one `following` it, its time
+`when`, and its `amounts`. `guard` are the guard bits of a packed time, `bits` those of each component.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,20 @@ from .compiling import kernel
 
 @kernel
 def enter(
-    head: Any, following: Any, when: Any, weight: Any, used: int, rows: Any, time: int, changes: Any, log: Any
+    head: Any,
+    following: Any,
+    when: Any,
+    amounts: Any,
+    used: int,
+    rows: Any,
+    time: int,
+    changes: Any,
+    log: Any,
 ) -> int:
-    """Adds changes of rows at one time. `log[i]` gets the entry that change i went to. Returns the number of
-    entries in use; the caller has made room for one more entry a change."""
+    """Adds changes of rows at one time, a column of `changes` for each amount. `log[i]` gets the entry that
+    change i went to. Returns the number of entries in use; the caller has made room for one more entry a
+    change."""
+    width = changes.shape[1]
     for i in range(rows.shape[0]):
         row = rows[i]
         at = head[row]
@@ -23,32 +36,41 @@ def enter(
             at = following[at]
         if at < 0:
             when[used] = time
-            weight[used] = 0
+            amounts[used] = 0
             following[used] = head[row]
             head[row] = used
             at = used
             used += 1
-        weight[at] += changes[i]
+        amounts[at, 0] += changes[i, 0]
+        for k in range(1, width):
+            amounts[at, k] += changes[i, k]
         log[i] = at
     return used
 
 
 @kernel
-def weights_at(head: Any, following: Any, when: Any, weight: Any, rows: Any, time: int, guard: int) -> Any:
-    """The weight of each row at a time."""
-    total = np.zeros(rows.shape[0], np.int64)
+def amounts_at(head: Any, following: Any, when: Any, amounts: Any, rows: Any, time: int, guard: int) -> Any:
+    """The amounts of each row at a time."""
+    width = amounts.shape[1]
+    total = np.zeros((rows.shape[0], width), np.int64)
     top = time | guard
     for i in range(rows.shape[0]):
         at = head[rows[i]]
+        first = 0
         while at >= 0:
             if (top - when[at]) & guard == guard:
-                total[i] += weight[at]
+                first += amounts[at, 0]
+                for k in range(1, width):
+                    total[i, k] += amounts[at, k]
             at = following[at]
+        total[i, 0] = first
     return total
 
 
 @kernel
-def count_entries(head: Any, following: Any, when: Any, weight: Any, rows: Any, time: int, guard: int) -> int:
+def count_entries(
+    head: Any, following: Any, when: Any, amounts: Any, rows: Any, time: int, guard: int
+) -> int:
     """An upper bound of the number of entries that `expand_entries` gives, without constants."""
     found = 0
     top = time | guard
@@ -57,8 +79,8 @@ def count_entries(head: Any, following: Any, when: Any, weight: Any, rows: Any, 
         total = 0
         while at >= 0:
             if (top - when[at]) & guard == guard:
-                total += weight[at]
-            elif weight[at] != 0:
+                total += amounts[at, 0]
+            elif amounts[at, 0] != 0:
                 found += 1
             at = following[at]
         if total != 0:
@@ -71,7 +93,7 @@ def expand_entries(
     head: Any,
     following: Any,
     when: Any,
-    weight: Any,
+    amounts: Any,
     rows: Any,
     time: int,
     guard: int,
@@ -79,9 +101,9 @@ def expand_entries(
     constant: int,
     count: int,
 ) -> Any:
-    """The changes of the rows as seen from a time on: (position in `rows`, time, weight). What is not at or
-    before the time is at the join with it; all else is one change, to which `constant` is added. A row -1 has
-    the constant only."""
+    """The changes of the first amount of rows as seen from a time on: (position in `rows`, time, change).
+    What is not at or before the time is at the join with it; all else is one change, to which `constant` is
+    added. A row -1 has the constant only."""
     left = np.empty(count, np.int64)
     times = np.empty(count, np.int64)
     weights = np.empty(count, np.int64)
@@ -93,12 +115,12 @@ def expand_entries(
         while at >= 0:
             less = (top - when[at]) & guard
             if less == guard:
-                total += weight[at]
-            elif weight[at] != 0:
+                total += amounts[at, 0]
+            elif amounts[at, 0] != 0:
                 mask = less - (less >> bits)
                 left[found] = i
                 times[found] = when[at] ^ ((time ^ when[at]) & mask)
-                weights[found] = weight[at]
+                weights[found] = amounts[at, 0]
                 found += 1
             at = following[at]
         if total != 0:
@@ -114,7 +136,7 @@ def look(
     head: Any,
     following: Any,
     when: Any,
-    weight: Any,
+    amounts: Any,
     rows: Any,
     time: int,
     guard: int,
@@ -122,90 +144,36 @@ def look(
     left: Any,
     times: Any,
 ) -> Any:
-    """The weight of each row at a time; and the joins of the time with those entries of the rows that are
-    not at or before it: position in `rows`, and join, in `left` and `times`. Returns the weights and the
+    """The amounts of each row at a time; and the joins of the time with those entries of the rows that are
+    not at or before it: position in `rows`, and join, in `left` and `times`. Returns the amounts and the
     number of joins, of which no more are written than there is room for."""
-    total = np.zeros(rows.shape[0], np.int64)
+    width = amounts.shape[1]
+    total = np.zeros((rows.shape[0], width), np.int64)
     found = 0
     room = left.shape[0]
     top = time | guard
     for i in range(rows.shape[0]):
         at = head[rows[i]]
+        first = 0
         while at >= 0:
             less = (top - when[at]) & guard
             if less == guard:
-                total[i] += weight[at]
-            elif weight[at] != 0:
-                if found < room:
-                    mask = less - (less >> bits)
-                    left[found] = i
-                    times[found] = when[at] ^ ((time ^ when[at]) & mask)
-                found += 1
+                first += amounts[at, 0]
+                for k in range(1, width):
+                    total[i, k] += amounts[at, k]
+            else:
+                changes = amounts[at, 0] != 0
+                for k in range(1, width):
+                    changes = changes or amounts[at, k] != 0
+                if changes:
+                    if found < room:
+                        mask = less - (less >> bits)
+                        left[found] = i
+                        times[found] = when[at] ^ ((time ^ when[at]) & mask)
+                    found += 1
             at = following[at]
+        total[i, 0] = first
     return total, found
-
-
-@kernel
-def missing_presence(sums: Any, told: Any, out: Any, change: Any) -> int:
-    """The rows at which presence by `sums` is not what was `told`: their positions, in `out`, and what is
-    missing. Returns their number."""
-    found = 0
-    for i in range(sums.shape[0]):
-        missing = (1 if sums[i] > 0 else 0) - told[i]
-        if missing != 0:
-            out[found] = i
-            change[found] = missing
-            found += 1
-    return found
-
-
-@kernel
-def enter_amounts(
-    head: Any,
-    following: Any,
-    when: Any,
-    amounts: Any,
-    used: int,
-    rows: Any,
-    time: int,
-    changes: Any,
-    log: Any,
-) -> int:
-    """The same as `enter` where a change is several amounts, a column of `changes` for each."""
-    width = changes.shape[1]
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        at = head[row]
-        while at >= 0 and when[at] != time:
-            at = following[at]
-        if at < 0:
-            when[used] = time
-            for k in range(width):
-                amounts[used, k] = 0
-            following[used] = head[row]
-            head[row] = used
-            at = used
-            used += 1
-        for k in range(width):
-            amounts[at, k] += changes[i, k]
-        log[i] = at
-    return used
-
-
-@kernel
-def amounts_at(
-    head: Any, following: Any, when: Any, amounts: Any, rows: Any, time: int, guard: int, out: Any
-) -> None:
-    """The amounts of each row at a time, added to `out`."""
-    top = time | guard
-    width = out.shape[1]
-    for i in range(rows.shape[0]):
-        at = head[rows[i]]
-        while at >= 0:
-            if (top - when[at]) & guard == guard:
-                for k in range(width):
-                    out[i, k] += amounts[at, k]
-            at = following[at]
 
 
 @kernel
@@ -228,33 +196,16 @@ def entries_upto(head: Any, following: Any, when: Any, rows: Any, time: int, gua
 
 
 @kernel
-def later_amounts(
-    head: Any,
-    following: Any,
-    when: Any,
-    amounts: Any,
-    rows: Any,
-    time: int,
-    guard: int,
-    bits: int,
-    left: Any,
-    times: Any,
-) -> int:
-    """The joins of a time with those entries of the rows that are not at or before it, as `look` gives
-    them. Returns their number, of which no more are written than there is room for."""
+def missing_presence(sums: Any, told: Any, out: Any, change: Any) -> int:
+    """The rows at which presence by `sums` is not what was `told`: their positions, in `out`, and what is
+    missing. Returns their number."""
     found = 0
-    top = time | guard
-    for i in range(rows.shape[0]):
-        at = head[rows[i]]
-        while at >= 0:
-            less = (top - when[at]) & guard
-            if less != guard and np.any(amounts[at]):
-                if found < left.shape[0]:
-                    mask = less - (less >> bits)
-                    left[found] = i
-                    times[found] = when[at] ^ ((time ^ when[at]) & mask)
-                found += 1
-            at = following[at]
+    for i in range(sums.shape[0]):
+        missing = (1 if sums[i] > 0 else 0) - told[i]
+        if missing != 0:
+            out[found] = i
+            change[found] = missing
+            found += 1
     return found
 
 
@@ -276,7 +227,7 @@ def alive_rows(head: Any, following: Any, amounts: Any, rows: int, out: Any) -> 
 
 
 @kernel
-def without_zero_amounts(head: Any, following: Any, when: Any, amounts: Any, rows: int) -> Any:
+def without_zeros(head: Any, following: Any, when: Any, amounts: Any, rows: int) -> Any:
     """The entries of the rows 0 .. rows - 1 that are not 0: (following, when, amounts, entries in use).
     `head` is rewritten."""
     live = 0
@@ -302,37 +253,3 @@ def without_zero_amounts(head: Any, following: Any, when: Any, amounts: Any, row
                 used += 1
             at = following[at]
     return new_following, new_when, new_amounts, used
-
-
-@kernel
-def without_zeros(head: Any, following: Any, when: Any, weight: Any, rows: int) -> Any:
-    """The timelines of the rows 0 .. rows - 1 without entries of weight 0. Returns (following, when, weight,
-    entries in use); `head` is rewritten."""
-    live = 0
-    for row in range(rows):
-        at = head[row]
-        while at >= 0:
-            if weight[at] != 0:
-                live += 1
-            at = following[at]
-    new_following = np.empty(live, np.int64)
-    new_when = np.empty(live, np.int64)
-    new_weight = np.empty(live, np.int64)
-    used = 0
-    for row in range(rows):
-        at = head[row]
-        head[row] = -1
-        last = -1
-        while at >= 0:
-            if weight[at] != 0:
-                new_when[used] = when[at]
-                new_weight[used] = weight[at]
-                new_following[used] = -1
-                if last < 0:
-                    head[row] = used
-                else:
-                    new_following[last] = used
-                last = used
-                used += 1
-            at = following[at]
-    return new_following, new_when, new_weight, used

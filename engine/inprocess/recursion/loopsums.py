@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import thresholds
 from ...circuit import Group
 from ...schema import INLINE_LIMIT, Array, Kind, Schema
 from ...time import Lattice
+from ..arrangements.chains import Chains
 from ..groups.accumulators import integer_sums
-from ..kernels import producttime as kernels
-from ..storage.arrays import grow
 from ..storage.batch import Batch, no_rows
 from ..storage.interner import Values
 from ..storage.marks import Marks
@@ -41,27 +39,18 @@ class LoopSums:
 
     def __init__(self, node: Group, source: Schema, lattice: Lattice, values: Values) -> None:
         self._node, self._source, self._values = node, source, values
-        self._lattice = lattice
         self.keys = RowTable(node.keys)
         self._columns = [one.columns[0] for one in node.aggregates if one.function != "count"]
         self._width = 1 + 2 * len(self._columns)  # the count, and two parts of each sum
-        self._head: Array = np.empty(0, np.int64)
-        self._following: Array = np.empty(0, np.int64)
-        self._when: Array = np.empty(0, np.int64)
-        self._amounts: Array = np.empty((0, self._width), np.int64)
+        self._chains = Chains(lattice, self._width)
         self._huge: dict[tuple[int, int], int] = {}  # by entry and sum: what interned integers add up to
-        self._used = self._compacted = 0
-        self._log: list[tuple[Array, Array, dict[tuple[int, int], int]]] = []
-
-    def _grow(self) -> None:
-        grow(self, "_head", self.keys.size, -1)
+        self._log: dict[tuple[int, int], int] = {}  # the changes of `_huge` since the last commit
 
     # ------------------------------------------------------------- changing
 
     def add(self, batch: Batch, time: int) -> Array:
         """Adds a change of the members at a time. Returns its groups."""
         groups = self.keys.insert(batch.columns[: self._node.keys], batch.length)
-        self._grow()
         weights = batch.weight_array()
         changes = np.empty((batch.length, self._width), np.int64)
         changes[:, 0] = weights
@@ -74,37 +63,29 @@ class LoopSums:
                 codes = np.where(codes >= INLINE_LIMIT, 0, codes)
             changes[:, 1 + 2 * k] = (codes & 0xFFFFFFFF) * weights
             changes[:, 2 + 2 * k] = (codes >> 32) * weights
-        room = self._used + batch.length
-        for name in ("_following", "_when", "_amounts"):
-            grow(self, name, room)
-        entries = np.empty(batch.length, np.int64)
-        self._used = kernels.enter_amounts(
-            self._head, self._following, self._when, self._amounts, self._used, groups, time, changes, entries
-        )
-        self._log.append((entries, changes, {}))
+        self._chains.grow(self.keys.size)
+        entries = self._chains.add(groups, changes, time)
         for k, large in wide:
             self._add_huge(k, batch.columns[self._columns[k]], weights, large, entries)
         return groups
 
     def _add_huge(self, k: int, codes: Array, weights: Array, large: Array, entries: Array) -> None:
-        noted = self._log[-1][2]
         values = self._values.decode_column(self._source[self._columns[k]], codes[large])
         for at, value in zip(large.tolist(), values, strict=True):
-            place = int(entries[at]), k
-            noted[place] = noted.get(place, 0) + value * int(weights[at])
-        for place, value in noted.items():
-            if place[1] == k:
-                self._huge[place] = self._huge.get(place, 0) + value
+            place, change = (int(entries[at]), k), value * int(weights[at])
+            for noted in (self._log, self._huge):
+                noted[place] = noted.get(place, 0) + change
 
     # ------------------------------------------------------------- reading
 
-    def results(self, groups: Array, time: int) -> Batch:
-        """The rows of groups at a time."""
-        self._grow()
-        amounts = np.zeros((len(groups), self._width), np.int64)
-        chains = self._head, self._following, self._when
-        guard = self._lattice.guard
-        kernels.amounts_at(*chains, self._amounts, groups, time, guard, amounts)
+    def look(self, groups: Array, time: int) -> tuple[Batch, Array, Array]:
+        """The rows of groups at a time; and the joins of the time with the times of groups that are not at or
+        before it: position in `groups`, and the join."""
+        self._chains.grow(self.keys.size)
+        amounts, left, times = self._chains.look(groups, time)
+        return self._results(groups, amounts, time), left, times
+
+    def _results(self, groups: Array, amounts: Array, time: int) -> Batch:
         alive = np.flatnonzero(amounts[:, 0] > 0)
         if not len(alive):
             return no_rows(self._node.schema)
@@ -124,66 +105,42 @@ class LoopSums:
 
     def _huge_at(self, groups: Array, time: int) -> list[list[int]]:
         """The part of each sum for each group at a time that interned integers make."""
-        chains = self._head, self._following, self._when
-        count = self._longest() * len(groups)
-        left, entries = kernels.entries_upto(*chains, groups, time, self._lattice.guard, count)
+        left, entries = self._chains.entries_upto(groups, time)
         found = [[0] * len(groups) for _ in self._columns]
         for at, entry in zip(left.tolist(), entries.tolist(), strict=True):
             for k, sums in enumerate(found):
                 sums[at] += self._huge.get((entry, k), 0)
         return found
 
-    def _longest(self) -> int:
-        return len(np.unique(self._when[: self._used]))
-
-    def later(self, groups: Array, time: int) -> tuple[Array, Array]:
-        """The joins of a time with the times of groups that are not at or before it: position in `groups`,
-        and the join."""
-        self._grow()
-        room = 0
-        lattice = self._lattice
-        while True:
-            left, times = np.empty(room, np.int64), np.empty(room, np.int64)
-            found = kernels.later_amounts(
-                self._head, self._following, self._when, self._amounts,
-                groups, time, lattice.guard, lattice.bits, left, times,
-            )  # fmt: skip
-            if found <= room:
-                return left[:found], times[:found]
-            room = found
-
     # ------------------------------------------------------------- epochs
 
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._log.clear()
-        if self._used > thresholds.GHOSTS + 2 * self._compacted and not self._huge:
-            self._grow()
-            self._following, self._when, self._amounts, self._used = kernels.without_zero_amounts(
-                self._head, self._following, self._when, self._amounts, self.keys.size
-            )
-            self._compacted = self._used
+        self._chains.keep_all()
+        if self._chains.are_many() and not self._huge:
+            self._chains.grow(self.keys.size)
+            self._chains.compact(self.keys.size)
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
-        for entries, changes, huge in reversed(self._log):
-            np.subtract.at(self._amounts, entries, changes)
-            for place, value in huge.items():
-                self._huge[place] = self._huge.get(place, 0) - value
+        self._chains.rollback()
+        for place, value in self._log.items():
+            self._huge[place] -= value
         self._log.clear()
 
     def mark(self, marks: Marks) -> None:
         """Marks the ids in the keys of groups with members, and forgets all others."""
-        self._grow()
-        kept = np.empty(self.keys.size, np.int64)
-        found = kernels.alive_rows(self._head, self._following, self._amounts, self.keys.size, kept)
-        if found < self.keys.size:
+        self._chains.grow(self.keys.size)
+        kept = self._chains.alive(self.keys.size)
+        if len(kept) < self.keys.size:
             held = RowTable(self._node.keys)
-            held.insert(self.keys.columns_at(kept[:found]), found)
-            self.keys, self._head = held, self._head[kept[:found]]
+            held.insert(self.keys.columns_at(kept), len(kept))
+            self._chains.move(kept)
+            self.keys = held
         marks.rows(self._node.schema[: self._node.keys], self.keys, None)
 
     @property
     def arrays(self) -> list[Any]:
         """All that it holds."""
-        return [self._head, self._following, self._when, self._amounts, self.keys]
+        return [*self._chains.arrays, self.keys]

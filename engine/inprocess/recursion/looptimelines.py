@@ -172,8 +172,7 @@ class LoopTimelines:
         groups = self._once(visits, keys.size)
         if added is None:
             return self._tell(at, time, self._members[at].missing(keys, groups, time, self._shift(at)))
-        new = added.results(groups, time)
-        left, times = added.later(groups, time)
+        new, left, times = added.look(groups, time)
         columns = keys.columns_at(groups)
         told = self._told[at]
         missing = missing_rows(told, new, columns, time + self._shift(at), groups[left], times)
