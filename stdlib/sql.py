@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from ..engine.rounding import rounded
 from ..values import NAN, Fault, Struct, canonical_float
+from .sqlgroups import at as at
+from .sqlgroups import between_values as between_values
 from .sqlgroups import deviation as deviation
 from .sqlgroups import deviation_of_doubles as deviation_of_doubles
 from .sqlgroups import in_order as in_order
-from .sqlgroups import joined as joined
+from .sqlgroups import mode as mode
 from .sqlgroups import only as only
 from .sqlgroups import order_key as order_key
+from .sqlgroups import ordered as ordered
 from .sqlgroups import reversed_list as reversed_list
 from .sqlgroups import top as top
 from .sqlgroups import variance as variance
@@ -23,12 +27,19 @@ from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
 from .sqlgroups import window_number as window_number
 from .sqlgroups import window_share as window_share
 from .sqlgroups import window_value as window_value
+from .sqljson import json_at as json_at
+from .sqljson import json_length as json_length
+from .sqljson import json_valid as json_valid
+from .sqltexts import ascii as ascii
+from .sqltexts import chr as chr
 from .sqltexts import concat_ws as concat_ws
 from .sqltexts import ilike as ilike
 from .sqltexts import left as left
 from .sqltexts import length as length
+from .sqltexts import levenshtein as levenshtein
 from .sqltexts import like as like
 from .sqltexts import lower as lower
+from .sqltexts import md5 as md5
 from .sqltexts import pad_left as pad_left
 from .sqltexts import pad_right as pad_right
 from .sqltexts import position as position
@@ -37,8 +48,11 @@ from .sqltexts import repeated as repeated
 from .sqltexts import replaced as replaced
 from .sqltexts import reversed as reversed
 from .sqltexts import right as right
+from .sqltexts import sha256 as sha256
+from .sqltexts import split_part as split_part
 from .sqltexts import substring as substring
 from .sqltexts import substring_from as substring_from
+from .sqltexts import translated as translated
 from .sqltexts import trim_both as trim_both
 from .sqltexts import trim_leading as trim_leading
 from .sqltexts import trim_trailing as trim_trailing
@@ -51,6 +65,8 @@ from .sqlvalues import date_text as date_text
 from .sqlvalues import days_of as days_of
 from .sqlvalues import decimal_text as decimal_text
 from .sqlvalues import double_text as double_text
+from .sqlvalues import last_day as last_day
+from .sqlvalues import make_date as make_date
 from .sqlvalues import micros_of as micros_of
 from .sqlvalues import moment_of as moment_of
 from .sqlvalues import read_boolean as read_boolean
@@ -60,6 +76,8 @@ from .sqlvalues import read_double as read_double
 from .sqlvalues import read_integer as read_integer
 from .sqlvalues import read_time as read_time
 from .sqlvalues import read_timestamp as read_timestamp
+from .sqlvalues import strftime as strftime
+from .sqlvalues import strptime as strptime
 from .sqlvalues import time_text as time_text
 from .sqlvalues import timestamp_part as timestamp_part
 from .sqlvalues import timestamp_text as timestamp_text
@@ -86,6 +104,50 @@ def from_double(a: float, places: int) -> int:
     if places == 0:
         return round(a)
     return int((Decimal(repr(a)).scaleb(places, LONG)).quantize(Decimal(1), "ROUND_HALF_UP", LONG))
+
+
+_OF_DOUBLES: dict[str, Callable[[float], float]] = {
+    each.__name__: each
+    for each in (
+        math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.sinh, math.cosh, math.tanh,
+        math.cbrt, math.degrees, math.radians, math.log10, math.log2,
+    )
+}  # fmt: skip
+
+
+def double_of(name: str, a: float) -> float:
+    if a == 0 and name.startswith("log"):
+        return -math.inf
+    try:
+        return canonical_float(_OF_DOUBLES[name](a))
+    except OverflowError:
+        return math.inf if a > 0 or name == "cosh" else -math.inf
+    except ValueError:
+        return NAN
+
+
+def atan2(a: float, b: float) -> float:
+    return canonical_float(math.atan2(a, b))
+
+
+def is_nan(a: float) -> bool:
+    return math.isnan(a)
+
+
+def is_finite(a: float) -> bool:
+    return math.isfinite(a)
+
+
+def bits(op: str, a: int, b: int) -> int:
+    return a & b if op == "&" else a | b if op == "|" else a ^ b
+
+
+def bit_count(a: int) -> int:
+    return a.bit_count()
+
+
+def gcd(a: int, b: int) -> int:
+    return math.gcd(a, b)
 
 
 def double_mod(a: float, b: float) -> float:

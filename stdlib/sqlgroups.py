@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -194,9 +195,24 @@ def window_mean_of_doubles(g: Group, order: str, what: str, frame: str, scale: i
     return Vec((row[2], value) for row, value in zip(rows, found, strict=True))
 
 
-def joined(texts: Vec, separator: str) -> Struct:
-    there = [each[1] for each in texts if each[0] == 1]
-    return some(separator.join(sorted(there))) if there else NONE
+def ordered(rows: Vec, order: str) -> Vec:
+    return Vec(row[1][1] for row in in_order([row for row in rows if row[1][0] == 1], order))
+
+
+def at(values: Vec, share: float) -> Struct:
+    return some(values[max(math.ceil(len(values) * share) - 1, 0)]) if values else NONE
+
+
+def between_values(values: Vec, share: float) -> Struct:
+    if not values:
+        return NONE
+    place = (len(values) - 1) * share
+    low, high = values[math.floor(place)], values[math.ceil(place)]
+    return some(low if low == high else low + (high - low) * (place - math.floor(place)))
+
+
+def mode(values: Vec) -> Struct:
+    return some(Counter(values).most_common(1)[0][0]) if values else NONE
 
 
 def variance(n: int, total: int, squares: int, scale: int, population: bool) -> Struct:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import lru_cache
 
@@ -120,3 +121,47 @@ def pad_right(text: str, count: int, fill: str) -> str:
 
 def concat_ws(separator: str, parts: Vec) -> str:
     return separator.join(each[1] for each in parts if each[0] == 1)
+
+
+def split_part(text: str, by: str, at: int) -> str:
+    parts = text.split(by) if by else [text]
+    place = at - 1 if at > 0 else len(parts) + at
+    return parts[place] if at and 0 <= place < len(parts) else ""
+
+
+def translated(text: str, letters: str, by: str) -> str:
+    table = {ord(letter): by[at] if at < len(by) else None for at, letter in reversed_pairs(letters)}
+    return text.translate(table)
+
+
+def reversed_pairs(letters: str) -> list[tuple[int, str]]:
+    """The letters with their places, last first, so that in a table the first of equal ones wins."""
+    return list(enumerate(letters))[::-1]
+
+
+def chr(letter: int) -> str:
+    if not 0 <= letter < 0x110000 or 0xD800 <= letter < 0xE000:
+        raise Fault(f"{letter} is no letter")
+    return f"{letter:c}"
+
+
+def ascii(text: str) -> int:
+    return ord(text[0]) if text else 0
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def levenshtein(a: str, b: str) -> int:
+    reserve(len(b) * 8)
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]

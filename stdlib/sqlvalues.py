@@ -221,3 +221,33 @@ def date_diff(unit: str, start: int, end: int) -> int:
         if unit == "YEAR"
         else (b.year * 4 + (b.month - 1) // 3) - (a.year * 4 + (a.month - 1) // 3)
     )
+
+
+def _moment(micros: int) -> datetime.datetime:
+    days, rest = divmod(micros, _DAY)
+    return datetime.datetime.combine(_date(days), datetime.time()) + datetime.timedelta(microseconds=rest)
+
+
+def strftime(micros: int, format: str) -> str:
+    moment = _moment(micros)
+    return moment.strftime(format.replace("%Y", f"{moment.year:04}"))
+
+
+def strptime(text: str, format: str) -> int:
+    try:
+        moment = datetime.datetime.strptime(text, format)
+    except ValueError as error:
+        raise Fault(str(error)) from None
+    return (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
+
+
+def last_day(micros: int) -> int:
+    first = _date(micros // _DAY).replace(day=1)
+    return add_months(first.toordinal() - _EPOCH, 1) - 1
+
+
+def make_date(year: int, month: int, day: int) -> int:
+    try:
+        return datetime.date(year, month, day).toordinal() - _EPOCH
+    except (ValueError, OverflowError):
+        raise Fault(f"{year}-{month}-{day} is no date") from None

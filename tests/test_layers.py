@@ -67,9 +67,9 @@ FILES = module_files()
 CIRCLES = (
     "check.closures check.expr check.statement",
     "demand.linear demand.rewriting",
-    "sql.arithmetic sql.datefunctions sql.functions sql.scalars sql.textfunctions",
-    "sql.aggregates sql.formulas sql.groupingkeys sql.joins sql.queries sql.recursion sql.selects "
-    "sql.setoperations sql.subqueries sql.topk sql.windows",
+    "sql.arithmetic sql.calls sql.datefunctions sql.functions sql.scalars sql.textfunctions",
+    "sql.aggregates sql.formulas sql.gathered sql.groupingkeys sql.joins sql.queries sql.recursion "
+    "sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
     "circuits.making circuits.streams",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import expressions as sql
 
@@ -19,6 +19,7 @@ from . import conversions as c
 from .collecting import aggregates_of
 from .extents import written
 from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
+from .gathered import GATHERED, Order, argument_of, ordered_by
 from .groupingkeys import grouping, keys_of
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 _FUNCTIONS = (
-    sql.Count, sql.CountIf, sql.Sum, sql.Avg, sql.Min, sql.Max, sql.LogicalAnd, sql.LogicalOr, sql.GroupConcat,  # noqa: E501
-    sql.AnyValue, *MOMENTS,
+    sql.Count, sql.CountIf, sql.Sum, sql.Avg, sql.Min, sql.Max, sql.LogicalAnd, sql.LogicalOr, sql.AnyValue,
+    *MOMENTS, *GATHERED,
 )  # fmt: skip
 
 
@@ -127,9 +128,7 @@ def _is_distinct(node: Expression) -> bool:
 
 
 def _check(block: SelectBlock, node: Expression) -> None:
-    inner = node.this if isinstance(node, sql.Filter | sql.IgnoreNulls) else node
-    if isinstance(inner, sql.IgnoreNulls):
-        inner = inner.this
+    inner = function_of(node)
     if not isinstance(inner, (*_FUNCTIONS, sql.Grouping)):
         block.places.refuse(f"the aggregate {block.places.called(inner).removeprefix('the function ')}", node)
     for each in inner.iter_expressions():
@@ -145,13 +144,16 @@ class _Arguments:
 
     def __init__(self, block: SelectBlock, aggregates: Sequence[Expression]) -> None:
         self.of: dict[Expression, SqlValue | None] = {}
-        self.order: dict[Expression, SqlValue] = {}
+        self.order: dict[Expression, Order] = {}
         aliases = block.scope.aliases
         block.scope.aliases = {name: e for name, e in aliases.items() if not aggregates_of([e])}
         for node in aggregates:
             if not isinstance(node, sql.Grouping):
                 found = self.of[node] = self._argument(block, node)
                 block.extra += [] if found is None else [found]
+                inner = function_of(node)
+                if found is not None and isinstance(inner, GATHERED):
+                    self.order[node] = ordered_by(block, inner, found)
         block.scope.aliases = aliases
 
     def _argument(self, block: SelectBlock, node: Expression) -> SqlValue | None:
@@ -163,8 +165,6 @@ class _Arguments:
             if len(argument.expressions) != 1:
                 block.places.refuse("COUNT(DISTINCT …) of several columns", node)
             argument = argument.expressions[0]
-        if isinstance(inner, sql.GroupConcat) and isinstance(argument, sql.Order):
-            block.places.refuse("STRING_AGG with ORDER BY", node)
         if isinstance(argument, sql.Order):
             argument = argument.this
         if isinstance(inner, sql.Count) and (argument is None or isinstance(argument, sql.Star)):
@@ -183,6 +183,7 @@ class _Arguments:
             scalars.as_key(value, block.places.called(inner), node)
         if isinstance(inner, sql.GroupConcat) and value.type != VARCHAR:
             value = c.cast(value, VARCHAR, may_fail=False) or value
+        value = argument_of(block, inner, value)
         if condition is not None:
             test = scalars.true(condition)
             left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)
@@ -242,7 +243,10 @@ def _plain_group(
     """Ends the body in a group; returns the values of the aggregates. All but counts are Options where there
     are no keys."""
     made = Parts()
-    formulas = {node: formula(block, node, arguments.of[node], made, bool(keys)) for node in plain}
+    formulas = {
+        node: formula(block, node, arguments.of[node], made, bool(keys), arguments.order.get(node, ()))
+        for node in plain
+    }
     if not plain:
         made.item(tree("true"))
     while len(made.items) < 2:
@@ -319,13 +323,16 @@ class _Only(_Arguments):
 
     def __init__(self, value: SqlValue, said: str) -> None:
         self.of, self.said = _Always(value), said
-        self.order = {}
+        self.order = _Always([(value.optional(), "a")])
 
 
-class _Always(dict["Expression", "SqlValue | None"]):
-    def __init__(self, value: SqlValue) -> None:
+class _Always(dict["Expression", Any]):
+    def __init__(self, value: Any) -> None:
         super().__init__()
         self.value = value
 
-    def __missing__(self, node: Expression) -> SqlValue:
+    def __missing__(self, node: Expression) -> Any:
+        return self.value
+
+    def get(self, node: Expression, default: Any = None) -> Any:
         return self.value

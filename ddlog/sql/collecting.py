@@ -29,7 +29,7 @@ def _collect(node: Expression, found: dict[Expression, None]) -> None:
         for each in parts:
             _collect(each, found)
         return
-    if isinstance(node, sql.Filter | sql.AggFunc | sql.Grouping | sql.IgnoreNulls):
+    if isinstance(node, sql.Filter | sql.WithinGroup | sql.AggFunc | sql.Grouping | sql.IgnoreNulls):
         found[node] = None
         return
     for each in node.iter_expressions():

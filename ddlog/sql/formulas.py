@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..syntax import Expr
-from ..syntax.templates import name, string, tree
+from ..syntax.templates import name, tree
 from . import conversions as c
+from .gathered import GATHERED, Order, gathered, plainly
 from .scalars import is_true
-from .types import BOOLEAN, DOUBLE, INTEGER, VARCHAR, SqlType, SqlValue, null
+from .types import BOOLEAN, DOUBLE, INTEGER, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -42,7 +43,7 @@ def function_of(node: Expression) -> Expression:
     """The aggregate itself, without FILTER and IGNORE NULLS."""
     while isinstance(node, sql.Filter | sql.IgnoreNulls):
         node = node.this
-    return node
+    return plainly(node)
 
 
 def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
@@ -53,7 +54,7 @@ def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
 
 
 def formula(
-    block: SelectBlock, node: Expression, value: SqlValue | None, made: Parts, keyed: bool
+    block: SelectBlock, node: Expression, value: SqlValue | None, made: Parts, keyed: bool, order: Order = ()
 ) -> SqlValue:
     """An aggregate, over the variables of sums, counts and extremes that it adds to a group. Without keys it
     is an Option, as there may be no rows, but for a count."""
@@ -90,6 +91,8 @@ def formula(
     if isinstance(inner, sql.Count):
         return SqlValue(count(value), INTEGER)
     assert value is not None
+    if isinstance(inner, GATHERED):
+        return gathered(block, inner, value, order, made.item, result)
     zero = "0.0" if value.type == DOUBLE else "0"
     filled = value.tree
     if value.nullable:
@@ -119,12 +122,6 @@ def formula(
             wanted = "true" if isinstance(inner, sql.LogicalOr) else "false"
             number = hits(tree(f"$ == Some{{{wanted}}}", value.optional().tree))
             return optional(value, tree("$ > 0" if wanted == "true" else "$ == 0", number), BOOLEAN)
-        case sql.GroupConcat():
-            separator = inner.args.get("separator")
-            by = "," if separator is None else str(separator.name)
-            joined = f"sql::joined($.map(|v| v.{made.item(value.optional().tree)}), $)"
-            found = result(joined, VARCHAR, True, string(by))
-            return SqlValue(found, VARCHAR, True)
     return _moments(made, result, inner, value, filled, total, count)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -21,13 +22,18 @@ from .arithmetic import (
     towards,
     whole_quotient,
 )
+from .calls import call, json_at
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
 from .scalars import Scalars, Translate, conjoined, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
 from .types import (
     BOOLEAN,
+    DATE,
+    DOUBLE,
     INTEGER,
     NULL,
+    TIMESTAMP,
+    VARCHAR,
     SqlValue,
     null,
 )
@@ -116,8 +122,36 @@ def _anonymous(s: Scalars, node: Expression) -> SqlValue:
         return part_of(s, args[0].name, args[1], node)
     if name in ("ends_with", "suffix") and len(args) == 2:
         return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
+    if name in NAMED:
+        return NAMED[name](s, node)
     s.places.refuse(s.places.called(node), node)
 
+
+def _math(name: str) -> Translate:
+    return call(f'sql::double_of("{name}", $)', DOUBLE, "this double")
+
+
+def _log(s: Scalars, node: Expression) -> SqlValue:
+    """LOG of one number has the base 10; of two, the first is the base."""
+    if node.expression is None:
+        return _math("log10")(s, node)
+    base = s.value(node.this).constant
+    if base not in (2, 10):
+        return call("sql::double_ln($1) / sql::double_ln($0)", DOUBLE, "this double", "expression double")(
+            s, node
+        )
+    return call(f'sql::double_of("log{base}", $)', DOUBLE, "expression double")(s, node)
+
+
+NAMED: dict[str, Translate] = {
+    "json_array_length": call("sql::json_length($)", INTEGER, "0 text", optional=True),
+    "json_valid": call("sql::json_valid($)", BOOLEAN, "0 text"),
+    "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
+    "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
+    "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
+    "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
+}
+"""The translation of each function that the parser knows by its name alone."""
 
 FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Add: sum_of,
@@ -184,6 +218,52 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.DateDiff: difference,
     sql.DateAdd: shifted(1),
     sql.DateSub: shifted(-1),
+    **{
+        each: _math(each.__name__.lower())
+        for each in (
+            sql.Sin,
+            sql.Cos,
+            sql.Tan,
+            sql.Asin,
+            sql.Acos,
+            sql.Atan,
+            sql.Sinh,
+            sql.Cosh,
+            sql.Tanh,
+            sql.Cbrt,
+            sql.Degrees,
+            sql.Radians,
+        )
+    },
+    sql.Pi: lambda s, node: c.double(math.pi),
+    sql.Atan2: call("sql::atan2($, $)", DOUBLE, "this double", "expression double"),
+    sql.Log: _log,
+    sql.IsNan: call("sql::is_nan($)", BOOLEAN, "this double"),
+    sql.IsInf: call("not sql::is_finite($0) and not sql::is_nan($0)", BOOLEAN, "this double"),
+    sql.BitwiseAnd: call('sql::bits("&", $, $)', INTEGER, "this integer", "expression integer"),
+    sql.BitwiseOr: call('sql::bits("|", $, $)', INTEGER, "this integer", "expression integer"),
+    sql.BitwiseXor: call('sql::bits("^", $, $)', INTEGER, "this integer", "expression integer"),
+    sql.SplitPart: call(
+        "sql::split_part($, $, $)", VARCHAR, "this text", "delimiter text", "part_index integer"
+    ),
+    sql.Translate: call("sql::translated($, $, $)", VARCHAR, "this text", "from_ text", "to text"),
+    sql.Chr: call("sql::chr($)", VARCHAR, "0 integer"),
+    sql.Ascii: call("sql::ascii($)", INTEGER, "this text"),
+    sql.Unicode: call("sql::ascii($)", INTEGER, "this text"),
+    sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
+    sql.SHA2: call("sql::sha256($)", VARCHAR, "this text"),
+    sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
+    sql.JSONExtract: json_at,
+    sql.JSONExtractScalar: json_at,
+    sql.TimeToStr: call("sql::strftime($, $)", VARCHAR, "this timestamp", "format text"),
+    sql.StrToTime: call("sql::strptime($, $)", TIMESTAMP, "this text", "format text"),
+    sql.LastDay: call("sql::last_day($)", DATE, "this timestamp"),
+    sql.DateFromParts: call("sql::make_date($, $, $)", DATE, "year integer", "month integer", "day integer"),
+    sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),
+    sql.Monthname: call('sql::strftime($, "%B")', VARCHAR, "this timestamp"),
+    sql.TimeToUnix: call("sql::as_double($, 1000000)", DOUBLE, "this timestamp"),
+    sql.WeekOfYear: part("WEEK"),
+    sql.DayOfWeekIso: part("ISODOW"),
     sql.Anonymous: _anonymous,
 }
 """The translation of each kind of node."""

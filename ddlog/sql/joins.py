@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 
+_REFUSED = {
+    "pivots": ("PIVOT", ""),
+    "sample": ("TABLESAMPLE", "a view of random rows would not be the same when it is computed again"),
+    "when": ("FOR SYSTEM_TIME", ""),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class JoinedTables:
     """Tables of FROM: clauses, and the columns that they give."""
@@ -58,9 +65,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
     """One table, or a subquery, or joins in parentheses."""
     alias = node.alias.lower() if node.alias else ""
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
-    for key, what in (("pivots", "PIVOT"), ("sample", "TABLESAMPLE"), ("when", "FOR SYSTEM_TIME")):
+    for key, (what, why) in _REFUSED.items():
         if node.args.get(key):
-            block.places.refuse(what, node)
+            block.places.refuse(what, node, why)
     translator = block.translator
     match node:
         case sql.Table() if isinstance(node.this, sql.Identifier):
@@ -130,7 +137,8 @@ def _join(
 ) -> JoinedTables:
     side, kind, method = (str(join.args.get(key) or "").upper() for key in ("side", "kind", "method"))
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
-        block.places.refuse(f"a join of the kind {method or kind}", join)
+        why = "rows have no order, so none is beside another" if method == "POSITIONAL" else ""
+        block.places.refuse(f"a join of the kind {method or kind}", join, why)
     shared = [each.name.lower() for each in join.args.get("using") or ()]
     twice = {e.table for e in left.entries if e.table} & {e.table for e in right.entries}
     if twice:

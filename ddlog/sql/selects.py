@@ -62,6 +62,7 @@ class SelectBlock(Subqueries):
             if node.args.get(key):
                 found = node.args[key]
                 self.places.refuse(what, found[0] if isinstance(found, list) else found)
+        _first_of_each(node)
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")
@@ -92,8 +93,6 @@ class SelectBlock(Subqueries):
     def finished(self, names: Sequence[str], values: Sequence[SqlValue], single: bool) -> SqlQuery:
         """The columns with DISTINCT and LIMIT."""
         distinct = self.node.args.get("distinct")
-        if distinct is not None and distinct.args.get("on") is not None:
-            self.places.refuse("DISTINCT ON", distinct)
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
         made = SqlQuery(
             tuple(names),
@@ -250,6 +249,20 @@ class SelectBlock(Subqueries):
     def read_again(self, relation: SqlRelation, values: Sequence[SqlValue]) -> None:
         """Makes a relation of these variables the body."""
         self.body = SqlBody([self.output.term(relation, values)], self.body.domain)
+
+
+def _first_of_each(node: Expression) -> None:
+    """Writes DISTINCT ON as a QUALIFY: the first row, in the order of the query, of each of the keys."""
+    distinct, order = node.args.get("distinct"), node.args.get("order")
+    if distinct is None or distinct.args.get("on") is None:
+        return
+    keys = distinct.args["on"].expressions
+    number = sql.Window(this=sql.RowNumber(), partition_by=[each.copy() for each in keys])
+    if order is not None:
+        number.set("order", order.copy())
+    first, also = sql.EQ(this=number, expression=sql.Literal.number(1)), node.args.get("qualify")
+    node.set("qualify", sql.Qualify(this=first if also is None else sql.and_(also.this, first)))
+    node.set("distinct", None)
 
 
 def _table(node: sql.Column) -> str:

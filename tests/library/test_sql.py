@@ -47,7 +47,23 @@ CALLS = {
     '(sql::pad_left("a", 3, "xy"), sql::pad_right("abc", 2, "x"))': '("xya", "ab")',
     'sql::pad_left("a", 3, "")': "fault: there is nothing to pad with",
     'sql::concat_ws(",", rows())': '"b,a"',
-    'sql::joined(rows(), ",")': 'Some{"a,b"}',
+    '(sql::ordered([((1, true), None), ((2, true), Some{true}), ((3, true), Some{false})], "M"))': "[false, true]",  # noqa: E501
+    '(sql::texts(["a", "b"], "-"), sql::texts(vec_empty(), "-"))': '(Some{"a-b"}, None)',
+    '(sql::at(["a", "b", "c"], 0.5), sql::at(["a"], 0.0), sql::mode(["b", "a", "b"]))': '(Some{"b"}, Some{"a"}, Some{"b"})',  # noqa: E501
+    "(sql::between_values([1.0, 2.0, 4.0], 0.25), sql::between_values(vec_empty(), 0.5))": "(Some{1.5}, None)",  # noqa: E501
+    '(sql::double_of("cbrt", 8.0), sql::double_of("log2", 0.0), sql::double_of("log10", -1.0), sql::atan2(0.0, 1.0))': "(2, -inf, NaN, 0)",  # noqa: E501
+    "(sql::is_nan(0.0 / 0.0), sql::is_finite(1.0 / 0.0), sql::is_finite(1.0))": "(true, false, true)",
+    '(sql::bits("&", 6, 3), sql::bits("|", 6, 3), sql::bits("^", 6, 3), sql::bit_count(7), sql::gcd(12, 8))': "(2, 7, 5, 3, 4)",  # noqa: E501
+    '(sql::split_part("a,b", ",", 2), sql::split_part("a,b", ",", -3), sql::translated("abc", "ab", "x"))': '("b", "", "xc")',  # noqa: E501
+    '(sql::chr(65), sql::ascii("A"), sql::ascii(""), sql::levenshtein("kitten", "sitting"))': '("A", 65, 0, 3)',  # noqa: E501
+    "sql::chr(-1)": "fault: -1 is no letter",
+    '(sql::md5(""), sql::length(sql::sha256("")))': '("d41d8cd98f00b204e9800998ecf8427e", 64)',
+    '(sql::strftime(0, "%Y/%m"), sql::strptime("1970-02", "%Y-%m"), sql::last_day(0), sql::make_date(1970, 1, 2))': '("1970/01", 2678400000000, 30, 1)',  # noqa: E501
+    "sql::make_date(1970, 2, 30)": "fault: 1970-2-30 is no date",
+    'sql::strptime("x", "%Y")': "fault: time data 'x' does not match format '%Y'",
+    '(sql::json_at("[1,\\"a\\"]", "[1]", true), sql::json_at("[1,\\"a\\"]", "[1]", false), sql::json_at("[]", "[0]", true))': '(Some{"a"}, Some{"\\"a\\""}, None)',  # noqa: E501
+    '(sql::json_length("[1,2]"), sql::json_valid("["), sql::json_valid("1"))': "(Some{2}, false, true)",
+    'sql::json_length("[")': 'fault: "[" is no JSON',
     "(sql::add_months(30, 1), sql::add_months(0, -1))": "(58, -31)",
     "sql::add_months(0, 999999)": "fault: the year 85303 is not in the years 1 to 9999",
     '(sql::date_part("YEAR", 0), sql::date_part("DOW", 0), sql::timestamp_part("HOUR", 3600000000))': "(1970, 4, 1)",  # noqa: E501

@@ -32,6 +32,19 @@ SELECT pk, a IN (SELECT c FROM p WHERE p.k <> t.b) AS x, a NOT IN (SELECT c FROM
 SELECT pk FROM t WHERE (a, b) NOT IN (SELECT c, k FROM p)
 SELECT a, stddev(x) AS q, variance(x) AS r, var_pop(x) AS u, stddev_pop(x) AS v FROM t GROUP BY a
 SELECT a + 1 AS q, sum(q) AS u FROM t GROUP BY a
+SELECT a, median(x) AS m, quantile_cont(b, 0.3) AS q, percentile_cont(0.25) WITHIN GROUP (ORDER BY x DESC) AS p FROM t GROUP BY a
+SELECT median(x) AS m, quantile_disc(s, 0.5) AS q, quantile(b, 0.25) AS q2, percentile_disc(0.3) WITHIN GROUP (ORDER BY b DESC) AS p, percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS pd FROM t
+SELECT a, string_agg(s, '-' ORDER BY pk DESC) AS l, string_agg(s, ',' ORDER BY b NULLS FIRST, pk) AS m, string_agg(s, ',' ORDER BY pk) FILTER (WHERE b > 1) AS n FROM t GROUP BY a
+SELECT arg_min(pk, b * 1000000 + pk) AS x, arg_max(s, b * 1000000 + pk) AS y, min_by(d, pk) FILTER (WHERE a = 1) AS u, max_by(m, pk) AS v FROM t
+SELECT a, mode(CASE WHEN b = 2 THEN 'x' ELSE 'y' END) AS o FROM t GROUP BY a HAVING count(*) % 2 = 1
+SELECT DISTINCT ON (a) a, b, pk FROM t ORDER BY a, b DESC, pk
+SELECT DISTINCT ON (a, s) a, pk AS z FROM t ORDER BY a, s, z DESC
+SELECT median(DISTINCT b) AS m FROM t
+SELECT pk, log10(x) AS a, log2(x) AS b, log(3, x) AS c, sin(x) AS d, cbrt(x) AS e, degrees(x) AS f, pi() AS g, atan2(x, 2) AS h, isnan(x) AS i, isinf(x) AS j, isfinite(x) AS k FROM t
+SELECT pk, split_part(s, ' ', 1) AS a, split_part(s, ' ', -1) AS b, translate(s, 'ac', 'x') AS c, chr(pk % 60 + 65) AS d, ascii(s) AS e, md5(s) AS f, sha256(s) AS g, levenshtein(s, 'ca') AS h, strlen(s) AS i FROM t
+SELECT pk, a & b AS x, a | b AS y, xor(a, b) AS z, gcd(a * 6, b * 2) AS g, bit_count(b) AS c FROM t
+SELECT pk, strftime(d, '%Y-%m/%d %a') AS a, strftime(w, '%H:%M:%S %j') AS b, last_day(d) AS c, dayname(d) AS e, monthname(w) AS f, epoch(w) AS g, isodow(d) AS h, weekofyear(w) AS i, strptime('2020-0' || a, '%Y-%m') AS j, make_date(2020, a, b) AS k FROM t
+SELECT pk, '{"a": {"b": [1, 2.5, "x"]}, "c": null}' -> 'a' AS a, '{"a": {"b": [1, 2.5, "x"]}}' ->> '$.a.b[2]' AS b, json_extract('[1,{"k":' || a || '}]', '$[1].k') AS c, json_extract_string('{"z":"q"}', 'z') AS d, json_array_length('[1,2]') AS e, json_valid(s) AS f, '{"c": null}' ->> 'c' AS g FROM t
 """  # noqa: E501
 
 
@@ -85,6 +98,12 @@ def refusal(query: str) -> str:
     [
         ("SELECT histogram(a) FROM t", "the function HISTOGRAM is not supported: histogram(a"),
         ("SELECT soundex(s) FROM t", "the function SOUNDEX is not supported: soundex(s"),
+        (
+            "SELECT a FROM t POSITIONAL JOIN p",
+            "a join of the kind POSITIONAL is not supported: rows have no order, so none is beside another: "
+            "POSITIONAL JOIN p",
+        ),
+        ("SELECT isnan(s) FROM t", "the function ISNAN is not defined for VARCHAR: s"),
         ("SELECT min(zz) AS zz FROM t", "unknown column `zz`: zz"),
     ],
 )

@@ -1,0 +1,66 @@
+"""Functions that are a template over arguments of known kinds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .scalars import Scalars, Translate
+from .types import DATE, DOUBLE, INTEGER, TIMESTAMP, VARCHAR, SqlType, SqlValue, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+_KINDS = {"text": VARCHAR, "integer": INTEGER, "double": DOUBLE, "timestamp": TIMESTAMP, "date": DATE}
+
+
+def call(template: str, type: SqlType, *arguments: str, optional: bool = False) -> Translate:
+    """A function, by a template and the names and kinds of its arguments, `this text`; `0 text` is the first
+    one of a function without a class. `optional`: the template is an Option."""
+    named = [each.split() for each in arguments]
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        given = [(_argument(node, name), _KINDS[kind]) for name, kind in named]
+        extra = len(node.expressions) if isinstance(node, sql.Anonymous) else len(named)
+        if extra != len(named) or any(each is None for each, _ in given):
+            s.places.wrong(f"{s.places.called(node)} takes {len(named)} arguments", node)
+        values = [_brought(s, each, kind, node) for each, kind in given if each is not None]
+        return c.strict(values, template, type, optional=optional)
+
+    return translate
+
+
+def _argument(node: Expression, name: str) -> Expression | None:
+    if not name.isdigit():
+        found: Expression | None = node.args.get(name)
+        return found
+    return node.expressions[int(name)] if int(name) < len(node.expressions) else None
+
+
+def _brought(s: Scalars, node: Expression, kind: SqlType, whole: Expression) -> SqlValue:
+    """An argument as a value of a type. Raises SqlError."""
+    value = s.value(node)
+    made = null(kind) if value.type.kind == "null" else c.convert(value, kind)
+    if made is None:
+        s.places.mistyped(s.places.called(whole), str(value.type), node)
+    return made
+
+
+def json_at(s: Scalars, node: Expression) -> SqlValue:
+    """`->` and `->>`, with a path that is a constant."""
+    path = node.expression
+    if not isinstance(path, sql.JSONPath):
+        s.places.refuse("a path of JSON that is not a constant", node)
+    steps = []
+    for each in path.expressions[1:]:
+        if not isinstance(each, sql.JSONPathKey | sql.JSONPathSubscript) or not isinstance(
+            each.this, str | int
+        ):
+            s.places.refuse("a path of JSON with more than keys and places", node)
+        steps.append(each.this)
+    text = "true" if isinstance(node, sql.JSONExtractScalar) else "false"
+    values = [s.text(node.this), c.string(json.dumps(steps))]
+    return c.strict(values, f"sql::json_at($, $, {text})", VARCHAR, optional=True)
