@@ -258,8 +258,11 @@ def _import_souffle(commands: _Commands) -> None:
     parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
     parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
                         help="the file for the translation (default: standard output)")  # fmt: skip
-    parser.add_argument("--word", type=int, choices=(32, 64), default=32,
-                        help="the bits of a number (default: 32)")  # fmt: skip
+    parser.add_argument("--word", type=int, choices=(32, 64),
+                        help="the bits of a number (default: 32, of FlowLog 64)")  # fmt: skip
+    parser.add_argument("--dialect", choices=("souffle", "flowlog"), default="souffle",
+                        help="flowlog: types such as int32, and aggregates in heads "
+                             "(default: souffle)")  # fmt: skip
     parser.add_argument("-M", "--macro", metavar="MACROS", action="append", default=[],
                         help="define macros for the preprocessor: 'NAME OTHER=text'; may be "
                              "repeated")  # fmt: skip

@@ -23,7 +23,7 @@ class SouffleOptions:
 
     program: Path
     output: Path | None = None
-    word: int = 32
+    word: int | None = None
     preprocessor: PreprocessorSettings = field(default_factory=PreprocessorSettings)
     run: bool = False
     fact_dir: str | None = None
@@ -31,6 +31,7 @@ class SouffleOptions:
     jobs: str | None = None
     no_warn: bool = False
     max_iterations: int | None = None
+    dialect: str = "souffle"
 
 
 def import_souffle(options: SouffleOptions) -> None:
@@ -39,7 +40,8 @@ def import_souffle(options: SouffleOptions) -> None:
     note = noting(options.no_warn)
     source = read_source(options.program)
     with deep_recursion():
-        translation = translate(source, options.word, options.preprocessor)
+        word = options.word or (64 if options.dialect == "flowlog" else 32)
+        translation = translate(source, word, options.preprocessor, options.dialect)
     for remark in translation.caveats if options.run else translation.remarks:
         note(remark)
     if options.output is not None:

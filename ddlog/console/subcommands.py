@@ -157,7 +157,7 @@ def import_souffle(arguments: argparse.Namespace) -> int:
         SouffleOptions(
             arguments.program, arguments.output, arguments.word, settings, arguments.run,
             arguments.fact_dir, arguments.output_dir, arguments.jobs, arguments.no_warn,
-            arguments.max_iterations,
+            arguments.max_iterations, arguments.dialect,
         )
     )  # fmt: skip
     return 0

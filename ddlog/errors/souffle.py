@@ -89,6 +89,14 @@ class NotAValue(Diagnostic):
     title = "this is a part of a body, not a value"
 
 
+class OtherAggregates(Diagnostic):
+    """A rule of FlowLog whose head has other aggregates than those of the relation's other rules."""
+
+    title = "the rules of {name} have different aggregates in their heads"
+    suggestion = "each column has one aggregate, or none, in all rules of a relation"
+    name: str
+
+
 class NotAHead(Diagnostic):
     """A head that is not an atom."""
 
@@ -163,14 +171,6 @@ class Unstratified(Diagnostic):
     suggestion = "it must know all rows of {cycle} before it has a value"
     what: str
     cycle: str
-
-
-class TargetOutside(Diagnostic):
-    """A variable of an aggregate's target that the rule uses outside it, too."""
-
-    title = "variable `{name}` of this aggregate's value is also used outside it"
-    suggestion = "give the two variables different names"
-    name: str
 
 
 class BadParameter(Diagnostic):

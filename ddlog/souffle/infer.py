@@ -230,6 +230,8 @@ class Kinds:
         waiting = self._open
         while waiting:
             known = [record for record in waiting if self._root(_key(record)) in self._kind]
+            if not known and self._guess(waiting):
+                continue
             if not known:
                 for record in waiting:
                     self.found.append(errors.UnknownShape(what="record", span=record.span))
@@ -238,6 +240,28 @@ class Kinds:
                 self._fields_of(record)
             done = set(map(id, known))
             waiting = [record for record in waiting if id(record) not in done]
+
+    def _guess(self, waiting: Sequence[ast.Record]) -> bool:
+        """Gives records that stand for each other the only type that all of them fit, if some have one."""
+        fits: dict[object, set[str]] = {}
+        for record in waiting:
+            own = {kind for kind in self.types.records if self._may_be(record, kind)}
+            root = self._root(_key(record))
+            fits[root] = fits.get(root, own) & own
+        alone = {root: kinds for root, kinds in fits.items() if len(kinds) == 1}
+        for record in waiting:
+            for kind in alone.get(self._root(_key(record)), ()):
+                self._set(_key(record), kind, record.span)
+        return bool(alone)
+
+    def _may_be(self, record: ast.Record, kind: str) -> bool:
+        """Whether the parts of a record, as far as they are known, are those of a record type."""
+        fields = self.types.fields(kind)
+        kinds = [self._kind.get(self._root(_key(item))) for item in record.items]
+        return len(kinds) == len(fields) and all(
+            own is None or own == self.types.kind(field.type)
+            for own, field in zip(kinds, fields, strict=True)
+        )
 
     def _fields_of(self, record: ast.Record) -> None:
         kind = self._kind[self._root(_key(record))]

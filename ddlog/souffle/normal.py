@@ -153,12 +153,10 @@ class _Normalizer:
 
     def _summary(self, var: str, aggregate: ast.Aggregate, outside: frozenset[str], result: str) -> Summary:
         """The literal of an aggregate. `result` is the variable that it defines where nothing else of the
-        body has that name: inside, the name is then another variable."""
+        body has that name: inside, the name is then another variable, and so is one of the target that the
+        aggregate's body binds."""
         target, bodies = aggregate.target, self.alternatives(aggregate.body)
-        visible = outside - {result}
-        inside = _plain_names(aggregate.body)
-        for name in sorted(_plain_names(target) & inside & visible):
-            self.found.append(errors.TargetOutside(name=name, span=aggregate.span))
+        visible = outside - {result} - (_plain_names(target) & _plain_names(aggregate.body))
         if aggregate.function in OF_WITNESSES:
             bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
         names = names_of((target, *bodies))

@@ -12,6 +12,7 @@ from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import Actions
+from .flowlog import as_souffle, with_calls
 from .lexer import Token
 from .preprocess import PreprocessorSettings, preprocess
 
@@ -32,13 +33,17 @@ _KINDS = {
 _EXPRESSION = {"IDENT", "NUMBER", "STRING"}
 
 
-def parse(source: Source, settings: PreprocessorSettings) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
+def parse(
+    source: Source, settings: PreprocessorSettings, dialect: str = "souffle"
+) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
     """The declarations and rules of a program, and all that is wrong with its syntax."""
     grammar = tables(GRAMMAR, ("program",))
     tokens, found = preprocess(source, grammar.words, settings)
-    parser = _Parser(grammar, tokens, found)
+    parser = _Parser(grammar, with_calls(tokens) if dialect == "flowlog" else tokens, found)
     items = parser.run() if tokens else ()
     found = in_order([*found, *parser.actions.found])
+    if dialect == "flowlog" and not found:
+        items = as_souffle(items, found)
     return (() if found else items), found
 
 

@@ -64,10 +64,12 @@ class Translation:
         return program_text(self.source.name, self.remarks, self.module)
 
 
-def translate(source: Source, word: int = 32, settings: PreprocessorSettings = _PLAIN) -> Translation:
+def translate(
+    source: Source, word: int = 32, settings: PreprocessorSettings = _PLAIN, dialect: str = "souffle"
+) -> Translation:
     """The program as one of this language, for numbers of 32 or 64 bits. `settings` are those of the
-    preprocessor. Raises DDlogError with all errors."""
-    items, found = parse(source, settings)
+    preprocessor, `dialect` is souffle or flowlog. Raises DDlogError with all errors."""
+    items, found = parse(source, settings, dialect)
     _stop_at(found)
     plain, found = instantiate(items)
     _stop_at(found)

@@ -1,0 +1,223 @@
+"""Programs of FlowLog as programs of Soufflé: types that say their size, and aggregates in heads.
+
+    Far(y, min(d + w)) :- Far(x, d), Arc(x, y, w).
+
+The least and the greatest value stay by subsumption, also in a recursion. For other aggregates the rows of
+the rules have a relation of their own, and the aggregates are about these rows, each once:
+
+    Far(y, d + w) :- Far(x, d), Arc(x, y, w).           Degree(x, count(y)) :- Arc(x, y).
+    Far(y, d) <= Far(y, e) :- e < d.                    Degree_rows(x, y) :- Arc(x, y).
+                                                        Degree(x, n) :- Degree_rows(x, _), n = count : { … }.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..errors import souffle as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
+from . import syntax as ast
+from .lexer import Token
+from .names import FreeNames
+
+Aggregates: TypeAlias = tuple[str | None, ...]
+"""The aggregate of each column of a head, None for a plain column."""
+
+_WORDS = {
+    **{each: each for each in ("min", "max", "sum", "count", "mean")},
+    **dict.fromkeys(("avg", "average"), "mean"),
+}
+_BASES = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "number"),
+    **dict.fromkeys(("uint8", "uint16", "uint32", "uint64"), "unsigned"),
+    **dict.fromkeys(("float32", "float64"), "float"),
+    "string": "symbol",
+}
+_LESS = {"min": "<", "max": ">"}
+
+
+def with_calls(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens, with names in place of the words for aggregates that stand as arguments."""
+    texts = ["", *(token.value for token in tokens), ""]
+    around = zip(texts, texts[2:], strict=False)
+    return [
+        token._replace(kind="IDENT", value=_WORDS[token.value.lower()])
+        if _is_call(token.value, *each)
+        else token
+        for token, each in zip(tokens, around, strict=True)
+    ]
+
+
+def _is_call(word: str, before: str, after: str) -> bool:
+    return word.lower() in _WORDS and word in (word.lower(), word.upper()) and before in "(," and after == "("
+
+
+def as_souffle(items: Sequence[ast.Item], found: list[Diagnostic]) -> tuple[ast.Item, ...]:
+    """The program in Soufflé's language. Errors go to `found`."""
+    return (*_types(items), *_Heads(items, found).items())
+
+
+def _types(items: Sequence[ast.Item]) -> Iterator[ast.Item]:
+    """The declarations of the types that are used and not declared."""
+    known = {each.name for each in items if isinstance(each, ast.AliasType | ast.RecordType | ast.BranchType)}
+    used = {
+        of.type: of.span for each in items if isinstance(each, ast.RelationDecl) for of in each.attributes
+    }
+    for name, span in used.items():
+        if name in _BASES and name not in known:
+            yield ast.AliasType(span, name, (_BASES[name],))
+
+
+class _Heads:
+    """The rules of a program, without aggregates in their heads."""
+
+    def __init__(self, items: Sequence[ast.Item], found: list[Diagnostic]) -> None:
+        self.all, self.found = items, found
+        self.declared = {each.name: each for each in items if isinstance(each, ast.RelationDecl)}
+        self.space = FreeNames(self.declared)
+        self.aggregates: dict[str, Aggregates] = {}
+        for head in self._aggregated():
+            own = tuple(map(_function, head.args))
+            if self.aggregates.setdefault(head.name, own) != own:
+                found.append(errors.OtherAggregates(span=head.span, name=head.name))
+
+    def _aggregated(self) -> Iterator[ast.Atom]:
+        rules = (each for each in self.all if isinstance(each, ast.RuleDecl))
+        for head in (head for rule in rules for head in rule.heads):
+            if head.name in self.declared and any(map(_function, head.args)):
+                yield head
+
+    def items(self) -> Iterator[ast.Item]:
+        """The items of the program."""
+        extremes = {name for name, each in self.aggregates.items() if _is_extreme(each)}
+        rows = {name: self.space.fresh(f"{name}_rows") for name in self.aggregates if name not in extremes}
+        for each in self.all:
+            if isinstance(each, ast.RuleDecl):
+                heads = (replace(_plain(head), name=rows.get(head.name, head.name)) for head in each.heads)
+                yield replace(each, heads=tuple(heads))
+            else:
+                yield each
+        for name in extremes:
+            yield self._kept(self.declared[name], self.aggregates[name])
+        for name, own in rows.items():
+            yield from self._summed(self.declared[name], own, self.aggregates[name])
+
+    def _kept(self, relation: ast.RelationDecl, aggregates: Aggregates) -> ast.Subsumption:
+        """The subsumption that leaves the least or the greatest value."""
+        span, (function,) = relation.span, filter(None, aggregates)
+        place = aggregates.index(function)
+        less, more = (_variables(span, len(aggregates), {place: name}) for name in ("less", "more"))
+        better = ast.Compare(span, _LESS[function], more[place], less[place])
+        return ast.Subsumption(
+            span, ast.Atom(span, relation.name, less), ast.Atom(span, relation.name, more), better
+        )
+
+    def _summed(self, relation: ast.RelationDecl, rows: str, aggregates: Aggregates) -> Iterator[ast.Item]:
+        """The relation of the rows, and the rule that sums them up."""
+        span, types = relation.span, self._types_of_rows(relation.name)
+        attributes = tuple(
+            replace(each, type=types.get(at, each.type)) for at, each in enumerate(relation.attributes)
+        )
+        yield ast.RelationDecl(span, rows, attributes, ())
+        head = _variables(span, len(aggregates), {})
+        body: list[ast.Term] = [_row(span, rows, head, aggregates)]
+        for at, function in enumerate(aggregates):
+            if function is not None:
+                held = _variables(span, len(aggregates), {at: "each"})
+                inside = _row(span, rows, held, aggregates, at)
+                body += _terms(span, function, head[at], held[at], inside, relation.attributes[at].type)
+        yield ast.RuleDecl(span, (ast.Atom(span, relation.name, head),), ast.And(span, tuple(body)))
+
+    def _types_of_rows(self, name: str) -> Mapping[int, str]:
+        """The types of columns that are counted, where an atom tells that of the variable."""
+        types: dict[int, str] = {}
+        for rule in self.all:
+            for head in rule.heads if isinstance(rule, ast.RuleDecl) else ():
+                for at, arg in enumerate(head.args if head.name == name else ()):
+                    if _function(arg) == "count" and isinstance(arg, ast.FunctorCall):
+                        found = (
+                            self._type_in(rule.body, arg.args[0]) if isinstance(rule, ast.RuleDecl) else None
+                        )
+                        if found is not None:
+                            types.setdefault(at, found)
+        return types
+
+    def _type_in(self, body: ast.Term | None, value: ast.Expr) -> str | None:
+        for atom in _atoms(body):
+            declared = self.declared.get(atom.name)
+            for arg, attribute in zip(atom.args, declared.attributes if declared else (), strict=False):
+                if arg == value and isinstance(arg, ast.Var):
+                    return attribute.type
+        return None
+
+
+def _function(arg: ast.Expr) -> str | None:
+    """The aggregate that an argument of a head is."""
+    is_one = isinstance(arg, ast.FunctorCall) and arg.name in _WORDS and len(arg.args) == 1
+    return arg.name if is_one and isinstance(arg, ast.FunctorCall) else None
+
+
+def _plain(head: ast.Atom) -> ast.Atom:
+    """The head with the values that are aggregated."""
+    return replace(
+        head,
+        args=tuple(
+            each.args[0] if isinstance(each, ast.FunctorCall) and _function(each) else each
+            for each in head.args
+        ),
+    )
+
+
+def _is_extreme(aggregates: Aggregates) -> bool:
+    return len([*filter(None, aggregates)]) == 1 and any(each in _LESS for each in aggregates)
+
+
+def _atoms(term: ast.Term | None) -> Iterator[ast.Atom]:
+    match term:
+        case ast.Atom():
+            yield term
+        case ast.And(_, terms) | ast.Or(_, terms):
+            for each in terms:
+                yield from _atoms(each)
+
+
+def _variables(span: Span, count: int, names: Mapping[int, str]) -> tuple[ast.Expr, ...]:
+    """A variable for each column."""
+    return tuple(ast.Var(span, names.get(at, f"v{at}")) for at in range(count))
+
+
+def _row(
+    span: Span, rows: str, values: Sequence[ast.Expr], aggregates: Aggregates, kept: int | None = None
+) -> ast.Atom:
+    """The rows with the plain values of a head, and with one that is aggregated."""
+    args = (
+        value if function is None or at == kept else ast.Wildcard(span)
+        for at, (value, function) in enumerate(zip(values, aggregates, strict=True))
+    )
+    return ast.Atom(span, rows, tuple(args))
+
+
+def _terms(
+    span: Span, function: str, result: ast.Expr, each: ast.Expr, rows: ast.Atom, type: str
+) -> Iterator[ast.Term]:
+    """The terms that bind a result; a mean of integers is an integer, and a count has the type of its
+    column."""
+    kind = _BASES.get(type, type)
+    if function == "mean" and kind != "float":
+        total, number = (ast.Var(span, f"{part}_{result.name}") for part in ("sum", "count"))  # type: ignore[union-attr]
+        yield from _terms(span, "sum", total, each, rows, type)
+        yield from _terms(span, "count", number, each, rows, type)
+        yield ast.Compare(span, "=", result, ast.Op(span, "/", (total, number)))
+    elif function == "count":
+        count = ast.Aggregate(span, "count", None, rows)
+        if kind == "number":
+            yield ast.Compare(span, "=", result, count)
+        else:
+            plain = ast.Var(span, f"number_{result.name}")  # type: ignore[union-attr]
+            yield ast.Compare(span, "=", plain, count)
+            yield ast.Compare(span, "=", result, ast.Cast(span, plain, kind))
+    else:
+        yield ast.Compare(span, "=", result, ast.Aggregate(span, function, each, rows))
