@@ -143,6 +143,7 @@ class Context:
         self.auxiliary: list[tuple[core.Relation, core.Rule]] = []
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
+        self.left_out: set[Span] = set()  # ends of ranges, which need not be values of their type
         self.replaced: dict[int, Typed] = {}
         self.plain = plain
         self._settling = False  # nothing more will be learnt: what fails now may follow from an error

@@ -33,7 +33,8 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
 
     def check() -> None:
         known = context.final(type_)
-        if not fits(value, known):
+        last = value - 1 if span in context.left_out and not isinstance(known, Float) else value
+        if not fits(value, known) and not fits(last, known):
             context.report(errors.types.LiteralTooBig(span=span, value=brief(value), type=str(known)))
 
     def build() -> core.Expr:

@@ -74,7 +74,8 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
 
 
 # They take half a minute each.
-LONG = longer([], [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)])
+_SLOW = ("window_streams", "ovsdb_cloud", "strangers")
+LONG = longer([], [*((name, ON_CLUSTER) for name in _SLOW), ("windows", ALL_LARGE)])
 
 
 @pytest.mark.parametrize(
