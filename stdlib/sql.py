@@ -69,6 +69,7 @@ from .sqlvalues import last_day as last_day
 from .sqlvalues import make_date as make_date
 from .sqlvalues import micros_of as micros_of
 from .sqlvalues import moment_of as moment_of
+from .sqlvalues import moments as moments
 from .sqlvalues import read_boolean as read_boolean
 from .sqlvalues import read_date as read_date
 from .sqlvalues import read_decimal as read_decimal
@@ -76,6 +77,7 @@ from .sqlvalues import read_double as read_double
 from .sqlvalues import read_integer as read_integer
 from .sqlvalues import read_time as read_time
 from .sqlvalues import read_timestamp as read_timestamp
+from .sqlvalues import series as series
 from .sqlvalues import strftime as strftime
 from .sqlvalues import strptime as strptime
 from .sqlvalues import time_text as time_text

@@ -7,7 +7,8 @@ import re
 from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 
-from ..values import Fault, Struct, canonical_float
+from ..engine.memory import reserve
+from ..values import Fault, Struct, Vec, canonical_float
 from .options import NONE, some
 
 _DAY = 86_400_000_000
@@ -251,3 +252,23 @@ def make_date(year: int, month: int, day: int) -> int:
         return datetime.date(year, month, day).toordinal() - _EPOCH
     except (ValueError, OverflowError):
         raise Fault(f"{year}-{month}-{day} is no date") from None
+
+
+def series(start: int, end: int, step: int, open: bool) -> Vec:
+    if not step:
+        raise Fault("a series has steps that are not 0")
+    reserve(8 * max((end - start) // step, 0))
+    return Vec(range(start, end if open else end + (1 if step > 0 else -1), step))
+
+
+def moments(start: int, end: int, months: int, micros: int, open: bool) -> Vec:
+    step = months * 30 * _DAY + micros
+    if not step:
+        raise Fault("a series has steps in one direction")
+    reserve(8 * max((end - start) // step, 0))
+    found, at = [], start
+    while (at < end if step > 0 else at > end) or (at == end and not open):
+        found.append(at)
+        days, rest = divmod(at, _DAY)
+        at = add_months(days, months) * _DAY + rest + micros
+    return Vec(found)

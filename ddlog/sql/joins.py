@@ -15,6 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
+from .lateral import as_lateral, reading, series, subquery
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
@@ -57,7 +58,16 @@ def _joined(
     block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join], later: list[Expression]
 ) -> JoinedTables:
     for join in joins:
-        part = _join(block, part, _table(block, join.this), join, joins, later)
+        node = as_lateral(join.this)
+        if not isinstance(node, sql.Lateral):
+            right = _table(block, node)
+        elif join.args.get("side") in ("RIGHT", "FULL"):
+            block.places.refuse("a RIGHT or FULL join with LATERAL", node)
+        else:
+            with reading(block, part.items, part.entries):
+                right = JoinedTables(*subquery(block, node))
+                part = JoinedTables(block.body.items, block.scope.entries)
+        part = _join(block, part, right, join, joins, later)
     return part
 
 
@@ -75,6 +85,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             alias = alias or node.name.lower()
             part = _read(block, found, alias, names, node)
             return _joined(block, part, node.args.get("joins") or [], [])
+        case sql.Table(this=sql.GenerateSeries()):
+            with reading(block, [], []):
+                return JoinedTables(*series(block, node))
         case sql.Table():
             block.places.refuse(f"the table function {node.this.sql(dialect='duckdb')}", node)
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
@@ -92,7 +105,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             part = _read(block, query, alias, names, node)
             return _joined(block, part, node.args.get("joins") or [], [])
         case sql.Lateral():
-            block.places.refuse("LATERAL", node)
+            with reading(block, [], []):
+                items, entries = subquery(block, node)
+                return JoinedTables([*block.body.items, *items], entries)
         case sql.Unnest():
             block.places.refuse("UNNEST", node)
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
@@ -214,6 +229,7 @@ def _matched(
     """The term that leaves out the rows of a side with a match, and the variables that it is about."""
     read = {name for each in guards for name in _variables(each)}
     bound = SqlBody(list(part.items)).bound
+    read |= bound & SqlBody(list(other.items)).read  # by LATERAL
     about = [block.output.types[name] for name in sorted(read & bound)]
     body = block.translator.start(block.capture)
     domain = body.domain

@@ -121,6 +121,18 @@ class SqlBody:
         return not any(isinstance(each, SqlClause) for each in self.items)
 
     @property
+    def read(self) -> set[str]:
+        """The variables that the clauses mention."""
+        found: set[str] = set()
+        for item in self.items:
+            match item:
+                case SqlTerm(_, variables):
+                    found.update(variables)
+                case SqlLet(_, expr) | SqlGuard(expr) | SqlClause(expr):
+                    found.update(variables_in(expr))
+        return found
+
+    @property
     def bound(self) -> set[str]:
         """The variables that the clauses bind."""
         found: set[str] = set()

@@ -248,16 +248,17 @@ class Subqueries:
                         SqlGuard(tree("is_none($)", (a if side == "left" else b).tree))
                     )
                 else:
-                    keys.append(self._plain(b, there))
-                    found.append(self._plain(a, body))
+                    keys.append(self.plain(b, there))
+                    found.append(self.plain(a, body))
             columns = [*capture.domain, *keys]
             some = self.output.made("Among", columns, there, is_set=True, words=self._words(node))
             body.add(self.output.term(some, [*outer, *found]))
             (unknown if any(nulls) else equal).append(body)
         return equal, unknown
 
-    def _plain(self, value: SqlValue, body: SqlBody) -> SqlValue:
+    def plain(self, value: SqlValue, body: SqlBody | None = None) -> SqlValue:
         """A variable with the value, where it is not NULL: other rows of the body are left out."""
+        body = self.body if body is None else body
         if not value.nullable:
             return self._bound(value, body)
         plain = self.output.variable(value.type, False)

@@ -62,6 +62,9 @@ CALLS = {
     "sql::make_date(1970, 2, 30)": "fault: 1970-2-30 is no date",
     'sql::strptime("x", "%Y")': "fault: time data 'x' does not match format '%Y'",
     '(sql::json_at("[1,\\"a\\"]", "[1]", true), sql::json_at("[1,\\"a\\"]", "[1]", false), sql::json_at("[]", "[0]", true))': '(Some{"a"}, Some{"\\"a\\""}, None)',  # noqa: E501
+    "(sql::series(1, 3, 1, false), sql::series(3, 1, -1, true))": "([1, 2, 3], [3, 2])",
+    "sql::series(1, 3, 0, false)": "fault: a series has steps that are not 0",
+    "sql::moments(0, 172800000000, 0, 86400000000, true)": "[0, 86400000000]",
     '(sql::json_length("[1,2]"), sql::json_valid("["), sql::json_valid("1"))': "(Some{2}, false, true)",
     'sql::json_length("[")': 'fault: "[" is no JSON',
     "(sql::add_months(30, 1), sql::add_months(0, -1))": "(58, -31)",

@@ -45,6 +45,18 @@ SELECT pk, split_part(s, ' ', 1) AS a, split_part(s, ' ', -1) AS b, translate(s,
 SELECT pk, a & b AS x, a | b AS y, xor(a, b) AS z, gcd(a * 6, b * 2) AS g, bit_count(b) AS c FROM t
 SELECT pk, strftime(d, '%Y-%m/%d %a') AS a, strftime(w, '%H:%M:%S %j') AS b, last_day(d) AS c, dayname(d) AS e, monthname(w) AS f, epoch(w) AS g, isodow(d) AS h, weekofyear(w) AS i, strptime('2020-0' || a, '%Y-%m') AS j, make_date(2020, a, b) AS k FROM t
 SELECT pk, '{"a": {"b": [1, 2.5, "x"]}, "c": null}' -> 'a' AS a, '{"a": {"b": [1, 2.5, "x"]}}' ->> '$.a.b[2]' AS b, json_extract('[1,{"k":' || a || '}]', '$[1].k') AS c, json_extract_string('{"z":"q"}', 'z') AS d, json_array_length('[1,2]') AS e, json_valid(s) AS f, '{"c": null}' ->> 'c' AS g FROM t
+SELECT i FROM generate_series(1, 5) g(i)
+SELECT range AS r, pk FROM range(3), t
+SELECT t.pk, g.i FROM t, generate_series(1, t.a) g(i)
+SELECT t.pk, g.i FROM t LEFT JOIN range(2, t.a + 1) g(i) ON TRUE
+SELECT CAST(g.d AS DATE) AS d, count(pk) AS n FROM generate_series(DATE '2020-01-01', DATE '2020-03-05', INTERVAL 1 MONTH) AS g(d) LEFT JOIN t ON date_trunc('month', t.w) = g.d GROUP BY g.d
+SELECT t.pk, z.n FROM t, LATERAL (SELECT count(*) AS n FROM p WHERE p.c = t.a) z
+SELECT t.pk, z.k FROM t CROSS JOIN LATERAL (SELECT k FROM p WHERE p.c <= t.a ORDER BY c DESC, k LIMIT 1) z
+SELECT t.pk, z.k FROM t LEFT JOIN LATERAL (SELECT k FROM p WHERE p.c <= t.a ORDER BY c DESC, k LIMIT 1) z ON TRUE
+SELECT t.pk, z.k, y.q FROM t LEFT JOIN LATERAL (SELECT k FROM p WHERE p.c = t.a) z ON z.k > 0 JOIN LATERAL (SELECT z.k + t.b AS q) y ON TRUE
+SELECT t.pk, (SELECT sum(i) FROM generate_series(1, t.a) g(i)) AS s FROM t
+SELECT g.i, z.n FROM generate_series(1, 3) g(i) JOIN t ON t.a = g.i, LATERAL (SELECT max(k) AS n FROM p WHERE c = g.i) z
+SELECT pk, q.* FROM t, LATERAL (SELECT a + 1 AS u, b * 2 AS v) q WHERE q.u > 1
 """  # noqa: E501
 
 

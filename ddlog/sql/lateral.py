@@ -1,0 +1,104 @@
+"""Tables of FROM that read the tables before them: LATERAL subqueries, and series of numbers and moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import expressions as sql
+
+from ..syntax.templates import let, tree
+from . import conversions as c
+from .extents import written
+from .rules import Item, SqlBody, SqlClause
+from .scopes import VisibleColumn
+from .types import INTEGER, TIMESTAMP
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+    from .selects import SelectBlock
+
+
+@contextmanager
+def reading(block: SelectBlock, items: Sequence[Item], entries: Sequence[VisibleColumn]) -> Iterator[SqlBody]:
+    """Inside, the tables of these clauses and columns are those of the SELECT."""
+    body, before = block.body, block.scope.entries
+    block.body, block.scope.entries = block.translator.start(block.capture), list(entries)
+    block.body.add(*items)
+    try:
+        yield block.body
+    finally:
+        block.body, block.scope.entries = body, before
+
+
+def as_lateral(node: Expression) -> Expression:
+    """A series whose ends read columns as a LATERAL subquery; any other table as it is."""
+    if not (
+        isinstance(node, sql.Table) and isinstance(node.this, sql.GenerateSeries) and node.find(sql.Column)
+    ):
+        return node
+    table, alias = node.copy(), node.args.get("alias") or sql.TableAlias(this=sql.to_identifier(_name(node)))
+    table.set("alias", None)
+    return sql.Lateral(this=sql.Subquery(this=sql.select("*").from_(table, copy=False)), alias=alias.copy())
+
+
+def _name(node: Expression) -> str:
+    return "range" if node.this.args.get("is_end_exclusive") else "generate_series"
+
+
+def subquery(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[VisibleColumn]]:
+    """The clauses and columns of a LATERAL subquery, for the rows that the body has. Raises SqlError."""
+    if not isinstance(node.this.unnest(), sql.Query):
+        block.places.refuse("LATERAL of other than a subquery", node)
+    query, capture, outer = block._subquery(node.this)
+    alias = node.alias.lower()
+    names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
+    query = block.translator.renamed(query, names, node) if names else query
+    source = block.translator.stored(query, "lateral", capture, block._words(node.this))
+    columns = source.relation.columns[len(source.domain) :] if source.names else ()
+    fresh = [block.output.variable(each.type, each.nullable) for each in columns]
+    term = block.output.term(source.relation, [*outer, *fresh])
+    entries = [
+        VisibleColumn(alias, name, block.output.say(value, name, alias))
+        for name, value in zip(source.names, fresh, strict=True)
+    ]
+    return [term], entries
+
+
+def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
+    """The clauses and the column of `generate_series(…)` or `range(…)`. Raises SqlError."""
+    call = node.this
+    ends = [block.scalars.value(each) for each in (call.args["start"], call.args["end"])]
+    step = call.args.get("step")
+    before = len(block.body.items)
+    is_open = "true" if call.args.get("is_end_exclusive") else "false"
+    if isinstance(step, sql.Interval):
+        moments = [c.convert(each, TIMESTAMP) for each in ends]
+        kept = [block.plain(each) for each in moments if each is not None]
+        if len(kept) < 2:
+            block.places.mistyped(block.places.called(call), str(ends[0].type), node)
+        length: Any = block.scalars.interval(step).constant
+        months, days, micros = length
+        made, type = (
+            tree(
+                f"sql::moments($, $, $, $, {is_open})",
+                *(v.tree for v in (*kept, c.integer(months), c.integer(days * 86_400_000_000 + micros))),
+            ),
+            TIMESTAMP,
+        )
+    else:
+        steps = [*ends, c.integer(1) if step is None else block.scalars.value(step)]
+        if any(each.type != INTEGER for each in steps):
+            block.places.mistyped(block.places.called(call), str(ends[0].type), node)
+        kept = [block.plain(each) for each in steps]
+        made, type = tree(f"sql::series($, $, $, {is_open})", *(v.tree for v in kept)), INTEGER
+    found = block.output.variable(type, False)
+    block.body.items.append(SqlClause(let(found.name, tree("FlatMap($)", made)), written(call)))
+    named = node.args.get("alias")
+    columns = named.args.get("columns") if named is not None else None
+    alias = node.alias.lower() or _name(node)
+    name = columns[0].name.lower() if columns else _name(node)
+    entry = VisibleColumn(alias, name, block.output.say(found, name, alias))
+    return block.body.items[before:], [entry]
