@@ -2,8 +2,9 @@
 
 The measure is the memory of the process that lies in the machine (its *resident size*, as `top` shows it),
 and not a sum over stores: only the former knows the temporary columns of a join, Python's own values, and
-room that is allocated but not yet used. It is taken at the safe points of an epoch (`interrupt.check`), and
-before each large allocation, which is added to it. An epoch goes over the limit at most by what lies between
+room that is allocated but not yet used. It is taken at the safe points of an epoch (`interrupt.check`), at
+most once in a millisecond as long as half of the limit is free, and before each large allocation, which is
+added to it. An epoch goes over the limit at most by what lies between
 two of these points: the columns of one chunk of a join.
 
 A limit is in force in one thread, for the time of `limited`; threads that share its work take it over.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 import threading
 import time
@@ -26,6 +28,7 @@ _PAUSE = 0.001  # seconds between two measurements at safe points
 
 _limits: dict[int, int] = {}  # by thread
 _last = 0.0
+_seen: float = math.inf  # bytes, at the last measurement
 
 
 class OverLimit(MemoryError):
@@ -94,7 +97,9 @@ def limited(limit: int | None) -> Iterator[None]:
         yield
         return
     thread = threading.get_ident()
-    _limits[thread], _last = limit, 0.0
+    _limits[thread] = limit
+    if 2 * _seen > limit:
+        _last = 0.0
     try:
         yield
     finally:
@@ -136,10 +141,12 @@ def reserve(size: int) -> None:
 
 
 def _measure(more: int) -> None:
+    global _seen
     limit = _limits.get(threading.get_ident())
     if limit is None:
         return
-    if (resident() or 0) + more > limit:
+    _seen = (resident() or 0) + more
+    if _seen > limit:
         give_back()
         if (held := resident() or 0) + more > limit:
             raise OverLimit(f"{held} + {more} bytes, of {limit}")
