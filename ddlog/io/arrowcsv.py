@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..core import Relation
-from ..types import BigInt, Bit, Bool, Float, Signed, Type
-from .arrow import column_of
-from .columns import ColumnData, Columns, TypeDefs
+from ..types import Bit, Bool, Float, Type
+from .arrow import column_of, dictionary_column
+from .columns import ColumnData, Columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 # one, and a NaN with a payload.
 _WRAPPED = re.compile(rb"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}(?![0-9a-fA-F])")
 _NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
+
+
+ReadCell: TypeAlias = Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +38,34 @@ class TextLayout:
 
 
 def read_delimited(
-    data: bytes, start: int, layout: TextLayout, relation: Relation, typedefs: TypeDefs
+    data: bytes, start: int, layout: TextLayout, types: Sequence[Type], readers: Sequence[ReadCell | None]
 ) -> Columns | None:
-    """The columns of a text from byte `start` on, or None when something in it is not plain: the
-    line-by-line reader then finds what and where."""
+    """The columns of a text from byte `start` on, by the readers of their cells, each different text once; a
+    column of numbers without a reader by Arrow. None when something in it is not plain: the line-by-line
+    reader then finds what and where."""
+    if data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    found = _columns(data, start, layout, types, readers)
+    if found is None:
+        return None
+    if any(map(_has_negative, found.data)) and _WRAPPED.search(data, start):
+        return None
+    if any(map(_has_nan, found.data)) and _NAN_WITH_PAYLOAD.search(data, start):
+        return None
+    return found
+
+
+def _columns(
+    data: bytes, start: int, layout: TextLayout, types: Sequence[Type], readers: Sequence[ReadCell | None]
+) -> Columns | None:
+    """The columns, of all cells that Arrow takes; None when a cell is wrong."""
     import pyarrow as pa
     from pyarrow import csv
 
-    places = layout.places
-    kinds = {
-        str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
-    }
-    if data.count(b"\r") != data.count(b"\r\n"):
-        return None
+    columns = list(zip(map(str, layout.places), types, readers, strict=True))
     quoted = layout.quoted and data.find(b'"', start) >= 0
+    texts = pa.dictionary(pa.int32(), pa.string())
+    kinds = {place: _number_type(type) if read is None else texts for place, type, read in columns}
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(data).slice(start)),
@@ -69,17 +85,15 @@ def read_delimited(
                 false_values=["false", "False", "FALSE"],
             ),
         )
-        columns = [
-            column_of(table.column(str(place)), column.type, typedefs, as_text=True)
-            for place, column in zip(places, relation.columns, strict=True)
+        made = [
+            column_of(table.column(place), type, {}, as_text=True)
+            if read is None
+            else dictionary_column(table.column(place), read)
+            for place, type, read in columns
         ]
     except (pa.ArrowInvalid, ValueError):
         return None
-    if any(map(_has_negative, columns)) and _WRAPPED.search(data, start):
-        return None
-    if any(map(_has_nan, columns)) and _NAN_WITH_PAYLOAD.search(data, start):
-        return None
-    return Columns(tuple(columns), table.num_rows)
+    return Columns(tuple(made), table.num_rows)
 
 
 def _has_negative(column: ColumnData) -> bool:
@@ -90,8 +104,8 @@ def _has_nan(column: ColumnData) -> bool:
     return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isnan(column).any())
 
 
-def _text_type(type: Type) -> pa.DataType:
-    """The Arrow type that a text column is read as. Composite values are read as texts."""
+def _number_type(type: Type) -> pa.DataType:
+    """The Arrow type that a column of numbers is read as."""
     import pyarrow as pa
 
     match type:
@@ -101,6 +115,4 @@ def _text_type(type: Type) -> pa.DataType:
             return pa.float64()
         case Bit(width) if width >= 64:
             return pa.uint64()
-        case BigInt() | Bit() | Signed():
-            return pa.int64()
-    return pa.dictionary(pa.int32(), pa.string())
+    return pa.int64()

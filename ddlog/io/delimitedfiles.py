@@ -20,9 +20,9 @@ from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, Signed, String, Type
 from ..values.shapes import is_option, some_maker
 from . import delimited
-from .columns import Columns, TypeDefs, cell_writer, integer_bounds, transpose, whole_cell_writer
+from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds, transpose, whole_cell_writer
 from .delimited import Record, RowShape, records
-from .dialectcells import dialect_reader
+from .dialectcells import dialect_reader, large_reader
 from .dialects import PLAIN, Dialect
 from .faults import CellFault, Faults, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
@@ -48,7 +48,7 @@ def read_text(
     if dialect.encoding != "utf-8":
         data = decode(data, dialect.encoding).encode()
     start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    if len(data) >= LARGE and dialect.has_usual_cells and shape.quote in ('"', ""):
+    if len(data) >= LARGE and shape.quote in ('"', ""):
         quick = _read_large(data, start, shape, relation, typedefs, reading)
         if quick is not None:
             return quick
@@ -82,7 +82,7 @@ def _read_large(
     bounds = [integer_bounds(column.type) for column in relation.columns]
     narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
     width = data.count(shape.separator.encode(), *_line(data, start)) + 1
-    if bounds and narrow and width == len(bounds):
+    if bounds and narrow and width == len(bounds) and reading.dialect.has_usual_cells:
         from .integers import read_integers
 
         places = order or list(range(len(bounds)))
@@ -98,7 +98,16 @@ def _read_large(
     places = order or list(range(len(relation.columns)))
     width = width if reading.dialect.extra == "ignore" and order is not None else len(relation.columns)
     layout = TextLayout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
-    return read_delimited(data, start, layout, relation, typedefs)
+    types = [column.type for column in relation.columns]
+    readers = [large_reader(type, typedefs, reading.dialect) for type in types]
+    found = read_delimited(data, start, layout, types, readers)
+    if found is None and data.find(b".0", start) >= 0:  # perhaps in integers
+        careful = [
+            cell_reader(type, typedefs) if read is None and isinstance(type, BigInt | Bit | Signed) else read
+            for type, read in zip(types, readers, strict=True)
+        ]
+        found = read_delimited(data, start, layout, types, careful)
+    return found
 
 
 def _line(data: bytes, start: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
-from ..types import BigInt, Bit, Float, Signed, String, Type
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ..values.defaults import default_value
 from ..values.shapes import is_option, some_maker
 from ..values.written import text_form
@@ -33,6 +33,24 @@ def dialect_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable
         return read
     none = default_value(type, typedefs) if is_option(type) else None
     return partial(_read_nullable, read, frozenset(dialect.null), none)
+
+
+def large_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable[[str], Any] | None:
+    """The same for a column of many cells. None for numbers and truth values whose cells mean the same in the
+    dialect as without it: a reader of columns takes those, and other cells are wrong."""
+    usual = cell_reader(type, typedefs)
+    is_plain = isinstance(type, Bool | Float | BigInt | Bit | Signed) and not dialect.thousands
+    if is_plain and dialect.decimal == "." and not any(_is_value(usual, text) for text in dialect.null):
+        return None
+    return dialect_reader(type, typedefs, dialect)
+
+
+def _is_value(read: Callable[[str], Any], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(type: Type, typedefs: TypeDefs) -> bool:

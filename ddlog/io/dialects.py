@@ -153,7 +153,11 @@ def split_options(text: str) -> tuple[str, Dialect]:
         return text, PLAIN
     if unknown is not None:
         raise DDlogError([NoPlaceOption(unknown, text, tuple(OPTIONS))])
-    return text[: found.start()], reduce(_with_option, given, PLAIN)
+    dialect = reduce(_with_option, given, PLAIN)
+    if dialect.thousands == dialect.decimal:
+        expected = f"another sign than that before the fraction, decimal={dialect.decimal}"
+        raise DDlogError([BadPlaceOption("thousands", dialect.thousands, expected)])
+    return text[: found.start()], dialect
 
 
 def _with_option(dialect: Dialect, given: tuple[str, str]) -> Dialect:

@@ -10,7 +10,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from ..core import Relation
-from ..syntax.digits import to_int
+from ..syntax.digits import to_float, to_int
 from ..types import Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
 from ..values.shapes import forms_of
@@ -85,7 +85,7 @@ def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Itera
     """The JSON values of a text, each with the position where it begins: the values of the lines, or the
     elements of the one array. Raises CellFault; with `refuse`, the rest of a line that is no JSON is
     refused."""
-    decoder = json.JSONDecoder(parse_int=to_int)
+    decoder = json.JSONDecoder(parse_int=to_int, parse_float=to_float)
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
     position = _skip(text, position + 1) if array else position

@@ -1,4 +1,4 @@
-"""Integers from any number of digits."""
+"""Integers from any number of digits, also where a fraction of zeros is written behind them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,35 @@ CONVERTIBLE = 4000
 """The most digits that Python converts at once: it takes the square of their number."""
 _BYTES = 80_000  # of an integer whose digits are put together by multiplications of integers
 _BYTES_A_DIGIT = 0.41525
+
+
+_EXACT = 1 << 53  # doubles below it hold every integer
+
+
+class WholeFloat(float):
+    """The double of a whole number that does not tell how it was written: with the integer, where it is one
+    of digits and a fraction of zeros, and not with an exponent."""
+
+    __slots__ = ("whole",)
+    whole: int | None
+
+
+def to_float(text: str) -> float:
+    """The double of a number's text, with the integer if it is written as `9007199254740993.0`."""
+    number = float(text)
+    if not number.is_integer() or ("e" not in text.lower() and -_EXACT < number < _EXACT):
+        return number
+    digits, _, fraction = text.partition(".")
+    found = WholeFloat(number)
+    found.whole = None if not fraction or fraction.strip("0") else to_int(digits)
+    return found
+
+
+def whole_number(number: float) -> float | int:
+    """The integer that a double was written as; the double if it was not written as one."""
+    if isinstance(number, WholeFloat):
+        return number if number.whole is None else number.whole
+    return int(number) if number.is_integer() and abs(number) < _EXACT else number
 
 
 def to_int(text: str) -> int:

@@ -18,7 +18,7 @@ from .numbers import int_to_double
 BLANKS: Final = r"[ \t\n\x0B\f\r]*"
 BOOL: Final = "(?i:true|false)"  # as pandas and spreadsheets write them, too
 HEXADECIMAL: Final = rf"-?{BLANKS}0[xX]_*[0-9a-fA-F][0-9a-fA-F_]*"
-DECIMAL: Final = rf"-?{BLANKS}[0-9][0-9_]*"
+DECIMAL: Final = rf"-?{BLANKS}[0-9][0-9_]*(?:\.0+)?"  # 3.0: how pandas writes integers beside missing values
 INTEGER: Final = rf"(?:{DECIMAL}|{HEXADECIMAL})"
 _DIGITS = "[0-9][0-9_]*"
 _MAGNITUDE = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?[0-9]+)?"
@@ -55,6 +55,7 @@ def read_float(text: str, type: Float) -> float:
 
 def integer_of(number: str, type: BigInt | Bit | Signed) -> int:
     """The value of a text of the form INTEGER. Raises ValueError when it is out of the range of the type."""
+    number = number.partition(".")[0]
     try:
         value = int(number) if len(number) <= CONVERTIBLE else to_int(number.translate(_MEANINGLESS))
     except ValueError:

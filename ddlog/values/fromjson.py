@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from .. import values
-from ..syntax.digits import to_int
+from ..syntax.digits import to_float, to_int, whole_number
 from ..types import (
     BigInt,
     Bit,
@@ -62,7 +62,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _INTEGER = re.compile(r"-?[0-9]+")
-_DECODER = json.JSONDecoder(parse_int=to_int, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
@@ -74,6 +74,8 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
             isinstance(data, str) and _is_wide(type) and _INTEGER.fullmatch(data)
         ):
             return read_integer(data, type)
+        case BigInt() | Bit() | Signed() if isinstance(data, float):
+            return values.check(whole_number(data), type, typedefs)
         case Tuple():
             items = _array(data, type)
             if len(items) != len(type.items):

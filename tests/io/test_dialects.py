@@ -306,3 +306,70 @@ def test_each_option_is_in_the_documents() -> None:
     page = (Path(__file__).parents[2] / "docs/facts.md").read_text()
     section = page.partition("## Options of a place")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `([a-z]+)` \|", section, re.MULTILINE) == list(OPTIONS)
+
+
+WRITTEN = """
+import time
+input relation R(a: u32, n: Option<s64>, x: double, s: Option<string>, t: string, d: Option<time::Date>)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("header=auto", "1.0,3.0,2,a,b,2024-02-01\n2,,2.5,,,\n3.00,-9007199254740993.0,1e3,c,d,2024-02-03\n"),
+        ("null=NA&null=-", "1,NA,2,-,b,NA\n2,3,2.5,NA, NA,2024-02-01\n3,-,-1,,,-\n"),
+        ("null=-1", "1,-1,2,a,b,-1\n2,4,2,-1,x,2024-02-01\n"),
+        ("date=%d.%m.%Y", "1,2,3,a,b,01.02.2024\n2,3,4,a,b,\n"),
+        (
+            "delimiter=;&decimal=,&thousands=.&null=NA",
+            "1.000;1.234.567;1.234,5;a;b;2024-02-01\n7;NA;0,5;NA;b;NA\n",
+        ),
+    ],
+)
+def test_large_files_are_read_at_once_whatever_their_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, text: str
+) -> None:
+    """The rows are those of a small file, and no line is looked at by itself."""
+    from ddlog.io import delimitedfiles
+
+    place, program, rows = f"R={written(tmp_path / 'r.csv', text)}?{options}", ddlog.compile(WRITTEN), []
+    for least in (1 << 40, 0):
+        monkeypatch.setattr(delimitedfiles, "LARGE", least)
+        if not least:
+            monkeypatch.setattr(delimitedfiles, "_read_lines", None)
+        with program.session() as session:
+            session.load(place)
+            rows.append(list(session["R"].tuples()))
+    assert rows[0] == rows[1] and len(rows[0]) == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "what"),
+    [
+        ("null=-1", "-1,2,3,a,b,\n", "absent"),
+        ("null=1", "1,2,3,a,b,\n", "absent"),
+        ("null=NA", "1,2,3,a,NA,\n", "absent"),
+        ("header=no", "1.5,2,3,a,b,\n", "expected bit<32>"),
+        ("thousands=.&decimal=:", "1.5,2,3,a,b,\n", "expected a number"),
+        ("thousands=.", "1.5,2,3,a,b,\n", "thousands=.`: expected another sign"),
+    ],
+)
+def test_large_files_refuse_the_same_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, text: str, what: str
+) -> None:
+    monkeypatch.setattr("ddlog.io.delimitedfiles.LARGE", 0)
+    with ddlog.compile(WRITTEN).session() as session, pytest.raises(DDlogError, match=what):
+        session.load(f"R={written(tmp_path / 'r.csv', text)}?{options}")
+
+
+def test_integers_of_json_may_have_a_fraction_of_zeros(tmp_path: Path) -> None:
+    """pandas writes integers beside missing values so; beyond 2^53 they are exact."""
+    rows = '{"a": "x", "n": 3.0}\n{"a": "y", "n": 4294967295.0}\n'
+    assert read(written(tmp_path / "Count.jsonl", rows), "Count")[0] == [("x", 3), ("y", 4294967295)]
+    with ddlog.compile("input relation N(n: s128)").session() as session:
+        session.load("N=" + written(tmp_path / "n.jsonl", '{"n": 9007199254740993.0}'))
+        assert list(session["N"].tuples()) == [(9007199254740993,)]
+    for wrong in ("3.5", "1e3", "1e300"):
+        with pytest.raises(DDlogError, match="n: expected bit<32>"):
+            read(written(tmp_path / "Count.jsonl", f'{{"a": "x", "n": {wrong}}}\n'), "Count")

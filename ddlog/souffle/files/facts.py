@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ...core import Column, Relation
+from ...core import Relation
 from ...io.columns import ColumnData, Columns, integer_bounds
 from ...io.delimited import Record, RowShape, records
 from ...io.delimitedfiles import LARGE
 from ...io.faults import CellFault, gathered_faults
 from ...io.utf8 import decode
-from ...types import Bit, Signed, String, User
+from ...types import Bit, Float, Signed, String, User
 from .facttexts import cell_reader, is_plain
 from .transfers import FileForm, Vocabulary
 
@@ -101,36 +100,15 @@ def _by_arrow(
     if width < needed or width > needed == len(form.places):  # columns that are left out are noted
         return None
     layout = TextLayout(form.delimiter, form.quoted, keep_empty, width, form.places)
-    plain = [c if is_plain(c.type) else Column(c.name, String()) for c in relation.columns]
-    columns = read_delimited(data, start, layout, replace(relation, columns=tuple(plain)), words.typedefs)
-    if columns is None or any(map(_has_infinity, columns.data)):
-        return None
-    try:
-        composed = [
-            data if is_plain(column.type) else _composed(data, cell_reader(column.type, words))
-            for column, data in zip(relation.columns, columns.data, strict=True)
-        ]
-    except ValueError:
-        return None
-    return Columns(tuple(composed), columns.count)
+    types = [column.type for column in relation.columns]
+    readers = [None if isinstance(t, Bit | Signed | Float) else cell_reader(t, words) for t in types]
+    columns = read_delimited(data, start, layout, types, readers)
+    return None if columns is None or any(map(_has_infinity, columns.data)) else columns
 
 
 def _has_infinity(column: ColumnData) -> bool:
     """Whether a float was perhaps too large for its type."""
     return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isinf(column).any())
-
-
-def _composed(column: ColumnData, read: Callable[[str], Any]) -> ColumnData:
-    """The values that a column of texts writes, each distinct text read once."""
-    if isinstance(column, tuple):
-        return [read(text) for text in column[0]], column[1]
-    known: dict[str, Any] = {}
-    values = []
-    for text in column:
-        if text not in known:
-            known[text] = read(text)
-        values.append(known[text])
-    return values
 
 
 # ------------------------------------------------------------ line by line

@@ -87,12 +87,17 @@ def _meaningful(text: str) -> str:
     return f"translate({text}, {string(_MEANINGLESS)}, '')"
 
 
+def _whole(text: str) -> str:
+    """SQL of a decimal number without its fraction."""
+    return f"substring_index({text}, '.', 1)"
+
+
 def _integer_cell(type: Bit | Signed | BigInt, text: str, target: str) -> Cell:
     least, greatest = bounds_of(type)
     wide = "BIGINT" if _LONG[0] <= least and greatest <= _LONG[1] else "DECIMAL(38,0)"
     value = (
         f"CASE WHEN {text} RLIKE r'{_PLAIN_DECIMAL}' THEN TRY_CAST({text} AS {wide}) "
-        f"WHEN {_matches(text, DECIMAL)} THEN TRY_CAST({_meaningful(text)} AS {wide}) "
+        f"WHEN {_matches(text, DECIMAL)} THEN TRY_CAST({_whole(_meaningful(text))} AS {wide}) "
         f"WHEN {_matches(text, HEXADECIMAL)} THEN TRY_CAST({_from_hexadecimal(text)} AS {wide}) END"
     )
     decimal = f"concat({_sign(text)}, {_magnitude(text)})"
@@ -110,7 +115,7 @@ def _sign(text: str) -> str:
 
 def _magnitude(text: str) -> str:
     """SQL of the digits of an integer, without zeros before them."""
-    digits = f"substring_index(lower(translate({text}, {string(_MEANINGLESS + '-')}, '')), 'x', -1)"
+    digits = f"substring_index(lower(translate({_whole(text)}, {string(_MEANINGLESS + '-')}, '')), 'x', -1)"
     return f"trim(LEADING '0' FROM {digits})"
 
 
