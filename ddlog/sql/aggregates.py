@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from .selects import SelectBlock
 
-_FUNCTIONS = (
+FUNCTIONS = (
     sql.Count, sql.CountIf, sql.Sum, sql.Avg, sql.Min, sql.Max, sql.LogicalAnd, sql.LogicalOr, sql.AnyValue,
     *MOMENTS, *GATHERED,
 )  # fmt: skip
@@ -129,7 +129,7 @@ def _is_distinct(node: Expression) -> bool:
 
 def _check(block: SelectBlock, node: Expression) -> None:
     inner = function_of(node)
-    if not isinstance(inner, (*_FUNCTIONS, sql.Grouping)):
+    if not isinstance(inner, (*FUNCTIONS, sql.Grouping)):
         block.places.refuse(f"the aggregate {block.places.called(inner).removeprefix('the function ')}", node)
     for each in inner.iter_expressions():
         if aggregates_of([each]):

@@ -24,8 +24,7 @@ def call(template: str, type: SqlType, *arguments: str, optional: bool = False) 
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         given = [(_argument(node, name), _KINDS[kind]) for name, kind in named]
-        extra = len(node.expressions) if isinstance(node, sql.Anonymous) else len(named)
-        if extra != len(named) or any(each is None for each, _ in given):
+        if len(list(node.iter_expressions())) != len(named) or any(each is None for each, _ in given):
             s.places.wrong(f"{s.places.called(node)} takes {len(named)} arguments", node)
         values = [_brought(s, each, kind, node) for each, kind in given if each is not None]
         return c.strict(values, template, type, optional=optional)

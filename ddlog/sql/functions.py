@@ -140,7 +140,15 @@ def _log(s: Scalars, node: Expression) -> SqlValue:
         return call("sql::double_ln($1) / sql::double_ln($0)", DOUBLE, "this double", "expression double")(
             s, node
         )
-    return call(f'sql::double_of("log{base}", $)', DOUBLE, "expression double")(s, node)
+    values = "expression double", "this double"
+    return call(f'sql::double_of("log{base}", $0)', DOUBLE, *values)(s, node)
+
+
+def _sha256(s: Scalars, node: Expression) -> SqlValue:
+    length = node.args.get("length")
+    if length is not None and s.value(length).constant != 256:
+        s.places.refuse("SHA2 of another length than 256", node)
+    return c.strict([s.text(node.this)], "sql::sha256($)", VARCHAR)
 
 
 NAMED: dict[str, Translate] = {
@@ -251,7 +259,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Ascii: call("sql::ascii($)", INTEGER, "this text"),
     sql.Unicode: call("sql::ascii($)", INTEGER, "this text"),
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
-    sql.SHA2: call("sql::sha256($)", VARCHAR, "this text"),
+    sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
     sql.JSONExtract: json_at,
     sql.JSONExtractScalar: json_at,

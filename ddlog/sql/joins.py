@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
-from .lateral import as_lateral, reading, series, subquery
+from .lateral import as_lateral, asof, reading, series, subquery
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
@@ -58,6 +58,8 @@ def _joined(
     block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join], later: list[Expression]
 ) -> JoinedTables:
     for join in joins:
+        if join.args.get("method") == "ASOF":
+            asof(block, join)
         node = as_lateral(join.this)
         if not isinstance(node, sql.Lateral):
             right = _table(block, node)

@@ -10,6 +10,7 @@ from sqlglot import expressions as sql
 
 from ..syntax.templates import let, tree
 from . import conversions as c
+from .conjuncts import conjuncts
 from .extents import written
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
@@ -42,6 +43,34 @@ def as_lateral(node: Expression) -> Expression:
     table, alias = node.copy(), node.args.get("alias") or sql.TableAlias(this=sql.to_identifier(_name(node)))
     table.set("alias", None)
     return sql.Lateral(this=sql.Subquery(this=sql.select("*").from_(table, copy=False)), alias=alias.copy())
+
+
+def asof(block: SelectBlock, join: sql.Join) -> None:
+    """Writes an ASOF join as a LATERAL subquery: the nearest row of those for which the condition holds.
+    Raises SqlError."""
+    table, on = join.this, join.args.get("on")
+    alias = table.alias or table.name
+    tests = [] if on is None else [each for each in conjuncts(on) if type(each) in _NEAREST]
+    if len(tests) != 1 or not isinstance(table, sql.Table):
+        block.places.refuse("an ASOF join without one inequality, to a table", join)
+    side = tests[0].expression if isinstance(tests[0].expression, sql.Column) else tests[0].this
+    right = [each for each in (tests[0].this, tests[0].expression) if _is_of(each, alias)]
+    side, down = (right or [side])[0], type(tests[0]) in (sql.GT, sql.GTE)
+    down = down == (side is tests[0].expression)
+    inner = sql.select("*").from_(table.copy()).where(on, copy=True).limit(1, copy=False)
+    order = sql.Ordered(this=side.copy(), desc=down, nulls_first=False)
+    inner = inner.order_by(order, copy=False)
+    named = sql.TableAlias(this=sql.to_identifier(alias))
+    join.set("this", sql.Lateral(this=sql.Subquery(this=inner), alias=named))
+    join.set("on", sql.true())
+    join.set("method", None)
+
+
+_NEAREST = (sql.GT, sql.GTE, sql.LT, sql.LTE)
+
+
+def _is_of(node: Expression, table: str) -> bool:
+    return any(each.table.lower() == table.lower() for each in node.find_all(sql.Column))
 
 
 def _name(node: Expression) -> str:

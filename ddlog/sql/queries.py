@@ -248,13 +248,18 @@ class Translator:
 
     def source(self, node: sql.Table, names: QueryNames) -> NamedRows | SqlQuery:
         """The rows that a table's name stands for. Raises SqlError."""
-        name = node.name.lower()
-        qualified = f"{node.db.lower()}.{name}" if node.db else name
-        found = names.find(qualified)
+        name = qualified(node)
+        found = names.find(name)
         if found is None:
-            near = nearest(qualified, [*names.tables, *names.queries])
-            raise SqlError(UnknownName(what="table", name=qualified, near=near, span=self.places.of(node)))
+            near = nearest(name, [*names.tables, *names.queries])
+            raise SqlError(UnknownName(what="table", name=name, near=near, span=self.places.of(node)))
         return found
+
+
+def qualified(table: Expression) -> str:
+    """The name of a table, with its schema, if that is not the usual one."""
+    schema = str(table.args["db"].name).lower() if table.args.get("db") else "main"
+    return table.name.lower() if schema == "main" else f"{schema}.{table.name.lower()}"
 
 
 def _hint(name: str) -> str:

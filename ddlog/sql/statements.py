@@ -20,7 +20,7 @@ from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached, table_of
 from .places import SqlError, SqlPlaces
-from .queries import NamedRows, QueryNames, SqlQuery, Translator
+from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
 from .rules import SqlColumn, SqlOutput, SqlRelation
 from .scalars import type_of
 from .types import NULL, SqlValue, null
@@ -78,6 +78,8 @@ class ModuleTranslation:
                 self.places.wrong("this statement is not understood", node)
             case sql.Semicolon():
                 return
+            case sql.Create() if node.kind == "SCHEMA":
+                return  # a name before those of tables, and nothing else
             case _:
                 words = node.sql(dialect="duckdb").split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
@@ -87,14 +89,12 @@ class ModuleTranslation:
         """Notes that a statement has errors: what it would declare is known, but not what it is."""
         if isinstance(node, sql.Create) and node.this is not None:
             table = node.this.this if isinstance(node.this, sql.Schema) else node.this
-            self.broken.add(table.name.lower())
+            self.broken.add(qualified(table))
 
     def _name(self, node: Expression, what: str) -> tuple[str, str]:
         """The name of a table or a view, and of its relation."""
         table = node.this if isinstance(node, sql.Schema) else node
-        if table.args.get("db"):
-            self.places.refuse("a schema", table)
-        name = table.name.lower()
+        name = qualified(table)
         if name in self.tables:
             raise SqlError(errors.TwiceInSql(what=what, name=name, span=self.places.of(table)))
         kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name)
@@ -175,9 +175,9 @@ class ModuleTranslation:
         """The errors for foreign keys to tables that there are not."""
         known = self.tables.keys() | self.broken
         return [
-            UnknownName(what="table", name=each.name.lower(), span=self.places.of(each))
+            UnknownName(what="table", name=qualified(each), span=self.places.of(each))
             for each in self.references
-            if each.name.lower() not in known
+            if qualified(each) not in known
         ]
 
     def _know(self, name: str, relation: SqlRelation, names: tuple[str, ...]) -> None:
@@ -223,7 +223,7 @@ class ModuleTranslation:
     def _insert(self, node: sql.Insert) -> None:
         target = node.this
         table = target.this if isinstance(target, sql.Schema) else target
-        name = table.name.lower()
+        name = qualified(table)
         if name not in self.inputs:
             raise SqlError(UnknownName(what="table", name=name, span=self.places.of(table)))
         source = self.tables[name]

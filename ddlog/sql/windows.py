@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = {sql.RowNumber: "row_number", sql.Rank: "rank", sql.DenseRank: "dense_rank", sql.Ntile: "ntile"}
 _SHARES = {sql.PercentRank: "percent_rank", sql.CumeDist: "cume_dist"}
-_VALUES = {
+_VALUES: dict[type[Expression], str] = {
     sql.Lag: "lag",
     sql.Lead: "lead",
     sql.FirstValue: "first",
@@ -35,6 +35,7 @@ _VALUES = {
     sql.Max: "max",
     sql.Sum: "sum",
 }
+FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg)
 
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
@@ -149,7 +150,7 @@ def _function(
         )
     if kind in _SHARES:
         return call("window_share", _SHARES[kind]), SqlValue(empty, DOUBLE), _argument(block, nothing)
-    if isinstance(node.this, sql.Distinct) or kind not in (*_VALUES, sql.Count, sql.Avg):
+    if isinstance(node.this, sql.Distinct) or kind not in FUNCTIONS:
         block.places.refuse(f"{block.places.called(node)} over a window", window)
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
         return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, nothing)

@@ -12,6 +12,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sql.translate import translate
 
+from ..sqlpage import PAGE, page
 from .duck import Both, program_of
 
 TABLES = """
@@ -57,6 +58,10 @@ SELECT t.pk, z.k, y.q FROM t LEFT JOIN LATERAL (SELECT k FROM p WHERE p.c = t.a)
 SELECT t.pk, (SELECT sum(i) FROM generate_series(1, t.a) g(i)) AS s FROM t
 SELECT g.i, z.n FROM generate_series(1, 3) g(i) JOIN t ON t.a = g.i, LATERAL (SELECT max(k) AS n FROM p WHERE c = g.i) z
 SELECT pk, q.* FROM t, LATERAL (SELECT a + 1 AS u, b * 2 AS v) q WHERE q.u > 1
+SELECT t.pk, p.k FROM t ASOF JOIN p ON t.a >= p.c
+SELECT t.pk, p.k, p.c FROM t ASOF LEFT JOIN p ON p.k <= t.b AND p.c = t.a
+SELECT t.pk, u.pk AS n FROM t ASOF JOIN t u ON t.a = u.a AND t.pk < u.pk
+SELECT t.pk FROM main.t WHERE a IN (SELECT c FROM main.p)
 """  # noqa: E501
 
 
@@ -143,3 +148,23 @@ def test_in_under_or_costs_what_the_table_has() -> None:
         session.insert("p", *((chosen.choice([None, i]), i) for i in range(400)))
         session.commit()
         assert max(len(session[each].stored) for each in session.program.names("internal")) <= 400
+
+
+def test_the_page_of_functions_is_that_of_the_tables() -> None:
+    text = page()
+    assert PAGE.read_text() == text, "python -m tests.sqlpage writes it anew"
+    assert all(f"`{name}`" in text for name in ("MEDIAN", "STRFTIME", "LOG10", "ROW_NUMBER", "JSON_VALID"))
+
+
+def test_tables_and_views_have_schemas() -> None:
+    text = """CREATE SCHEMA bronze; CREATE TABLE bronze.src (k INTEGER PRIMARY KEY);
+    CREATE TABLE src (x INTEGER REFERENCES bronze.src (k)); INSERT INTO bronze.src VALUES (1);
+    CREATE VIEW silver.w AS SELECT src.k FROM bronze.src; CREATE VIEW v AS SELECT w.k FROM silver.w;"""
+    with program_of(text).session() as session:
+        session.insert("bronze.src", (2,))
+        session.commit()
+        assert (
+            [tuple(row) for row in session["silver.w"]]
+            == [tuple(row) for row in session["v"]]
+            == [(1,), (2,)]
+        )
