@@ -180,9 +180,9 @@ class OnlyReadHere(Diagnostic):
 
 
 class SkipsNoRows(Diagnostic):
-    """Wrong rows that should be skipped on Spark."""
+    """Wrong rows that should be skipped of facts that only executors read."""
 
-    title = "Spark does not skip wrong rows of facts: the first one ends the load"
+    title = "on Spark wrong rows are skipped in files of this machine, of at most 64 MiB for a relation"
     suggestion = "use --engine in-process, or --on-error stop"
 
 

@@ -206,6 +206,20 @@ def test_a_fault_in_a_short_file_has_its_place(session: ddlog.Session, tmp_path:
     assert (session.size("A"), session.size("S"), session.in_transaction) == (0, 0, False)
 
 
+def test_wrong_rows_of_short_files_are_skipped(
+    spark: SparkSession, session: ddlog.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver reads them, with their options, and refuses to read more than is short."""
+    refused: list[DDlogError] = []
+    file = put(tmp_path, "A.csv", b"1;x;true\n2;y;maybe\n3;NA;false\n")
+    session.load(f"A={file}?delimiter=;", refuse=refused.append)
+    assert sorted(session["A"].tuples()) == [(1, "x", True), (3, "NA", False)]
+    assert len(refused) == 1 and "A.csv:2:" in str(refused[0])
+    monkeypatch.setattr("ddlog.spark.sessions.host._SHORT", 10)
+    with pytest.raises(DDlogError, match="at most 64 MiB"):
+        session.load(f"A={file}?delimiter=;", refuse=refused.append)
+
+
 def test_a_directory_of_everything(session: ddlog.Session, tmp_path: Path) -> None:
     put(tmp_path, "C.csv", GOOD["C.csv"])
     put(tmp_path, "A/1.csv", b"c,b,a\ntrue,x,1\n")

@@ -217,10 +217,25 @@ class SparkHost:
     ) -> IncomingRows:
         """The facts of a relation, checked when they are computed. Raises DDlogError."""
         if refuse is not None:
-            check_offered(self.offer.kind, Ability.SKIP_ROWS)
+            return self._read_here(declared, found, note, refuse)
         whole = self._facts(declared, found, self._reader)
         batch = partial(self._located_batch, declared, whole, found)
         return IncomingRows(batch, partial(self._collected, declared, whole))
+
+    def _read_here(
+        self, declared: Relation, found: SparkFacts, note: Callable[[str], None], refuse: Refuse
+    ) -> IncomingRows:
+        """The right rows of short files of this machine, by the driver, which refuses the others. Raises
+        DDlogError."""
+        files, name = _local_files(found, declared.name), declared.name
+        readable = all(each.format in FORMATS and each.path.is_file() for each in files)
+        if name in found.tables or len(files) < len(found.files[name]) or not readable:
+            check_offered(self.offer.kind, Ability.SKIP_ROWS)
+        if sum(each.path.stat().st_size for each in files) > _SHORT:
+            check_offered(self.offer.kind, Ability.SKIP_ROWS)
+        parts = [file_rows(self.runtime, declared, each, self._typedefs, note, refuse) for each in files]
+        rows = [row for part in parts for row in part.rows()]
+        return IncomingRows(partial(self.runtime.batch, name, rows), lambda: rows)
 
     def _facts(self, declared: Relation, found: SparkFacts, reader: FactReader) -> DataFrame:
         """The facts of a relation as a frame of its columns. Raises DDlogError."""
