@@ -121,6 +121,20 @@ GATE_BATCHES = 8
 LOOP_EVENTS = 32
 """Events of a loop's epoch after which it is asked whether maintaining still pays."""
 
+LOOP_DEARER = 4.0
+"""Times that a row of a loop is dearer to maintain than to evaluate, where nothing was measured."""
+
+LOOP_ROW, LOOP_TRIAL = 3e-7, 0.2
+"""Seconds that a row of a recording takes to become one of timelines; and the part of the seconds of an
+evaluation that making timelines may take for a trial."""
+
+RECORDED_ROWS = 1 << 26
+"""Rows of a recording of a loop, at most: 512 MB a column."""
+
+COMPARED_TIMES, COMPARED_ROWS, COMPARED_SHARE = 12, 4096, 16
+"""To compare two recordings: times at which the changes of a part are compared; rows of a change of which
+only some are; and of how many rows one is."""
+
 PATH_STEPS, PATH_STEPS_PER_ROW = 1 << 20, 4
 """Steps of a recursion over paths that are not too many, and those for each row of its imports beside."""
 
@@ -143,5 +157,18 @@ SPARK_PATIENCE = 16
 SPARK_SENT = 1000
 """Rows that are sent to every task, however few they are joined to."""
 
-SPARK_MEASURED = 256
-"""Rows of a change from which the width of rows is measured."""
+SPARK_MEASURED, SPARK_WIDTHS = 256, 64
+"""Rows of a change from which the width of rows is measured; and those of them that are looked at."""
+
+SPARK_BIRTHS = 200_000
+"""Rows derived in an epoch whose history the driver takes."""
+
+SPARK_SORTED_COLUMNS, SPARK_RANGES = 2, 24
+"""First columns by which a table is sorted; and ranges of values that a condition on one of them names."""
+
+SPARK_SMALL_GROWTH, SPARK_LARGE_GROWTH, SPARK_MERGED = 8, 4, 200_000
+"""Times that a small table of a spine is larger than the next, and that a large one is which is not merged;
+and rows that a commit merges beside its first merge."""
+
+SPARK_ASKED = 2
+"""Look-ups by a column from which copies of a table in its order are made."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .. import thresholds
 from ..clock import work
 from ..epoch import Epoch
 from ..maintaining import Choice, Estimate, ImportSize, IterationRows, Situation, Watch
@@ -24,9 +25,6 @@ from .storage.batch import Batch, no_rows
 
 _UNSETTLED = "how it ends was to be looked into"
 _TRIAL = "what it changes was to be seen"
-_ROW = 3e-7  # seconds that a row of a recording takes to become one of timelines
-_SOON = 0.2  # of the seconds of an evaluation, that making timelines may take for a trial
-_DEARER = 4.0  # times that a row is dearer to maintain than to evaluate
 
 
 class RunningLoop:
@@ -87,7 +85,7 @@ class RunningLoop:
         recording = self._recursion.recording
         if recording is None or estimate.known:
             return False
-        return recording.rows * _ROW > _SOON * estimate.recompute
+        return recording.rows * thresholds.LOOP_ROW > thresholds.LOOP_TRIAL * estimate.recompute
 
     def _foresee(self, recorded: LoopRecording, rows: int) -> None:
         """Learns what maintaining this epoch would have taken, and what it takes to prepare it: the less, the
@@ -95,9 +93,13 @@ class RunningLoop:
         recursion, situation = self._recursion, self._account.situation
         seconds = recursion.costs.rate * (rows + situation.imported)
         if self._before is not None and situation.changed:
-            recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(self._before))
+            recursion.costs.foreseen(
+                situation, thresholds.LOOP_DEARER * seconds * recorded.differs(self._before)
+            )
         later = Situation(rows, [ImportSize(each.rows) for each in situation.imports])
-        recursion.costs.preparing_takes(later, recorded.rows * _ROW - seconds * recursion.evaluations)
+        recursion.costs.preparing_takes(
+            later, recorded.rows * thresholds.LOOP_ROW - seconds * recursion.evaluations
+        )
 
     def _maintained(self) -> bool:
         """Whether the epoch is done in product time."""

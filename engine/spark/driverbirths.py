@@ -20,7 +20,6 @@ from .sqltext import names
 from .tables import TIME, arrow_schema
 
 BEFORE = (pa.field("hw", pa.int64()), pa.field("ht", pa.int32()))  # a derivation before the epoch, or null
-MOST_ROWS = 200_000
 
 Weights = dict[int, int]  # of a row's derivations, by iteration
 

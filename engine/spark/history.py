@@ -34,8 +34,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import thresholds
 from ..schema import Schema
-from .driverbirths import BEFORE, MOST_ROWS, DriverBirths
+from .driverbirths import BEFORE, DriverBirths
 from .spine import Spine
 from .sqltext import (
     As,
@@ -107,7 +108,7 @@ class DerivationHistory:
             return None
         query = self._beside_history(UnionAll(queries))
         found = self.tables.at_most(query, self.schema, self.tables.most_small, (TIME, *BEFORE))
-        if found is None or len(births) + found.num_rows > MOST_ROWS:
+        if found is None or len(births) + found.num_rows > thresholds.SPARK_BIRTHS:
             return None
         return self.tables.local(births.learn(found))
 

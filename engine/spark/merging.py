@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import thresholds
+
 MOST_PARTS = 6
 """Large tables of a spine, beyond which some are merged."""
-_GROWTH = 4
-_LIGHT = 200_000
-"""Rows that a commit merges beside its first merge."""
 
 
 def start_of_merge(sizes: Sequence[int]) -> int | None:
@@ -26,7 +25,7 @@ def start_of_merge(sizes: Sequence[int]) -> int | None:
         return None
     start = MOST_PARTS // 2
     rows = sum(sizes[start:])
-    while start and sizes[start - 1] <= _GROWTH * rows:
+    while start and sizes[start - 1] <= thresholds.SPARK_LARGE_GROWTH * rows:
         start -= 1
         rows += sizes[start]
     return start
@@ -46,7 +45,7 @@ class Merging:
         """Whether the tables from `start` on are merged now. A spine that waits for long does not wait
         longer."""
         rows = sum(sizes[start:])
-        if self._rows and self._rows + rows > _LIGHT and len(sizes) <= 2 * MOST_PARTS:
+        if self._rows and self._rows + rows > thresholds.SPARK_MERGED and len(sizes) <= 2 * MOST_PARTS:
             return False
         self._rows += rows
         return True

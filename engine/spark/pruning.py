@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import thresholds
 from ..schema import Column, Schema
 from .codec import Codec
 from .sqltext import names
@@ -22,8 +23,6 @@ from .sqltext import names
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_MOST_COLUMNS = 2
-_MOST_RANGES = 24
 _TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL(20,0)", "DECIMAL(38,0)", "STRING")
 _SORTED_HERE = (pa.types.is_signed_integer, pa.types.is_decimal, pa.types.is_string)
 _PLAIN = (*_TYPES, "BOOLEAN")
@@ -33,7 +32,7 @@ def leading(codec: Codec, schema: Schema) -> list[str]:
     """The columns by which the rows of a large table are sorted: some of the first, if they are numbers or
     texts."""
     found = []
-    for name, column in zip(names(schema), schema[:_MOST_COLUMNS], strict=False):
+    for name, column in zip(names(schema), schema[: thresholds.SPARK_SORTED_COLUMNS], strict=False):
         if not sorts(codec, column):
             break
         found.append(name)
@@ -53,7 +52,7 @@ def in_order(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 def leading_here(schema: pa.Schema) -> list[str]:
     """The same of a local table."""
     found = []
-    for field in list(schema)[:_MOST_COLUMNS]:
+    for field in list(schema)[: thresholds.SPARK_SORTED_COLUMNS]:
         plain = any(test(field.type) for test in _SORTED_HERE)
         if not plain or not field.name.startswith("c"):
             break
@@ -95,7 +94,7 @@ def exactly(codec: Codec, schema: Schema, columns: Collection[str], wanted: pa.T
     """A condition that holds for the rows that agree with one of a few rows on some columns; empty if these
     are too many for one, or not of plain types."""
     types = {column: codec.sql_type(schema[int(column[1:])]) for column in columns}
-    if not types or not 0 < wanted.num_rows <= _MOST_RANGES or not {*types.values()} <= {*_PLAIN}:
+    if not types or not 0 < wanted.num_rows <= thresholds.SPARK_RANGES or not {*types.values()} <= {*_PLAIN}:
         return ""
     rows = zip(*(wanted.column(column).to_pylist() for column in columns), strict=True)
     some = (
@@ -111,13 +110,13 @@ def exactly(codec: Codec, schema: Schema, columns: Collection[str], wanted: pa.T
 def _ranges(values: pa.Array) -> Sequence[tuple[int | str, int | str]]:
     """Some ranges with all of the values, the widest gaps between them."""
     listed = sorted(values.to_pylist(), key=lambda v: v.encode() if isinstance(v, str) else v)
-    if len(listed) <= _MOST_RANGES:
+    if len(listed) <= thresholds.SPARK_RANGES:
         return [(value, value) for value in listed]
     if isinstance(listed[0], str):
-        cuts = np.linspace(0, len(listed), _MOST_RANGES + 1).astype(int)[1:-1]
+        cuts = np.linspace(0, len(listed), thresholds.SPARK_RANGES + 1).astype(int)[1:-1]
     else:
         gaps = [float(b - a) for a, b in pairwise(listed)]
-        cuts = np.sort(np.argsort([-gap for gap in gaps], kind="stable")[: _MOST_RANGES - 1] + 1)
+        cuts = np.sort(np.argsort([-gap for gap in gaps], kind="stable")[: thresholds.SPARK_RANGES - 1] + 1)
     starts, ends = [0, *cuts.tolist()], [*cuts.tolist(), len(listed)]
     return [(listed[a], listed[b - 1]) for a, b in zip(starts, ends, strict=True)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from .. import thresholds
 from ..schema import Schema
 from .merging import start_of_merge
 from .numbered import netted
@@ -15,12 +16,9 @@ from .pruning import leading
 from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
 from .tables import Table, Tables
 
-_GROWTH = 8  # a small table is at least so many times as large as the next
 LARGE = 10_000_000
 """Rows of a table from which a join reads parts of it. To read a million takes some 0.05 s of processor time.
 The conditions that leave out parts are other ones in each commit, and Spark takes 0.2 s to compile them."""
-_ASKED = 2
-"""The look-ups by a column from which copies in its order are made."""
 
 
 class Spine:
@@ -113,7 +111,7 @@ class Spine:
         """Some tables, of which the large ones lie sorted by a column: copies of them, which are made when
         they are asked for again and again. A copy takes as much room as the table."""
         self._asked[column] = self._asked.get(column, 0) + 1
-        if self._asked[column] < _ASKED:
+        if self._asked[column] < thresholds.SPARK_ASKED:
             return list(seen)
         return [self._sorted(table, column) if is_long(table) else table for table in seen]
 
@@ -155,7 +153,7 @@ class Spine:
         for table in tables:
             if table.small:
                 small.append(table)
-                while len(small) > 1 and small[-2].rows <= _GROWTH * small[-1].rows:
+                while len(small) > 1 and small[-2].rows <= thresholds.SPARK_SMALL_GROWTH * small[-1].rows:
                     small[-2:] = [self._joined(small[-2:])]
         large += [table for table in small if not table.small]
         small = [table for table in small if table.small and table.rows]

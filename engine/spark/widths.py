@@ -13,8 +13,6 @@ from ..schema import Kind, Schema
 from .codec import Codec
 from .table import ORDINARY
 
-_SAMPLE = 64
-
 
 class Widths:
     """The widths of the rows of nodes, as far as the driver has seen some: of those that bring values. What
@@ -38,7 +36,9 @@ class Widths:
         self._rows[at] = rows
         schema = self._nodes[at].schema
         if any(column.kind is Kind.OBJECT for column in schema):
-            places = np.linspace(0, some.length - 1, min(_SAMPLE, some.length)).astype(np.int64)
+            places = np.linspace(0, some.length - 1, min(thresholds.SPARK_WIDTHS, some.length)).astype(
+                np.int64
+            )
             self._times[at] = max(1.0, self._bytes(schema, some.take(places)) / ORDINARY)
 
     def _bytes(self, schema: Schema, some: Batch) -> float:

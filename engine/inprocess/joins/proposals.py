@@ -35,7 +35,6 @@ from ..storage.table import RowTable
 ASKING = 1.0
 PART = 512.0
 BUILDING = 4.0
-DERIVING = 16.0  # the same for an index by a derived column
 
 
 _noting = threading.Lock()

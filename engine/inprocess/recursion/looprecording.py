@@ -8,17 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Distinct, Group
 from ...loopparts import LoopParts, delays, is_set, looked_up
 from ...schema import Array
 from ..storage.batch import Batch, concat
 from ..storage.marks import Marks
 from .loopgates import GateState
-
-_MOST = 1 << 26  # rows
-_TIMES = 12  # at which the changes of a part are compared
-_LARGE = 4096  # rows of a change of which only some are compared
-_SHARE = 16  # times as many as these
 
 
 class LoopRecording:
@@ -37,7 +33,7 @@ class LoopRecording:
         delayed = delays(parts)
         self._told = self._distincts | groups | (looked_up(parts) - {*delayed})
         self._told |= {*delayed.values()}
-        self._room = _MOST
+        self._room = thresholds.RECORDED_ROWS
 
     @property
     def complete(self) -> bool:
@@ -130,7 +126,7 @@ _NOTHING = SampledPart({}, frozenset())
 def _strided(times: Iterable[int]) -> list[int]:
     """Some of the times, at about equal distances."""
     every = sorted(times)
-    return every[:: -(-len(every) // _TIMES) or 1]
+    return every[:: -(-len(every) // thresholds.COMPARED_TIMES) or 1]
 
 
 def _sampled(changes: dict[int, list[Batch]]) -> SampledPart:
@@ -145,7 +141,7 @@ def _by_time(changes: Iterable[tuple[int, Batch]]) -> dict[int, list[Batch]]:
 
 
 def _some(batches: Sequence[Batch], few: bool = False) -> _Some:
-    """The rows of batches; of many only one in `_SHARE`. `few`: also of a few."""
+    """The rows of batches; of many only one in `thresholds.COMPARED_SHARE`. `few`: also of a few."""
     if not batches:
         return _Some(0, np.zeros(0, np.uint64), np.zeros(0, np.int64))
     whole = concat(batches, len(batches[0].columns))
@@ -154,21 +150,21 @@ def _some(batches: Sequence[Batch], few: bool = False) -> _Some:
         words = (words ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         words ^= words >> np.uint64(29)
     found = _Some(whole.length, words, whole.weight_array())
-    return _fewer(found) if few or whole.length > _LARGE else found
+    return _fewer(found) if few or whole.length > thresholds.COMPARED_ROWS else found
 
 
 def _fewer(some: _Some) -> _Some:
-    places = np.flatnonzero(some.words % np.uint64(_SHARE) == 0)
+    places = np.flatnonzero(some.words % np.uint64(thresholds.COMPARED_SHARE) == 0)
     return _Some(some.size, some.words[places], some.weights[places])
 
 
 def _different(mine: Sequence[Batch], others: _Some | None) -> tuple[int, int]:
     """The rows of two sums of batches together, and about how many of them these do not have alike."""
     before = _some(()) if others is None else others
-    now = _some(mine, before.size > _LARGE)
-    if now.size > _LARGE >= before.size:
+    now = _some(mine, before.size > thresholds.COMPARED_ROWS)
+    if now.size > thresholds.COMPARED_ROWS >= before.size:
         before = _fewer(before)
     words, places = np.unique(np.concatenate([now.words, before.words]), return_inverse=True)
     sums = np.bincount(places, np.concatenate([now.weights, -before.weights]), len(words))
-    share = _SHARE if max(now.size, before.size) > _LARGE else 1
+    share = thresholds.COMPARED_SHARE if max(now.size, before.size) > thresholds.COMPARED_ROWS else 1
     return now.size + before.size, share * int(np.count_nonzero(sums))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ... import thresholds
 from ...circuit import Earlier, Fixpoint, Import, Join, Loop, NodeId, Result
 from ...loopparts import Gate, LoopParts
 from ...maintaining import Costs, Maintaining
@@ -39,7 +40,7 @@ class LoopRecursion:
         """`weighted` says of which imported nodes the rows have weights, `read` which relations are read
         outside: no others are kept here."""
         self.node, self.evaluator, self.maintaining = node, evaluator, maintaining
-        self.costs = Costs(going=_DEARER, coming=_DEARER)
+        self.costs = Costs(going=thresholds.LOOP_DEARER, coming=thresholds.LOOP_DEARER)
         self.schemas = {name: schema for name, schema in schemas_of(node).items() if read(name)}
         self.relations = {head: Store(schema, is_set=True) for head, schema in self.schemas.items()}
         self.parts = LoopParts(node)
@@ -163,6 +164,3 @@ class LoopRecursion:
         """Takes the epoch back."""
         for store in self.relations.values():
             store.rollback()
-
-
-_DEARER = 4.0  # times dearer that a row is to maintain than to evaluate, where nothing was measured
