@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 @contextmanager
 def reading(block: SelectBlock, items: Sequence[Item], entries: Sequence[VisibleColumn]) -> Iterator[SqlBody]:
     """Inside, the tables of these clauses and columns are those of the SELECT."""
-    body, before = block.body, block.scope.entries
+    body, before, extra = block.body, block.scope.entries, list(block.extra)
     block.body, block.scope.entries = block.translator.start(block.capture), list(entries)
     block.body.add(*items)
     try:
         yield block.body
     finally:
-        block.body, block.scope.entries = body, before
+        block.body, block.scope.entries, block.extra = body, before, extra
 
 
 def as_lateral(node: Expression) -> Expression:

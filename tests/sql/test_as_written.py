@@ -58,6 +58,7 @@ SELECT t.pk, z.k, y.q FROM t LEFT JOIN LATERAL (SELECT k FROM p WHERE p.c = t.a)
 SELECT t.pk, (SELECT sum(i) FROM generate_series(1, t.a) g(i)) AS s FROM t
 SELECT g.i, z.n FROM generate_series(1, 3) g(i) JOIN t ON t.a = g.i, LATERAL (SELECT max(k) AS n FROM p WHERE c = g.i) z
 SELECT pk, q.* FROM t, LATERAL (SELECT a + 1 AS u, b * 2 AS v) q WHERE q.u > 1
+SELECT t.pk, g.i, max(m) OVER (PARTITION BY s) AS x FROM t LEFT JOIN LATERAL (SELECT i FROM range(t.a) g(i)) g ON TRUE
 SELECT t.pk, p.k FROM t ASOF JOIN p ON t.a >= p.c
 SELECT t.pk, p.k, p.c FROM t ASOF LEFT JOIN p ON p.k <= t.b AND p.c = t.a
 SELECT t.pk, u.pk AS n FROM t ASOF JOIN t u ON t.a = u.a AND t.pk < u.pk
