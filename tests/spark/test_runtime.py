@@ -239,6 +239,7 @@ def guessed_digits(spark: SparkSession, view: str) -> int:
     return int(found.group(2) or 3) + 3 * "BKMGTPE".index(found.group(3))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("interpreted")
 def test_guessed_sizes_stay_within_bounds(spark: SparkSession) -> None:
     """With two recursive terms in a rule the digits of the guess would double in each of 16 iterations, and
