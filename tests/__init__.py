@@ -21,6 +21,9 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
 - `tests/engine/test_time.py`: timelines in columns against the law of product time.
 - `tests/programs/test_random_programs.py`: the same from random program texts, so checking, lowering and
   code generation are tested too.
+- `tests/programs/test_naive.py`: random programs whose pieces carry their meaning in Python, which shares
+  nothing with the interpreter: values of all forms, keys, multisets, streams, delays, loops, groups,
+  queries on demand.
 - `tests/programs/test_faulty_bodies.py`: random bodies whose steps fault on many rows, which the rest of
   the body may exclude; `tests/spark/test_faulty_bodies.py` the same on the cluster.
 - `tests/programs/test_taken_back.py`: random programs whose rules may fault, where epochs are taken back
