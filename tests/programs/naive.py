@@ -171,7 +171,7 @@ class Program:
     def evaluate(self, inputs: Contents, before: Sequence[Contents]) -> dict[str, Mapping[Any, int]]:
         """The contents of all relations, from those of the inputs now, and of all in the last commits."""
         found: dict[str, Mapping[Any, int]] = {name: dict(rows) for name, rows in inputs.items()}
-        found["Flow'"] = dict.fromkeys(inputs["Flow"], 1)
+        found["Flow'"] = dict(inputs["Flow"])
         for ago, then in enumerate(reversed(before), 1):
             found |= {f"{name}-{ago}": rows for name, rows in then.items() if "-" not in name}
         for each in self.derived:
