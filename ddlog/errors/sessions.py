@@ -51,6 +51,13 @@ class FaultInRule(Diagnostic):
         return f", for {self.row}" if self.row else ""
 
 
+class FaultInStatement(Diagnostic):
+    """An expression of a statement that failed on a row."""
+
+    title = "{problem}, in this statement"
+    problem: str
+
+
 class FaultInView(Diagnostic):
     """An expression of a view of SQL that failed on a row."""
 

@@ -71,3 +71,34 @@ class NoParser(Diagnostic):
 
     title = "SQL needs the package sqlglot"
     suggestion = "install it: pip install 'ddlog[sql]'"
+
+
+class OneStatement(Diagnostic):
+    """A text of no statement, or of several, where one is carried out."""
+
+    title = "there are {count} statements here, and one is carried out at a time"
+    count: int
+
+
+class NoParameter(Diagnostic):
+    """A parameter of a statement without a value."""
+
+    title = "the parameter {shown} has no value"
+    shown: str
+
+
+class BadParameter(Diagnostic):
+    """A value that SQL does not have, as a parameter."""
+
+    title = "the parameter {shown} cannot be a value of Python's type {type}"
+    shown: str
+    type: str
+
+
+class NullInColumn(Diagnostic):
+    """A row with NULL in a column that is NOT NULL."""
+
+    title = "column `{column}` of `{table}` must not be NULL, in the row ({row})"
+    table: str
+    column: str
+    row: str

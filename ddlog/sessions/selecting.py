@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count, repeat
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ..demand.demanded import needed, there_anyway
 from ..demand.question import over
@@ -17,9 +18,11 @@ from .results.listedrows import ListedRows
 from .results.views import Result
 
 if TYPE_CHECKING:
+    from .pending.present import SignedBatch
     from .transactions.state import SessionState
 
 _VIEW = "Answer"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def select(state: SessionState, text: str, name: str) -> Result:
@@ -35,9 +38,9 @@ def select(state: SessionState, text: str, name: str) -> Result:
         program = with_views(state.program, view, name)
     state.start()
     with state.diagnosing():
-        schema, rows = _evaluated(state, program, answer)
+        schema, rows = evaluated(state, program, answer)
     declared = program.relations[answer]
-    ordered = _in_order(rows, [each.name for each in declared.columns], order)
+    ordered = in_order(rows, [each.name for each in declared.columns], order)
     return Result(declared, ListedRows(schema, ordered), program.checked.typedefs)
 
 
@@ -68,9 +71,16 @@ def _free(program: Program) -> str:
     )
 
 
-def _evaluated(state: SessionState, program: Program, answer: str) -> tuple[Schema, list[Row]]:
+def evaluated(
+    state: SessionState,
+    program: Program,
+    answer: str,
+    pending: Mapping[str, Sequence[SignedBatch]] = NOTHING,
+    rows_of: Mapping[str, Sequence[Row]] = NOTHING,
+) -> tuple[Schema, list[Row]]:
     """The columns and the rows of a relation that the program has beside that of the session, rows as often
-    as they are there."""
+    as they are there. Relations have the rows of `rows_of`, or those of the session with the changes of
+    `pending`."""
     checked = program.checked
     there = there_anyway(checked) | state.kept
     given = needed(checked, [answer], there) & there
@@ -78,7 +88,12 @@ def _evaluated(state: SessionState, program: Program, answer: str) -> tuple[Sche
     records = "values" if state.host.offer.frames is not None else "columns"
     host = state.host.beside(made, made.circuit("incremental", [answer], records=records))
     try:
-        changes = {name: [(state.host.handed(name, host), 1)] for name in given}
+        changes = {
+            name: [(host.runtime.batch(name, rows_of[name]), 1)]
+            if name in rows_of
+            else [(state.host.handed(name, host), 1), *pending.get(name, ())]
+            for name in given
+        }
         host.runtime.commit(changes, static=True, max_iterations=state.max_iterations)
         rows = host.runtime.rows(answer)
         weights = rows.weights or repeat(1)
@@ -87,7 +102,7 @@ def _evaluated(state: SessionState, program: Program, answer: str) -> tuple[Sche
         host.runtime.close()
 
 
-def _in_order(
+def in_order(
     rows: list[Row], names: Sequence[str], order: Sequence[tuple[str | int, bool, bool]]
 ) -> list[Row]:
     """Rows in an order by columns; an order by a column that the rows lack does not count."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ..explaining.explanation import Absence, ChangeExplanation, EndingSets, Explanation
     from ..io.columns import Columns
     from ..profiling.profile import Profile
+    from .executing import Outcome
     from .explained import Explaining
     from .transactions.durable_state import DurableState
 
@@ -322,6 +323,18 @@ class Session(Inputs):
         from .selecting import select
 
         return select(self.state, text, name)
+
+    def execute(
+        self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, name: str = "<statement>"
+    ) -> Outcome:
+        """Carries out a statement of SQL: INSERT, UPDATE, DELETE or TRUNCATE of an input relation, each with
+        RETURNING, SELECT, BEGIN, COMMIT or ROLLBACK. It reads the state of the transaction so far. Outside of
+        a transaction it is one of its own. `?`, `$1` and `:name` are the `parameters`, by place or by name.
+        The outcome has the `count` of rows that changed, the `rows` of SELECT and RETURNING as a Result, and
+        the `changes` of the output relations, if a transaction ended. Needs the package sqlglot."""
+        from .executing import execute
+
+        return execute(self, self.commit, statement, parameters, name)
 
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row

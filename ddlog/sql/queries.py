@@ -219,6 +219,10 @@ class Translator:
 
     def values(self, node: sql.Values, names: QueryNames, capture: Capture | None) -> SqlQuery:
         """VALUES."""
+        return self.unified(self.rows_of(node, names, capture), node)
+
+    def rows_of(self, node: sql.Values, names: QueryNames, capture: Capture | None) -> SqlQuery:
+        """The rows of VALUES, of whatever types each of them has."""
         from .selects import SelectBlock
 
         branches = []
@@ -230,7 +234,7 @@ class Translator:
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
         columns = tuple(f"col{i}" for i in range(len(branches[0].values)))
-        return self.unified(SqlQuery(columns, tuple(branches)), node)
+        return SqlQuery(columns, tuple(branches))
 
     def limited(self, query: SqlQuery, node: Expression, keys: Sequence[SqlValue] | None = None) -> SqlQuery:
         """The query with the ORDER BY and LIMIT of a set operation or a subquery."""

@@ -26,6 +26,7 @@ from .scalars import type_of
 from .types import NULL, SqlValue, null
 
 if TYPE_CHECKING:
+    from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
 
@@ -47,6 +48,10 @@ class ModuleTranslation:
         self.references: list[sql.Table] = []  # of foreign keys
         self.broken: set[str] = set()  # names of tables and views that have errors
         self.imports = ["sql", "group"]
+
+    def reading(self, tokens: list[Token]) -> list[Token]:
+        """The tokens of the text, as the parser is to read them."""
+        return tokens
 
     def tree(self, whole: Span) -> syntax.Module:
         """The module, which stands at a place."""
@@ -235,23 +240,27 @@ class ModuleTranslation:
         if not isinstance(node.expression, sql.Values):
             self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
         translator = Translator(self.places, self.output, None)
-        for row in translator.values(node.expression, QueryNames(self.tables), None).branches:
+        for row in translator.rows_of(node.expression, QueryNames(self.tables), None).branches:
             given = dict(zip(names, row.values, strict=False))
             if len(row.values) != len(names) or not set(names) <= set(source.names):
                 self.places.wrong(f"a row of `{name}` has the columns {', '.join(source.names)}", node)
             args = []
             for column in source.relation.columns:
-                value = given.get(column.name, null(NULL))
-                try:
-                    brought = c.cast(value, column.type, may_fail=False)
-                except c.BadLiteral as error:
-                    self.places.wrong(f"{error}, the type of column `{column.name}`", node)
-                if brought is None:
-                    self.places.mistyped(f"column `{column.name}`", str(value.type), node)
+                brought = self.brought(given.get(column.name, null(NULL)), column, node)
                 if brought.nullable and not column.nullable:
                     self.places.wrong(f"column `{column.name}` must not be NULL", node)
                 args.append(wrapped(brought.optional() if column.nullable else brought))
             self.output.rule(source.relation, args, row.body)
+
+    def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:
+        """A value as one of the type of a column. Raises SqlError."""
+        try:
+            made = c.cast(value, column.type, may_fail=False)
+        except c.BadLiteral as error:
+            self.places.wrong(f"{error}, the type of column `{column.name}`", node)
+        if made is None:
+            self.places.mistyped(f"column `{column.name}`", str(value.type), node)
+        return made
 
 
 def _used(node: Expression) -> frozenset[str] | None:

@@ -27,15 +27,20 @@ if TYPE_CHECKING:
     from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
+    from .rules import SqlOutput
+    from .statements import ModuleTranslation
+
 DEEPEST = 300  # levels of a statement
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
 def translate(
-    source: Source, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({})
+    source: Source,
+    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({}),
+    begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None = None,
 ) -> syntax.Module:
-    """The module as one of this language; `relations` of a program, with their columns, are tables. Raises
-    DDlogError with all errors."""
+    """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
+    makes the translation of its statements. Raises DDlogError with all errors."""
     try:
         import sqlglot
     except ImportError:
@@ -51,8 +56,8 @@ def translate(
     except sqlglot.errors.TokenError:
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
-    places.tokens = tokens
-    module, found = ModuleTranslation(places, output), list[Diagnostic]()
+    module, found = (begin or ModuleTranslation)(places, output), list[Diagnostic]()
+    places.tokens = tokens = module.reading(tokens)
     module.know_all(relations)
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)

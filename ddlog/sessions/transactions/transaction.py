@@ -19,6 +19,7 @@ from ...errors.source import Span
 from ...values.rows import Row
 from ..hosts.incoming import IncomingRows
 from ..pending import KeyedChanges, PendingChanges
+from ..pending.present import SignedBatch
 from ..results.views import Changes
 from .state import SessionState
 
@@ -31,11 +32,20 @@ class Transaction:
         self._state = state
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
+        self._begun = False
 
     @property
     def is_open(self) -> bool:
         """Whether there are changes that are neither committed nor rolled back."""
-        return bool(self._touched)
+        return self._begun or bool(self._touched)
+
+    def begin(self) -> None:
+        """Begins a transaction that has no changes yet."""
+        self._begun = True
+
+    def batches(self) -> dict[str, list[SignedBatch]]:
+        """The pending changes, as the commit gives them to the runtime."""
+        return {name: self._inputs[name].batches() for name in self._touched}
 
     def input(self, name: str) -> Relation:
         """The input relation with a name. Raises DDlogError for another name, or if the session is closed."""
@@ -95,7 +105,7 @@ class Transaction:
         raised, the transaction is over and the session is at its last commit."""
         try:
             with self._state.diagnosing():
-                batches = {name: self._inputs[name].batches() for name in self._touched}
+                batches = self.batches()
             with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
                 changes = self._state.run(batches, static)
                 self._settle(True)
@@ -132,6 +142,7 @@ class Transaction:
         for name in self._touched:
             self._inputs[name].settle(committed)
         self._touched.clear()
+        self._begun = False
         if self._state.applied.pending:
             self._state.applied.settle(committed)
 

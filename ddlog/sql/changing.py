@@ -1,0 +1,332 @@
+"""Statements that change tables, as rules: rows that go, rows that come, and what is returned of them.
+
+A statement is a query of the rows that it concerns. An INSERT asks for the new rows, a DELETE for the old
+ones, an UPDATE for each old row with the new one behind it. RETURNING is a query over the rows that changed,
+which are given to it as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from .. import syntax
+from ..core import Relation
+from ..errors import sql as errors
+from ..errors.changes import NotAnInput
+from ..errors.diagnostics import DDlogError
+from ..errors.nearest import nearest
+from ..errors.source import Source
+from ..errors.unknown import UnknownName
+from ..syntax.printing import module_text
+from ..syntax.templates import written_type
+from .attached import table_of
+from .parameters import Parameters, bound, numbered
+from .places import SqlError, SqlPlaces
+from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
+from .statements import ModuleTranslation, field_name, wrapped
+from .translate import translate
+from .types import NULL, SqlValue, null
+
+if TYPE_CHECKING:
+    from sqlglot import Token
+    from sqlglot.expressions import Expr as Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SqlStatement:
+    """A statement: its kind (select, insert, update, delete, begin, commit, rollback), and the relation that
+    it changes. `answer` is the relation of its rows; `changed`, the input for those that changed, and
+    `returned`, what RETURNING says of them. `reads` are the relations that it reads, `text` the
+    rules."""
+
+    kind: str
+    relation: str = ""
+    answer: str = ""
+    changed: str = ""
+    returned: str = ""
+    reads: frozenset[str] = frozenset()
+    text: str = ""
+
+
+def statement_of(
+    source: Source, relations: Iterable[Relation], parameters: Parameters, imported: Sequence[str] = ()
+) -> SqlStatement:
+    """The one statement of a text over the relations of a program; some modules are imported already. Raises
+    DDlogError."""
+    made = list[StatementTranslation]()
+
+    def begin(places: SqlPlaces, output: SqlOutput) -> ModuleTranslation:
+        made.append(StatementTranslation(places, output, relations, parameters))
+        return made[0]
+
+    tree = translate(source, begin=begin)
+    found = made[0].found
+    if len(found) != 1:
+        raise DDlogError([errors.OneStatement(len(found))])
+    kept = (
+        each
+        for each in tree.declarations
+        if not isinstance(each, syntax.Import) or each.module not in imported
+    )
+    text = module_text(syntax.Module(tuple(kept), tree.span))
+    return replace(found[0], text=text, reads=frozenset(made[0].read))
+
+
+class StatementTranslation(ModuleTranslation):
+    """Statements over the relations of a program, translated one after another."""
+
+    def __init__(
+        self, places: SqlPlaces, output: SqlOutput, relations: Iterable[Relation], parameters: Parameters
+    ) -> None:
+        super().__init__(places, output)
+        self.parameters = parameters
+        self.found = list[SqlStatement]()
+        self.read = set[str]()  # relations
+        self._declared = {each.name: each for each in relations}
+        for each in self._declared.values():
+            self._know_relation(each)
+
+    def reading(self, tokens: list[Token]) -> list[Token]:
+        return numbered(tokens)
+
+    def add(self, node: Expression) -> None:
+        bound(node, self.parameters, self.places)
+        tables = (self.relations.get(each.name.lower()) for each in node.find_all(sql.Table))
+        self.read.update(each for each in tables if each is not None)
+        match node:
+            case sql.Insert():
+                made = self._insertion(node)
+            case sql.Update():
+                made = self._update(node)
+            case sql.Delete():
+                made = self._deletion(node, node.this)
+            case sql.TruncateTable() if len(node.expressions) == 1:
+                made = self._deletion(node, node.expressions[0])
+            case sql.Query():
+                made = self._selection(node)
+            case sql.Transaction():
+                made = SqlStatement("begin")
+            case sql.Commit():
+                made = SqlStatement("commit")
+            case sql.Rollback() if node.args.get("savepoint") is None:
+                made = SqlStatement("rollback")
+            case _:
+                self.places.refuse(f"the statement {node.sql(dialect='duckdb').split()[0]}", node)
+        self.found.append(made)
+
+    # ---------------------------------------------------------------- the statements
+
+    def _selection(self, node: Expression) -> SqlStatement:
+        answer = self._fresh("Answer")
+        query = self._translator.query(node, QueryNames(self.tables))
+        self._write(answer.lower(), answer, self._translator.unified(query))
+        return SqlStatement("select", answer=answer)
+
+    def _insertion(self, node: sql.Insert) -> SqlStatement:
+        for key, what in (("conflict", "ON CONFLICT"), ("alternative", "INSERT OR …")):
+            if node.args.get(key):
+                self.places.refuse(what, node)
+        into = node.this.this if isinstance(node.this, sql.Schema) else node.this
+        source = self._target(into)
+        query = self._inserted(node)
+        names: Sequence[str] = source.names
+        if isinstance(node.this, sql.Schema):
+            names = [each.name.lower() for each in node.this.expressions]
+        elif node.args.get("by_name"):
+            names = query.names
+        elif node.args.get("default"):
+            names = ()
+        for name in names:
+            self._column_of(source, name, node.this)
+        if any(len(each.values) != len(names) for each in query.branches):
+            self.places.wrong(
+                f"{len(names)} columns are asked for ({', '.join(names)}), "
+                f"and a row has {len(query.branches[0].values)}",
+                node,
+            )
+        rows = []
+        for branch in query.branches:
+            given = dict(zip(names, branch.values, strict=True))
+            values = [
+                self.brought(given.get(each.name, null(NULL)), each, node) for each in source.relation.columns
+            ]
+            rows.append((branch.body, values))
+        answer = self._answer(source.relation.columns, rows)
+        return self._returning(SqlStatement("insert", source.relation.name, answer), node, into, source)
+
+    def _inserted(self, node: sql.Insert) -> SqlQuery:
+        """The rows of an INSERT."""
+        if node.args.get("default"):
+            return SqlQuery((), (QueryBranch(SqlBody(), ()),))
+        query = node.expression
+        if isinstance(query, sql.Values):
+            for each in list(query.find_all(sql.Column)):
+                if each.name.upper() == "DEFAULT" and not each.table:
+                    each.replace(sql.Null())
+            return self._translator.rows_of(query, QueryNames(self.tables), None)
+        if node.args.get("with_") is not None:
+            query.set("with_", node.args["with_"])
+        found = self._translator.query(query, QueryNames(self.tables))
+        if len(found.branches) > 1:
+            found = self._translator.unified(found)
+        return self._translator.bag(found, None)
+
+    def _deletion(self, node: Expression, table: Expression) -> SqlStatement:
+        source = self._target(table)
+        condition = node.args.get("where")
+        using = node.args.get("using") or []
+        test = None if condition is None else condition.this
+        if using:
+            test = sql.Exists(this=_select([sql.Literal.number(1)], using, test))
+        query = self._translator.query(
+            _with(node, _select(_columns(table, source), [table], test)), QueryNames(self.tables)
+        )
+        rows = [(each.body, list(each.values)) for each in query.branches]
+        answer = self._answer(source.relation.columns, rows)
+        return self._returning(SqlStatement("delete", source.relation.name, answer), node, table, source)
+
+    def _update(self, node: sql.Update) -> SqlStatement:
+        table, source = node.this, self._target(node.this)
+        more = node.args.get("from_")
+        if more is not None and self._declared[source.relation.name].kind == "multiset":
+            self.places.refuse("UPDATE … FROM of a table without a primary key", more)
+        changed: dict[str, Expression] = {}
+        for each in node.expressions:
+            name = each.this.name.lower()
+            self._column_of(source, name, each.this)
+            is_default = isinstance(each.expression, sql.Column) and each.expression.name.upper() == "DEFAULT"
+            changed[name] = sql.Null() if is_default else each.expression
+        condition = node.args.get("where")
+        asked = [*_columns(table, source), *changed.values()]
+        select = _select(
+            asked,
+            [table, *([] if more is None else [more.this])],
+            None if condition is None else condition.this,
+        )
+        query = self._translator.query(_with(node, select), QueryNames(self.tables))
+        columns, width = source.relation.columns, len(source.names)
+        rows = []
+        for branch in query.branches:
+            given = dict(zip(changed, branch.values[width:], strict=True))
+            new = [
+                self.brought(given.get(column.name, value), column, node)
+                for column, value in zip(columns, branch.values, strict=False)
+            ]
+            rows.append((branch.body, [*branch.values[:width], *new]))
+        answer = self._answer((*columns, *columns), rows)
+        return self._returning(SqlStatement("update", source.relation.name, answer), node, table, source)
+
+    def _returning(
+        self, made: SqlStatement, node: Expression, table: Expression, source: NamedRows
+    ) -> SqlStatement:
+        """The statement with its RETURNING."""
+        returning = node.args.get("returning")
+        if returning is None:
+            return made
+        changed, returned = self._fresh("Changed"), self._fresh("Returned")
+        rows = SqlRelation(changed, source.relation.columns)
+        fields = SqlRelation(changed, tuple(replace(c, machine=False) for c in rows.columns))
+        self.output.declare("input multiset", fields, changed)
+        named = {**self.tables, table.name.lower(): NamedRows(fields, source.names)}
+        query = self._translator.query(_select(returning.expressions, [table], None), QueryNames(named))
+        self._write(returned.lower(), returned, self._translator.unified(query))
+        return replace(made, changed=changed, returned=returned)
+
+    # ------------------------------------------------------------------- their parts
+
+    @property
+    def _translator(self) -> Translator:
+        return Translator(self.places, self.output, None)
+
+    def _answer(
+        self, columns: Sequence[SqlColumn], rows: Sequence[tuple[SqlBody, Sequence[SqlValue]]]
+    ) -> str:
+        """The name of a relation of rows, whose columns are like those of a table, and NULL where values can
+        be."""
+        made = []
+        for at, column in enumerate(columns):
+            nullable = column.nullable or any(values[at].nullable for _, values in rows)
+            made.append(SqlColumn(f"c{at}", f"c{at}", column.type, nullable, True))
+        answer = SqlRelation(self._fresh("Rows"), tuple(made))
+        self.output.declare("output multiset", answer, answer.name)
+        for body, values in rows:
+            row = (v.optional() if c.nullable else v for v, c in zip(values, made, strict=True))
+            self.output.rule(answer, [wrapped(each) for each in row], body)
+        return answer.name
+
+    def _target(self, table: Expression) -> NamedRows:
+        """The table that a statement changes. Raises SqlError."""
+        name = table.name.lower()
+        relation = self.relations.get(name)
+        declared = None if relation is None else self._declared[relation]
+        if declared is None:
+            near = nearest(name, list(self.tables))
+            raise SqlError(UnknownName(what="table", name=name, near=near, span=self.places.of(table)))
+        if declared.role != "input":
+            inputs = tuple(each.name for each in self._declared.values() if each.role == "input")
+            raise SqlError(NotAnInput(name, declared.role, inputs, span=self.places.of(table)))
+        source = self.tables[name]
+        if len(source.names) < len(declared.columns):
+            known = {each.field for each in source.relation.columns}
+            lacking = next(each for each in declared.columns if each.name not in known)
+            why = f"its column `{lacking.name}` has the type {lacking.type}, which SQL does not have"
+            self.places.refuse(f"a statement that changes `{name}`", table, why)
+        return source
+
+    def _column_of(self, source: NamedRows, name: str, node: Expression) -> None:
+        if name not in source.names:
+            near = nearest(name, list(source.names))
+            raise SqlError(UnknownName(what="column", name=name, near=near, span=self.places.of(node)))
+
+    def _know_relation(self, relation: Relation) -> None:
+        name = (relation.original or relation.name).lower()
+        columns = [(each.name, written_type(str(each.type))) for each in relation.columns]
+        made = table_of(relation.name, columns)
+        if relation.original:
+            named = tuple(replace(each, name=_sql_name(each.field)) for each in made.relation.columns)
+            made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
+        self.tables[name] = made
+        self.relations[name] = relation.name
+
+    def _fresh(self, hint: str) -> str:
+        """A name that no relation has."""
+        made = hint
+        while made.lower() in (each.lower() for each in (*self._declared, *self.relations.values())):
+            made += "_"
+        self.relations[f"${made}"] = made
+        return made
+
+
+def _sql_name(field: str) -> str:
+    """The name of a table's column for that of a relation's."""
+    plain = field.removesuffix("_")
+    return plain if plain and plain != field and field_name(plain) == field else field
+
+
+def _columns(table: Expression, source: NamedRows) -> list[Expression]:
+    alias = table.alias or table.name
+    return [sql.column(each, alias, quoted=True) for each in source.names]
+
+
+def _select(
+    columns: Sequence[Expression], tables: Sequence[Expression], test: Expression | None
+) -> sql.Select:
+    """SELECT of columns of tables, under a condition."""
+    made = sql.Select(expressions=list(columns), from_=sql.From(this=tables[0]))
+    if len(tables) > 1:
+        made.set("joins", [sql.Join(this=each) for each in tables[1:]])
+    if test is not None:
+        made.set("where", sql.Where(this=test))
+    return made
+
+
+def _with(node: Expression, select: sql.Select) -> sql.Select:
+    """The SELECT with the WITH of a statement."""
+    if node.args.get("with_") is not None:
+        select.set("with_", node.args["with_"])
+    return select

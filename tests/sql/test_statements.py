@@ -1,0 +1,178 @@
+"""Statements: random ones against DuckDB after each, what they return, and their errors."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ddlog
+from ddlog.errors.diagnostics import DDlogError, render
+from ddlog.sessions.session import Session
+
+from ..trying import trying
+from .duck import Both, bag, program_of
+
+TABLES = """
+CREATE TABLE k (id INTEGER PRIMARY KEY, a INTEGER, s VARCHAR NOT NULL);
+CREATE TABLE b (a INTEGER, d DECIMAL(8, 2));
+"""
+VIEWS = {"v": "SELECT k.s, sum(b.d) AS t, count(*) AS n FROM k JOIN b ON k.a = b.a GROUP BY k.s"}
+CONDITIONS = (
+    "a IS NULL", "a < 3", "a IN (SELECT a FROM b)", "a NOT IN (SELECT id FROM k)",
+    "EXISTS (SELECT 1 FROM v WHERE v.n > 1)", "a > (SELECT avg(id) FROM k)",
+)  # fmt: skip
+STATEMENTS = (
+    "INSERT INTO b VALUES (?, ?), (NULL, 1.5)",
+    "INSERT INTO b (d) SELECT a FROM k WHERE {}",
+    "INSERT INTO k SELECT coalesce(max(id), 0) + 1, ?, 'p' FROM k",
+    "INSERT INTO k (s, id) SELECT 'q', coalesce(max(id), 0) + ? FROM k",
+    "INSERT INTO b SELECT n, t FROM v",
+    "UPDATE k SET a = a + 1, s = s || 'x' WHERE {}",
+    "UPDATE k SET id = id + 100",
+    "UPDATE b SET d = d * 2, a = (SELECT max(id) FROM k) WHERE {}",
+    "UPDATE k SET a = v.n FROM v WHERE v.s = k.s AND {}",
+    "DELETE FROM b WHERE {}",
+    "DELETE FROM k WHERE {}",
+    "DELETE FROM b USING k WHERE b.a = k.a AND k.id > ?",
+    "WITH w AS (SELECT a FROM k) DELETE FROM b WHERE a IN (SELECT a FROM w)",
+    "TRUNCATE b",
+    "BEGIN", "COMMIT", "ROLLBACK",
+)  # fmt: skip
+steps = st.tuples(
+    st.sampled_from(STATEMENTS), st.sampled_from(CONDITIONS), st.tuples(*[st.integers(1, 5)] * 2)
+)
+
+
+@trying(8)
+@given(st.lists(steps, min_size=3, max_size=12))
+def test_statements_do_what_they_do_in_duckdb(script: Sequence[tuple[str, str, tuple[int, ...]]]) -> None:
+    """Statements read the transaction so far, also by a view; the views are compared after each commit."""
+    both = Both(TABLES, VIEWS)
+    both.duck.execute(f"CREATE VIEW v AS {VIEWS['v']}")
+    begun = False
+    for form, condition, values in script:
+        if form in ("BEGIN", "COMMIT", "ROLLBACK"):
+            if begun == (form == "BEGIN"):
+                continue
+            begun = form == "BEGIN"
+        where = condition.replace("a ", f"{form.split()[1]}.a ", 1) if " FROM v " in form else condition
+        text, given_values = form.format(where), values[: form.count("?")]
+        both.duck.execute(text, given_values)
+        both.session.execute(text, given_values)
+        for table in ("k", "b"):
+            here = both.session.execute(f"SELECT * FROM {table}").rows
+            assert bag(here or ()) == bag(both.duck.execute(f"SELECT * FROM {table}").fetchall()), text
+        if not begun:
+            assert both.differences() == []
+    both.session.rollback()
+    both.session.close()
+
+
+ITEM = """
+CREATE TABLE item (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, price DECIMAL(8, 2), "key" DATE);
+CREATE VIEW dear AS SELECT name FROM item WHERE price > 2;
+"""
+
+
+def items() -> Session:
+    """A session with two items."""
+    session = program_of(ITEM).session()
+    session.execute("INSERT INTO item VALUES (1, 'tea', 2.5, '2024-01-31'), (2, 'pot', NULL, NULL)")
+    return session
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "count", "rows"),
+    [
+        ("INSERT INTO item (name, id) VALUES (?, ?) RETURNING id + 1, name", ("it's", 3), 1, [(4, "it's")]),
+        ("INSERT INTO item (name, id) VALUES (:n, :i) RETURNING id", {"n": "a", "i": 9}, 1, [(9,)]),
+        ("INSERT INTO item BY NAME SELECT 3 AS id, 'a' AS name RETURNING *", (), 1, [(3, "a", None, None)]),
+        ("UPDATE item SET price = 3, key = DEFAULT RETURNING id, price, key", (), 2,
+         [(1, Decimal("3.00"), None), (2, Decimal("3.00"), None)]),
+        ("DELETE FROM item WHERE key = ? RETURNING name", (datetime.date(2024, 1, 31),), 1, [("tea",)]),
+        ("DELETE FROM item AS i WHERE i.price = $1 RETURNING i.id", (Decimal("2.50"),), 1, [(1,)]),
+        ("TRUNCATE item", (), 2, None),
+        ("SELECT id FROM item ORDER BY id DESC", (), 0, [(2,), (1,)]),
+        ("SELECT name FROM dear WHERE name <> ?", (None,), 0, []),
+    ],
+)  # fmt: skip
+def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: Any) -> None:
+    with items() as session:
+        outcome = session.execute(text, parameters)
+        assert (outcome.count, None if outcome.rows is None else outcome.rows.rows) == (count, rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "message"),
+    [
+        ("UPDATE item SET nam = 1", (), "1:17: unknown column `nam`"),
+        ("DELETE FROM itm", (), "1:13: unknown table `itm`"),
+        ("DELETE FROM dear", (), "1:13: dear is not an input relation"),
+        ("INSERT INTO item VALUES (1, 'a')", (), "(id, name, price, key), and a row has 2"),
+        ("INSERT INTO item VALUES (1, 'a', NULL, NULL)", (), "Item already has a row with the key 1"),
+        ("UPDATE item SET name = NULL WHERE id = 2", (), "must not be NULL, in the row (2, NULL"),
+        ("INSERT INTO item (id, name) VALUES ('x', 'a')", (), "`x` is no INTEGER, the type of column `id`"),
+        ("INSERT INTO item (id, name) VALUES (3, ?)", (), "the parameter $1 has no value"),
+        ("SELECT ?", ([1],), "the parameter $1 cannot be a value of Python's type list"),
+        ("SELECT 1; SELECT 2", (), "there are 2 statements here"),
+        ("SELECT id // 0 FROM item", (), "division by zero, in this statement"),
+        ("DELETE FROM item WHERE", (), "this is not SQL"),
+        ("INSERT OR REPLACE INTO item VALUES (1, 'a', 1, NULL)", (), "INSERT OR … is not supported"),
+        ("BEGIN; ", (), "there are changes that are neither committed nor rolled back"),
+    ],
+)  # fmt: skip
+def test_a_wrong_statement_changes_nothing(text: str, parameters: Any, message: str) -> None:
+    with items() as session:
+        session.execute("BEGIN")
+        session.execute("UPDATE item SET price = 7 WHERE id = 1")
+        with pytest.raises(DDlogError) as found:
+            session.execute(text, parameters)
+        assert message in render(found.value.diagnostics)
+        session.execute("COMMIT")
+        assert session.select("SELECT id, price FROM item").rows == [(1, Decimal("7.00")), (2, None)]
+
+
+def test_statements_over_a_program_of_rules() -> None:
+    """Sets, relations that are not kept, columns of machine integers, and types that SQL does not have."""
+    program = ddlog.compile("""
+    input relation Edge(a: u8, b: u8)
+    input relation Other(a: u8, v: Vec<u8>)
+    relation Reach(a: u8, b: u8)
+    Reach(a, b) :- Edge(a, b).
+    Reach(a, c) :- Reach(a, b), Edge(b, c).
+    output relation Far(n: usize)
+    Far(n) :- Reach(a, b), var n = b.group_by(a).count().
+    """)
+    with program.session(relations="outputs") as session:
+        session.execute("INSERT INTO Edge VALUES (1, 2), (2, 3), (2, 3)")
+        session.execute("BEGIN")
+        session.execute("INSERT INTO Edge SELECT b, b + 1 FROM Reach WHERE b = 3")
+        assert list(session.execute("SELECT * FROM reach WHERE a = 1").rows or ()) == [(1, 2), (1, 3), (1, 4)]
+        session.execute("UPDATE Edge SET b = 9 WHERE b = 4")
+        session.execute("COMMIT")
+        assert list(session.execute("SELECT * FROM edge").rows or ()) == [(1, 2), (2, 3), (3, 9)]
+        for text, message in (
+            ("INSERT INTO Edge VALUES (1, 300)", "Edge.b"),
+            ("DELETE FROM Other", "its column `v` has the type ddlog_std::Vec<bit<8>>, which"),
+        ):
+            with pytest.raises(DDlogError) as found:
+                session.execute(text)
+            assert message in render(found.value.diagnostics)
+        assert not session.in_transaction
+
+
+def test_keys_after_an_update() -> None:
+    """An UPDATE that moves all keys is legal; one that makes two rows of a key is not."""
+    both = Both(TABLES, {})
+    both.session.execute("INSERT INTO k VALUES (1, 1, 'a'), (2, 2, 'b')")
+    both.session.execute("UPDATE k SET id = 3 - id")
+    assert list(both.session.execute("SELECT id, a FROM k").rows or ()) == [(1, 2), (2, 1)]
+    with pytest.raises(DDlogError, match="already has a row with the key 1"):
+        both.session.execute("UPDATE k SET id = 1")
+    assert list(both.session.execute("SELECT id, a FROM k").rows or ()) == [(1, 2), (2, 1)]
