@@ -36,7 +36,7 @@ class Size:
 
     @property
     def fits(self) -> bool:
-        """Whether the type has at most `DEEPEST` levels and `LARGEST` parts."""
+        """True if the type has at most `DEEPEST` levels and `LARGEST` parts."""
         return self.levels <= DEEPEST and self.parts <= LARGEST
 
 

@@ -71,7 +71,7 @@ def _class_problem(declared: PythonClass) -> Diagnostic | None:
 
 
 def _lacking(found: type[Any]) -> Iterator[str]:
-    """What a class lacks whose objects are to be values."""
+    """The requirements of values that the objects of a class do not meet, each as a phrase of an error."""
     for name in ("__eq__", "__hash__", "__lt__", "__le__"):
         if getattr(found, name) in (None, getattr(object, name)):
             yield f"has no {name}"

@@ -17,22 +17,22 @@ _PROGRAM = re.compile(
 
 
 def is_sql(text: str) -> bool:
-    """Whether a text begins with words of SQL: SELECT, WITH or CREATE VIEW."""
+    """True if a text begins with words of SQL: SELECT, WITH or CREATE VIEW."""
     return _SQL.match(text.lstrip()) is not None
 
 
 def is_view(text: str) -> bool:
-    """Whether a text of SQL begins with CREATE."""
+    """True if a text of SQL declares a view, and asks for no rows."""
     return _VIEW.match(text.lstrip()) is not None
 
 
 def is_program(text: str) -> bool:
-    """Whether a text begins with a declaration, a rule, a fact, an attribute or a comment."""
+    """True if a text begins with a declaration, a rule, a fact, an attribute or a comment."""
     return not is_sql(text) and _PROGRAM.match(text.lstrip()) is not None
 
 
 def has_ended(text: str) -> bool:
-    """Whether an empty line ends a text of several lines."""
+    """True if a text of several lines ends with an empty line, which ends its input in the REPL."""
     return bool(text.strip()) and "\n" in text and not text.rpartition("\n")[2].strip()
 
 

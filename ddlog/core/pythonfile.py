@@ -33,7 +33,7 @@ class PythonFile:
             return cls(file, None)
 
     def __getstate__(self) -> dict[str, object]:
-        """What is kept of it: the file, and nothing that was made of it."""
+        """The path and the content alone: trees and modules that were made of them are not pickled."""
         return {"path": self.path, "content": self.content}
 
     @cached_property

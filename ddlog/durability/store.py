@@ -97,7 +97,7 @@ class Store(ReadableState):
         self.logged = 0
         """The bytes, about, that were written to SQLite's log since it was last brought into the file."""
         self.doubt = ""
-        """What a session found to be wrong with the checkpoint that it began with."""
+        """The first fault that a session found in the checkpoint that it began with; empty: none."""
         self._next_span = self._next_part = 1
 
     # ------------------------------------------------------------- opening

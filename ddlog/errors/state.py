@@ -82,7 +82,7 @@ class CheckpointDamaged(Diagnostic):
 
     @property
     def left(self) -> str:
-        """How to go on without the checkpoint."""
+        """The way to derive all anew, which drops the checkpoint."""
         if self.read_only:
             tables = "DELETE FROM checkpoint; DELETE FROM unit"
             return f"`sqlite3 {self.path} '{tables}'` removes the checkpoint, and all is derived anew"

@@ -1,4 +1,4 @@
-"""What the user says of the tables of a schema: which ones the program writes, and their names."""
+"""The options of `ddlog import-ovsdb`, applied to a schema: the tables that the program writes, and names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import meant, nearest
 from ..errors.options import CannotBeCombined
 from ..syntax.lexer import RESERVED
-from .schema import Schema, Table, TableColumn
+from .schema import Schema, SchemaColumn, SchemaTable
 
 _RELATION = re.compile(r"[A-Z][a-zA-Z0-9_]*")
 _FIELD = re.compile(r"[a-z_][a-zA-Z0-9_]*")
@@ -33,10 +33,10 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ModuleColumn:
     """A column as the module has it: `name` is its field, `table` the output table that it refers to."""
 
-    of: TableColumn
+    of: SchemaColumn
     name: str
     table: str | None
     writable: bool
@@ -44,27 +44,27 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ModuleTable:
     """A table as the module has it: `name` is its relation, `role` what the program does with it."""
 
     name: str
     role: str
-    columns: tuple[Column, ...]
+    columns: tuple[ModuleColumn, ...]
     interned: bool
     proxy: bool
 
     @property
-    def written(self) -> tuple[Column, ...]:
+    def written(self) -> tuple[ModuleColumn, ...]:
         """The columns that the program writes."""
         return tuple(each for each in self.columns if each.writable)
 
     @property
-    def keys(self) -> tuple[Column, ...]:
+    def keys(self) -> tuple[ModuleColumn, ...]:
         """The columns that say which row is meant; none: `_uuid` does."""
         return tuple(each for each in self.columns if each.key)
 
 
-def plan(schema: Schema, choices: Choices) -> list[Plan]:
+def plan(schema: Schema, choices: Choices) -> list[ModuleTable]:
     """The tables with what was chosen for them. Raises DDlogError."""
     return _Planner(schema, choices).plans()
 
@@ -84,22 +84,22 @@ class _Planner:
         self.renamed = dict(self.names())
         self.exclusive()
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[ModuleTable]:
         found = [self.table(each) for each in self.schema.tables.values()]
         self.distinct(zip(self.schema.tables, (each.name for each in found), strict=True), "")
         if self.errors:
             raise DDlogError(self.errors)
         return found
 
-    def table(self, table: Table) -> Plan:
+    def table(self, table: SchemaTable) -> ModuleTable:
         name = table.name
         role = "both" if name in self.both else "output" if name in self.only else "input"
         columns = tuple(self.column(table, each) for each in table.columns.values())
         self.distinct(zip(table.columns, (each.name for each in columns), strict=True), f"{name}.")
         relation = self.renamed.get(name, name[0].upper() + name[1:])
-        return Plan(relation, role, columns, name in self.interned, name in self.proxies)
+        return ModuleTable(relation, role, columns, name in self.interned, name in self.proxies)
 
-    def column(self, table: Table, column: TableColumn) -> Column:
+    def column(self, table: SchemaTable, column: SchemaColumn) -> ModuleColumn:
         place = f"{table.name}.{column.name}"
         if column.key.table in self.both and column.kind == "map":
             self.errors.append(
@@ -116,7 +116,9 @@ class _Planner:
             self.errors.append(errors.KeyOfReferences(table=table.name, name=column.name))
         own = column.name
         plain = _FIELD.fullmatch(own) is not None and own not in RESERVED
-        return Column(column, self.renamed.get(place, own if plain else f"__{own}"), refers, writable, key)
+        return ModuleColumn(
+            column, self.renamed.get(place, own if plain else f"__{own}"), refers, writable, key
+        )
 
     def tables(self, option: str, names: Iterable[str]) -> list[str]:
         for name in names:

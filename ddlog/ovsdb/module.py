@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from .choices import Choices, Column, Plan, plan
-from .schema import ATOMS, Base, Schema
+from .choices import Choices, ModuleColumn, ModuleTable, plan
+from .schema import ATOMS, ElementType, Schema
 
 _REFERENCE = "uuid_or_string_t"
+_UUID = ("_uuid", "_uuid")
 _ZEROS = {"integer": "0", "real": "0.0", "boolean": "false", "string": '""', "uuid": "0"}
 
 
@@ -30,7 +31,7 @@ def _headed(title: str, parts: Iterable[str]) -> list[str]:
     return [f"// {title}.", *found] if found else []
 
 
-def _referred(schema: Schema, plans: Sequence[Plan]) -> dict[str, str]:
+def _referred(schema: Schema, plans: Sequence[ModuleTable]) -> dict[str, str]:
     """The relations of the output tables that written columns of output tables refer to, by their tables."""
     named = dict(zip(schema.tables, plans, strict=True))
     tables = (column.table for each in plans if each.role != "input" for column in each.written)
@@ -42,7 +43,7 @@ class _Writer:
         self.string = "istring" if intern_strings else "string"
         self.referred = referred
 
-    def inputs(self, plans: Iterable[Plan]) -> Iterator[str]:
+    def inputs(self, plans: Iterable[ModuleTable]) -> Iterator[str]:
         for each in plans:
             if each.role == "output":
                 continue
@@ -53,7 +54,7 @@ class _Writer:
             else:
                 yield f"input relation {each.name}({fields})\nprimary key (x) x._uuid"
 
-    def outputs(self, plans: Iterable[Plan]) -> Iterator[str]:
+    def outputs(self, plans: Iterable[ModuleTable]) -> Iterator[str]:
         for each in plans:
             if each.role != "input":
                 yield f"output relation Out_{each.name}({self.fields(each.written)})"
@@ -61,7 +62,7 @@ class _Writer:
                 fields = self.fields(each.written, _swizzled(each))
                 yield f"// Filled from {_swizzled_name(each)}.\nrelation OutProxy_{each.name}({fields})"
 
-    def changes(self, plans: Iterable[Plan]) -> Iterator[str]:
+    def changes(self, plans: Iterable[ModuleTable]) -> Iterator[str]:
         for each in plans:
             if each.role == "both" and each.name in self.referred.values():
                 yield from self.uuid_map(each)
@@ -72,7 +73,9 @@ class _Writer:
                 yield from self.minus(each)
                 yield from self.update(each)
 
-    def fields(self, columns: Iterable[Column], swizzled: bool = False, first: str = "_uuid: uuid") -> str:
+    def fields(
+        self, columns: Iterable[ModuleColumn], swizzled: bool = False, first: str = "_uuid: uuid"
+    ) -> str:
         found = [first] if first else []
         for each in columns:
             values = (*each.of.key.values, *(each.of.value.values if each.of.value else ()))
@@ -81,7 +84,7 @@ class _Writer:
         lines = [_before_remark(line, "," if i + 1 < len(found) else "") for i, line in enumerate(found)]
         return "\n    " + "\n    ".join(lines) + "\n"
 
-    def type(self, column: Column, swizzled: bool) -> str:
+    def type(self, column: ModuleColumn, swizzled: bool) -> str:
         key, value = column.of.key, column.of.value
         refers = swizzled and column.table is not None
         if value is not None:
@@ -89,19 +92,17 @@ class _Writer:
         element = _REFERENCE if refers else self.atom(key)
         return {"one": element, "option": f"Option<{element}>"}.get(column.of.kind, f"Set<{element}>")
 
-    def atom(self, base: Base) -> str:
+    def atom(self, base: ElementType) -> str:
         return self.string if base.atom == "string" else ATOMS[base.atom]
 
-    def uuid_map(self, table: Plan) -> Iterator[str]:
+    def uuid_map(self, table: ModuleTable) -> Iterator[str]:
         name = f"UUIDMap_{table.name}"
         wanted, there = _wanted(table), _input(table)
-        keys = [(each.name, each.name) for each in table.keys]
-        held = [(name, _held(table, name, value)) for name, value in keys]
-        own = [("_uuid", "_uuid")]
+        keys, held = _variables(table.keys), _match(table)
         real = "__uuid" if keys else "_uuid"
-        found = _atom(there, [("_uuid", real), *held]) if keys else _atom(there, own)
-        absent = _atom(there, held) if keys else _atom(there, own)
-        rows = _atom(wanted, [*own, *keys])
+        found = _atom(there, [("_uuid", real), *held] if keys else held)
+        absent = _atom(there, held)
+        rows = _atom(wanted, [_UUID, *keys])
         yield "\n".join([
             f"// How a row of Out_{table.name} is referred to; 0 stands for none.",
             f"relation {name}(_uuid: uuid, id: {_REFERENCE})",
@@ -110,19 +111,19 @@ class _Writer:
             f"{name}(_uuid, Right{{uuid2name(_uuid)}}) :-\n    {rows},\n    not {absent}.",
         ])  # fmt: skip
 
-    def swizzled(self, table: Plan) -> Iterator[str]:
+    def swizzled(self, table: ModuleTable) -> Iterator[str]:
         columns = table.written
         names = {each.name: each.name for each in columns}
-        body = [_atom(f"Out_{table.name}", [("_uuid", "_uuid"), *names.items()])]
+        body = [_atom(f"Out_{table.name}", [_UUID, *names.items()])]
         for each in columns:
             if each.table is not None:
                 body += self.reference(each, names)
         role = "output relation" if table.role == "output" else "relation"
         declared = f"{role} Swizzled_{table.name}({self.fields(columns, swizzled=True)})"
-        head = _atom(f"Swizzled_{table.name}", [("_uuid", "_uuid"), *names.items()])
+        head = _atom(f"Swizzled_{table.name}", [_UUID, *names.items()])
         yield f"{declared}\n{head} :-\n    {_joined(body)}."
 
-    def reference(self, column: Column, names: dict[str, str]) -> Iterator[str]:
+    def reference(self, column: ModuleColumn, names: dict[str, str]) -> Iterator[str]:
         """The clauses that put references in place of the UUIDs of a column; `names` are the variables."""
         assert column.table is not None
         name, target = column.name, f"UUIDMap_{self.referred[column.table]}"
@@ -150,85 +151,83 @@ class _Writer:
                 yield f"var {new} = {grouped}.group2set_remove_sentinel()"
         names[name] = new
 
-    def plus(self, table: Plan) -> Iterator[str]:
+    def plus(self, table: ModuleTable) -> Iterator[str]:
         name, rows = f"DeltaPlus_{table.name}", _final(table)
         named = table.name in self.referred.values()
         declared = self.fields(table.written, _swizzled(table), "uuid_name: string" if named else "")
         head = [("uuid_name", "uuid2name(_uuid)")] if named else []
-        own = [(each.name, each.name) for each in table.written]
-        wanted = [("_uuid", "_uuid"), *own] if named or not table.keys else own
+        own = _variables(table.written)
+        wanted = [_UUID, *own] if named or not table.keys else own
         yield (
             f"output relation {name}({declared})\n{_atom(name, [*head, *own])} :-\n"
             f"    {_atom(rows, wanted)},\n    not {_atom(_input(table), _match(table))}."
         )
 
-    def minus(self, table: Plan) -> Iterator[str]:
+    def minus(self, table: ModuleTable) -> Iterator[str]:
         name, there = f"DeltaMinus_{table.name}", _input(table)
-        keys = [(each.name, each.name) for each in table.keys]
         wanted = [
             (each.name, f"Left{{{each.name}}}" if each.table and _swizzled(table) else each.name)
             for each in table.keys
-        ] or [("_uuid", "_uuid")]
+        ] or [_UUID]
         yield (
             f"output relation {name}(_uuid: uuid)\n{name}(_uuid) :-\n"
-            f"    {_atom(there, [('_uuid', '_uuid'), *keys])},\n    not {_atom(_final(table), wanted)}."
+            f"    {_atom(there, [_UUID, *_variables(table.keys)])},\n    not {_atom(_final(table), wanted)}."
         )
 
-    def update(self, table: Plan) -> Iterator[str]:
+    def update(self, table: ModuleTable) -> Iterator[str]:
         columns = [each for each in table.written if not each.key]
         if not columns:
             return
         name = f"Update_{table.name}"
-        own = [(each.name, each.name) for each in columns]
-        keys = [(each.name, each.name) for each in table.keys]
+        own, keys = _variables(columns), _variables(table.keys)
         old = [(each.name, f"__old_{each.name}") for each in columns]
         was = ", ".join(value for _, value in old)
         now = ", ".join(_extracted(each) if _swizzled(table) else each.name for each in columns)
-        first = keys or [("_uuid", "_uuid")]
-        there = [("_uuid", "_uuid"), *(_match(table) if keys else ()), *old]
+        first = keys or [_UUID]
+        there = [_UUID, *(_match(table) if keys else ()), *old]
         yield (
             f"output relation {name}({self.fields(columns, _swizzled(table))})\n"
-            f"{_atom(name, [('_uuid', '_uuid'), *own])} :-\n    {_atom(_final(table), [*first, *own])},\n"
+            f"{_atom(name, [_UUID, *own])} :-\n    {_atom(_final(table), [*first, *own])},\n"
             f"    {_atom(_input(table), there)},\n    ({was}) != ({now})."
         )
 
 
-def _swizzled(table: Plan) -> bool:
-    """Whether rows of an output table refer to rows of output tables."""
+def _swizzled(table: ModuleTable) -> bool:
+    """True if rows of an output table refer to rows of output tables."""
     return any(each.table is not None for each in table.written)
 
 
-def _swizzled_name(table: Plan) -> str:
+def _swizzled_name(table: ModuleTable) -> str:
     return f"{'Swizzled' if _swizzled(table) else 'Out'}_{table.name}"
 
 
-def _final(table: Plan) -> str:
+def _final(table: ModuleTable) -> str:
     """The relation whose rows the database is to have."""
     return f"OutProxy_{table.name}" if table.proxy else _swizzled_name(table)
 
 
-def _wanted(table: Plan) -> str:
+def _wanted(table: ModuleTable) -> str:
     """The relation that has the keys of an output table: that with references only if keys are references."""
     return _swizzled_name(table) if any(each.table for each in table.keys) else f"Out_{table.name}"
 
 
-def _input(table: Plan) -> str:
+def _input(table: ModuleTable) -> str:
     return f"&{table.name}" if table.interned else table.name
 
 
-def _match(table: Plan) -> list[tuple[str, str]]:
-    """How a row of the database is found that a wanted row stands for."""
+def _match(table: ModuleTable) -> list[tuple[str, str]]:
+    """The fields by which a wanted row finds its row of the database: the keys, or `_uuid`."""
     own = [(each.name, _held(table, each.name, each.name)) for each in table.keys]
-    return own or [("_uuid", "_uuid")]
+    return own or [_UUID]
 
 
-def _held(table: Plan, name: str, value: str) -> str:
+def _held(table: ModuleTable, name: str, value: str) -> str:
     """A key as the database has it."""
     refers = any(each.name == name and each.table is not None for each in table.keys)
     return f"extract_uuid({value})" if refers else value
 
 
-def _extracted(column: Column) -> str:
+def _extracted(column: ModuleColumn) -> str:
     """The value of a column with UUIDs in place of references."""
     if column.table is None:
         return column.name
@@ -241,6 +240,11 @@ def _extracted(column: Column) -> str:
 
 def _atom(relation: str, fields: Iterable[tuple[str, str]]) -> str:
     return f"{relation}({', '.join(f'.{name} = {value}' for name, value in fields)})"
+
+
+def _variables(columns: Iterable[ModuleColumn]) -> list[tuple[str, str]]:
+    """The columns as fields of an atom, each with a variable of its own name."""
+    return [(each.name, each.name) for each in columns]
 
 
 def _joined(clauses: Iterable[str]) -> str:

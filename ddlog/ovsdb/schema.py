@@ -31,7 +31,7 @@ _BOUNDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class ElementType:
     """The type of an element: an atomic type, the table that it refers to, and the values that it has."""
 
     atom: str
@@ -40,22 +40,22 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumn:
+class SchemaColumn:
     """A column of a table: its elements, of a map its values, and how many there may be."""
 
     name: str
-    key: Base
-    value: Base | None
+    key: ElementType
+    value: ElementType | None
     kind: Kind
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SchemaTable:
     """A table of the database."""
 
     name: str
-    columns: Mapping[str, TableColumn]
+    columns: Mapping[str, SchemaColumn]
     span: Span = field(compare=False, repr=False)
 
 
@@ -64,7 +64,7 @@ class Schema:
     """A database: its name and its tables, in the order of the text."""
 
     name: str
-    tables: Mapping[str, Table]
+    tables: Mapping[str, SchemaTable]
 
 
 def read_schema(source: Source) -> Schema:
@@ -97,20 +97,20 @@ class _Reader:
                 self.errors.append(errors.UnknownTable(span=span, where="refTable", name=table, help=help))
         return Schema(name, tables)
 
-    def table(self, name: str, given: Located) -> Table:
+    def table(self, name: str, given: Located) -> SchemaTable:
         members = self.object(given, f"table `{name}`", _TABLE, ("columns",))
         columns = dict(self.each(members.get("columns"), f"`columns` of table `{name}`", self.column))
-        return Table(name, columns, given.name_span)
+        return SchemaTable(name, columns, given.name_span)
 
-    def column(self, name: str, given: Located) -> TableColumn:
+    def column(self, name: str, given: Located) -> SchemaColumn:
         members = self.object(given, f"column `{name}`", _COLUMN, ("type",))
         type_ = members.get("type")
         if type_ is None or isinstance(type_.value, str):
-            return TableColumn(name, self.base(type_), None, "one", given.name_span)
+            return SchemaColumn(name, self.base(type_), None, "one", given.name_span)
         parts = self.object(type_, "a type", _TYPE, ("key",))
         value = self.base(parts["value"]) if "value" in parts else None
         kind = self.kind(parts, type_.span, value is not None)
-        return TableColumn(name, self.base(parts.get("key")), value, kind, given.name_span)
+        return SchemaColumn(name, self.base(parts.get("key")), value, kind, given.name_span)
 
     def kind(self, parts: Mapping[str, Located], span: Span, has_values: bool) -> Kind:
         least = parts["min"].value if "min" in parts else 1
@@ -125,18 +125,18 @@ class _Reader:
             return "map"
         return "set" if most != 1 else "one" if least == 1 else "option"
 
-    def base(self, given: Located | None) -> Base:
+    def base(self, given: Located | None) -> ElementType:
         if given is None:
-            return Base("string")
+            return ElementType("string")
         if isinstance(given.value, str):
-            return Base(self.atom(given))
+            return ElementType(self.atom(given))
         atom = self.atom(self.members(given, "a type").get("type"))
         named = ("type", "enum", *_BOUNDS.get(atom, ()))
         members = self.object(given, f"the type `{atom}`", named, ("type",))
         table = self.text(members["refTable"], "refTable") if "refTable" in members else None
         if table is not None:
             self.references.append((table, members["refTable"].span))
-        return Base(atom, table, self.values(members.get("enum")))
+        return ElementType(atom, table, self.values(members.get("enum")))
 
     def atom(self, given: Located | None) -> str:
         if given is None:

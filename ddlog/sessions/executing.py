@@ -148,21 +148,16 @@ def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) ->
         and each.constructor is not None
         for each in read
     )
+    lines = statement.text.split("\n")
+    imports = [each for each in lines if each.startswith("import ")]
+    rules = [each for each in lines if not each.startswith("import ")]
     if not known:
         base = program if not program.source.name.endswith(".sql") else _in_rules(program)
-        imported = imports_of(base)
-        text = "\n".join(
-            line
-            for line in statement.text.split("\n")
-            if not (line.startswith("import ") and line.removeprefix("import ").strip() in imported)
-        )
-        return extended(base, text, "<statement>")
-    text = "".join(f"{_declared(each)}\n" for each in read) + statement.text
-    lines = text.split("\n")
-    first = [each for each in lines if each.startswith("import ")]
-    rest = [each for each in lines if not each.startswith("import ")]
+        there = imports_of(base)
+        new = [each for each in imports if each.removeprefix("import ").strip() not in there]
+        return extended(base, "\n".join([*new, *rules]), "<statement>")
     try:
-        return compile_source(Source("<statement>", "\n".join([*first, *rest])))
+        return compile_source(Source("<statement>", "\n".join([*imports, *map(_declared, read), *rules])))
     except DDlogError as error:
         raise InternalError(f"the rules of a statement are not valid:\n{render(error.diagnostics)}") from None
 

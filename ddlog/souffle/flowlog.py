@@ -76,6 +76,7 @@ class _Heads:
 
     def __init__(self, items: Sequence[ast.Item], found: list[Diagnostic]) -> None:
         self.all, self.found = items, found
+        self.rules = [each for each in items if isinstance(each, ast.RuleDecl)]
         self.declared = {each.name: each for each in items if isinstance(each, ast.RelationDecl)}
         self.space = FreeNames(self.declared)
         self.aggregates: dict[str, Aggregates] = {}
@@ -85,8 +86,7 @@ class _Heads:
                 found.append(errors.OtherAggregates(span=head.span, name=head.name))
 
     def _aggregated(self) -> Iterator[ast.Atom]:
-        rules = (each for each in self.all if isinstance(each, ast.RuleDecl))
-        for head in (head for rule in rules for head in rule.heads):
+        for head in (head for rule in self.rules for head in rule.heads):
             if head.name in self.declared and any(map(_function, head.args)):
                 yield head
 
@@ -134,15 +134,12 @@ class _Heads:
     def _types_of_rows(self, name: str) -> Mapping[int, str]:
         """The types of columns that are counted, where an atom tells that of the variable."""
         types: dict[int, str] = {}
-        for rule in self.all:
-            for head in rule.heads if isinstance(rule, ast.RuleDecl) else ():
-                for at, arg in enumerate(head.args if head.name == name else ()):
-                    if _function(arg) == "count" and isinstance(arg, ast.FunctorCall):
-                        found = (
-                            self._type_in(rule.body, arg.args[0]) if isinstance(rule, ast.RuleDecl) else None
-                        )
-                        if found is not None:
-                            types.setdefault(at, found)
+        heads = [(rule.body, head) for rule in self.rules for head in rule.heads if head.name == name]
+        for body, head in heads:
+            for at, arg in enumerate(head.args):
+                found = self._type_in(body, _value(arg)) if _function(arg) == "count" else None
+                if found is not None:
+                    types.setdefault(at, found)
         return types
 
     def _type_in(self, body: ast.Term | None, value: ast.Expr) -> str | None:
@@ -156,19 +153,19 @@ class _Heads:
 
 def _function(arg: ast.Expr) -> str | None:
     """The aggregate that an argument of a head is."""
-    is_one = isinstance(arg, ast.FunctorCall) and arg.name in _WORDS and len(arg.args) == 1
-    return arg.name if is_one and isinstance(arg, ast.FunctorCall) else None
+    if isinstance(arg, ast.FunctorCall) and arg.name in _WORDS and len(arg.args) == 1:
+        return arg.name
+    return None
+
+
+def _value(arg: ast.Expr) -> ast.Expr:
+    """The value that an argument of a head aggregates; of a plain one, the argument."""
+    return arg.args[0] if isinstance(arg, ast.FunctorCall) and _function(arg) else arg
 
 
 def _plain(head: ast.Atom) -> ast.Atom:
     """The head with the values that are aggregated."""
-    return replace(
-        head,
-        args=tuple(
-            each.args[0] if isinstance(each, ast.FunctorCall) and _function(each) else each
-            for each in head.args
-        ),
-    )
+    return replace(head, args=tuple(map(_value, head.args)))
 
 
 def _is_extreme(aggregates: Aggregates) -> bool:

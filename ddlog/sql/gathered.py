@@ -77,19 +77,21 @@ def gathered(
     letters = string("".join(letter for _, letter in order))
     place = item(items(padded([key for key, _ in order]), value.optional().tree))
     rows = f"sql::ordered($.map(|v| v.{place}), $)"
+    template, type, more = f"sql::at({rows}, $)", value.type, list[Expr]()
     match node:
         case sql.GroupConcat():
             separator = node.args.get("separator")
             by = string("," if separator is None else str(separator.name))
-            return SqlValue(result(f"sql::texts({rows}, $)", VARCHAR, True, letters, by), VARCHAR, True)
+            template, type, more = f"sql::texts({rows}, $)", VARCHAR, [by]
         case sql.Mode():
-            return SqlValue(result(f"sql::mode({rows})", value.type, True, letters), value.type, True)
+            template = f"sql::mode({rows})"
         case sql.ArgMin() | sql.ArgMax():
-            return SqlValue(result(f"sql::at({rows}, 0.0)", value.type, True, letters), value.type, True)
-    share = _share(block, node)
-    if isinstance(node, sql.Median | sql.PercentileCont):
-        return SqlValue(result(f"sql::between_values({rows}, $)", DOUBLE, True, letters, share), DOUBLE, True)
-    return SqlValue(result(f"sql::at({rows}, $)", value.type, True, letters, share), value.type, True)
+            template = f"sql::at({rows}, 0.0)"
+        case sql.Median() | sql.PercentileCont():
+            template, type, more = f"sql::between_values({rows}, $)", DOUBLE, [_share(block, node)]
+        case _:
+            more = [_share(block, node)]
+    return SqlValue(result(template, type, True, letters, *more), type, True)
 
 
 def _share(block: SelectBlock, node: Expression) -> Expr:

@@ -72,7 +72,7 @@ class RowReader:
 
 
 def history_of(manifest: Manifest, pieces: Sequence[Piece], last: int, reading: RowReader) -> FolderHistory:
-    """The history of a folder up to an epoch; `pieces` are its history."""
+    """The history of a folder up to an epoch, of which `pieces` are the parts."""
     fine = following([*pieces, *loose(manifest.spans, manifest.migrated)], manifest.epoch)
     return History(manifest.spans, fine, last, reading)
 

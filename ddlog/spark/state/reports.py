@@ -172,7 +172,7 @@ def _history_files(spark: SparkSession | None, files: Files, known: Manifest) ->
 
 
 def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile]) -> str:
-    """The faults of files."""
+    """The first fault of some files; empty: none."""
     try:
         check_files(spark, files, some)
     except DDlogError as error:

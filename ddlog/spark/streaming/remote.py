@@ -47,7 +47,7 @@ class Handing:
             raise RuntimeError(error)
 
     def _answer(self, spark: SparkSession, number: int) -> str:
-        """The client's words about a batch: the error; none if it was applied."""
+        """The client's answer to a batch: the text of an error; empty if the batch was applied."""
         answer, sign = (
             f"{self.database}.{self.prefix}_answer_{number}",
             f"{self.database}.{self.prefix}_alive",
