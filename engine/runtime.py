@@ -200,10 +200,11 @@ class Runtime(Protocol):
         """The plans that joins have run, with their rows; None where the runtime does not know."""
 
     def expectations(self) -> Sequence[Expectation] | None:
-        """The way that each recursion would go; None where the runtime does not know."""
+        """For each recursion, the choice that would be made now: maintaining it, or evaluating it anew;
+        None where the runtime does not know."""
 
     def decisions(self) -> Sequence[Decision]:
-        """The ways that the recursions went which the last epochs changed, and why."""
+        """The choices that the last epochs made for the recursions that they changed, with the reasons."""
 
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""

@@ -178,5 +178,5 @@ def room(store: Store) -> int:
     return _TIMES * now - every
 
 
-BROKEN = (OSError, sqlite3.Error, DDlogError)
+WRITING_ERRORS = (OSError, sqlite3.Error, DDlogError)
 """The errors of writing a checkpoint."""

@@ -1,4 +1,4 @@
-"""What is raised where a session goes on from a checkpoint whose numbers are not what was derived.
+"""The errors of sessions that go on from a checkpoint whose numbers are not those that were derived.
 
 Cheap checks find most of it when a unit is read (`engine/inprocess/units.py`). A unit that
 contradicts another one makes a kernel or NumPy raise something, which is a fault of ddlog in a session that
@@ -14,10 +14,10 @@ from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 
 FAULTS: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-"""What wrong numbers raise in the engine."""
+"""The errors of the engine over wrong numbers."""
 
-BROKEN: Final = (DDlogError, RowFault, Unsettled, *FAULTS)
-"""What the first epochs raise that go on from wrong numbers."""
+BEGINNING_ERRORS: Final = (DDlogError, RowFault, Unsettled, *FAULTS)
+"""The errors of the first epochs that go on from wrong numbers."""
 
 _OURS: Final = frozenset({"ddlog", "numpy", "pyarrow", None})  # None: functions of the program
 

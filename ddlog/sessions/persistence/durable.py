@@ -36,7 +36,7 @@ from ..hosts.host import Host, here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import DurableState, SeedSpan
 from .beginning import Beginning, Reading
-from .checkpoint_policy import BROKEN, CheckpointPolicy
+from .checkpoint_policy import WRITING_ERRORS, CheckpointPolicy
 from .checkpointing import Checkpointing
 from .doubting import is_fault
 from .keptrelations import KeptRelations
@@ -221,7 +221,7 @@ class Durable(DurableState):
                     self.upkeep.close(self.epoch)
             if self._is_doubted:
                 self.upkeep.checkpointing.forget()
-        except BROKEN as error:
+        except WRITING_ERRORS as error:
             self.note(f"no checkpoint was written, so the next session derives all anew: {error}")
 
     @property

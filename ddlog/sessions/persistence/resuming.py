@@ -20,7 +20,7 @@ from ..transactions.state import SessionState
 from .beginning import Beginning, Reading, signed
 from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import FoundUnits, many_changes
-from .doubting import BROKEN
+from .doubting import BEGINNING_ERRORS
 from .durable import Durable
 from .settling import settle, settle_windows
 from .stored_changes import SignedBatches
@@ -75,7 +75,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
     except OverBudget:
         here_of(state.host).start_over()
         return None
-    except BROKEN as error:
+    except BEGINNING_ERRORS as error:
         here_of(state.host).start_over()
         _left_out(durable, _said(error))
         return None
@@ -143,7 +143,7 @@ def _begun(
 
 
 def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Reading | None:
-    """The units that a session needs of an epoch beside the relations that are there: of all, if their
+    """The contents that a session reads as of an epoch, beside the relations that are there: of all, if their
     differences to what is derived are to be found. None: an epoch of a stream cannot be told any more."""
     kept = durable.kept
     needed = kept.without(there)
@@ -172,7 +172,7 @@ def _catch_up(
                 return
             except OverBudget:
                 upkeep.begin_anew()
-            except BROKEN as error:
+            except BEGINNING_ERRORS as error:
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()
