@@ -5,10 +5,15 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import shutil
+import stat
+import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +41,8 @@ from ddlog.spark.state.manifest import FolderSpan
 from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
+
+from ..trying import longer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,6 +185,8 @@ SCHEMA = tuple(column(each.name, each.type) for each in RELATION.columns)
 CODEC = SparkCodec({})
 ROWS = RelationRows(1, RELATION, CODEC)
 STORED = [Stored(1, "R", "multiset", "input", False, (("x", "bit<8>"), ("y", "string")), ())]
+GONE = replace(STORED[0], id=2, name="Gone", dropped=True)
+STREAM = replace(STORED[0], id=3, name="S", kind="stream")
 PROGRAM_OF_R = {"name": "r.dl", "digest": "d", "depth": "0"}
 
 
@@ -185,52 +194,62 @@ class Dead(BaseException):
     """The process is gone."""
 
 
-class Dying(LocalFiles):
-    """A folder whose process dies at the N-th operation that changes it: before it, or half-way."""
+@contextmanager
+def dying(steps: int, half: bool = False) -> Iterator[list[str]]:
+    """This thread's process dies at the N-th step that changes files: before it, or when a file is half
+    written. It gives a list, which then has the step."""
+    left, here, died = steps, threading.get_ident(), list[str]()
 
-    left = 1 << 30
-    half = False
-
-    def step(self) -> bool:
-        """Whether the operation is the last one, and is done in part. Raises Dead if nothing is done."""
-        if self.left <= 0:
-            raise Dead
-        self.left -= 1
-        if not self.left and not self.half:
-            raise Dead
-        return not self.left
-
-    def write(self, name: str, data: bytes) -> None:
-        last = self.step()
-        super().write(name, data[: len(data) // 2] if last else data)
-        if last:
+    def step(name: str, given: Any) -> None:
+        nonlocal left
+        if threading.get_ident() != here or (name == "fsync" and stat.S_ISDIR(os.fstat(given).st_mode)):
+            return
+        left -= 1
+        if left <= 0:
+            if half and not died and name == "fsync":
+                os.truncate(f"/proc/self/fd/{given}", os.fstat(given).st_size // 2)
+            died.append(name)
             raise Dead
 
-    def delete(self, name: str) -> None:
-        if self.step() and (self.path / name).is_dir():
-            (next((self.path / name).iterdir())).unlink()
-            raise Dead
-        super().delete(name)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("fsync", "link", "rename", "unlink", "rmdir"):
+            original = getattr(os, name)
+
+            def counted(*given: Any, name: str = name, original: Any = original, **more: Any) -> Any:
+                step(name, given[0])
+                return original(*given, **more)
+
+            patch.setattr(os, name, counted)
+        try:
+            yield died
+        except Dead:
+            assert died
 
 
 def opened(files: LocalFiles) -> StateFolder:
     return StateFolder.open(files, lambda: held(files), None)
 
 
-def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
-    """A commit of rows with weights."""
+def append(
+    folder: StateFolder,
+    rows: list[tuple[int, str, int]],
+    written: Sequence[RelationRows] = (ROWS,),
+    stored: Sequence[Stored] = STORED,
+) -> None:
+    """A commit of rows with weights, to one relation or several."""
     data = [CODEC.encode(each, [row[k] for row in rows]) for k, each in enumerate(SCHEMA)]
     weights = pa.array([row[2] for row in rows], pa.int64())
     table = pa.Table.from_arrays([*data, weights], schema=arrow_schema(CODEC, SCHEMA))
-    parts = [ROWS.write(folder.files, folder.draft().folder, table)] if rows else []
+    draft = folder.draft()
+    parts = [each.write(folder.files, draft.folder, table) for each in written] if rows else []
     epoch = folder.manifest.epoch + 1
     span = FolderSpan(epoch, epoch, "epochs", tuple(parts), (f"id {epoch}",), time=int(time.time()))
-    folder.extend([span], PROGRAM_OF_R, STORED)
+    folder.extend([span], PROGRAM_OF_R, stored)
 
 
 def contents(folder: StateFolder) -> dict[tuple[int, str], int]:
-    """The sum of all rows."""
-    parts = [part for span in folder.manifest.spans for part in span.parts]
+    """The sum of all rows of R."""
+    parts = [part for span in folder.manifest.spans for part in span.parts if part.relation == ROWS.id]
     rows = ROWS.sum(None, [ROWS.read(folder.files, parts)])
     return {(row["c0"], row["c1"]): row["w"] for row in rows.to_pylist()}
 
@@ -247,26 +266,22 @@ for _rows in SCRIPT:
 
 
 def folds(folder: StateFolder) -> Folding:
-    return Folding(folder, None, {1: ROWS}, set(), 0)  # type: ignore[arg-type]  # few rows need no Spark
+    return Folding(folder, None, {1: ROWS}, {STREAM.id}, 0)  # type: ignore[arg-type]  # few rows need no Spark
 
 
 @pytest.mark.parametrize("half", [False, True])
 def test_a_crash_at_each_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool) -> None:
     monkeypatch.setattr(folding, "MANY", 3)
-    steps, dead = 0, True
+    steps, dead = 0, ["not yet"]
     while dead:
-        steps += 1 + half
+        steps += longer(2 + half, 1)
         place = tmp_path / str(steps)
-        files, done, dead = Dying(place), 0, False
-        folder = opened(files)
-        files.left, files.half = steps, half
-        try:
+        folder, done = opened(LocalFiles(place)), 0
+        with dying(steps, half) as dead:
             for rows in SCRIPT:
                 append(folder, rows)
                 done += 1
                 folds(folder).fold()
-        except Dead:
-            dead = True
         folder.close()
         again = opened(LocalFiles(place))
         epoch = again.manifest.epoch
@@ -441,6 +456,39 @@ def test_a_folder_of_the_first_version_has_no_history(
     again.close()
     assert main(["state", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("epoch 4, history from epoch 4, 4 spans")
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_crash_in_a_compaction_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool
+) -> None:
+    """With history, ids, a stream, and a relation that was dropped."""
+    begin, stored = tmp_path / "begin", [*STORED, GONE, STREAM]
+    folder, written = opened(LocalFiles(begin)), [RelationRows(each.id, RELATION, CODEC) for each in stored]
+    with monkeypatch.context() as patch:
+        patch.setattr(folding, "MANY", 3)
+        for rows in SCRIPT:
+            append(folder, rows, written, stored)
+            folds(folder).fold()
+    assert folder.manifest.past is not None
+    folder.close()
+    steps, dead = 0, ["not yet"]
+    while dead:
+        steps += longer(2 + half, 1)
+        place = tmp_path / str(steps)
+        shutil.copytree(begin, place)
+        with dying(steps, half) as dead:
+            list(reports.compacted(str(place)))
+        assert list(reports.checked(str(place))) == ["epoch 6: all of it is as it was written"]
+        list(reports.compacted(str(place)))
+        again = opened(LocalFiles(place))
+        assert contents(again) == STATES[-1] and folds(again).ids() == {f"id {n}" for n in range(1, 7)}
+        assert [each.name for each in again.manifest.relations] == ["R", "S"]
+        there = {str(each.relative_to(place)) for each in (place / "data").rglob("*") if each.is_file()}
+        assert again.all_files().keys() == there and again.manifest.past is None
+        again.close()
+        shutil.rmtree(place)
+    assert steps > 12
 
 
 def test_a_reader_goes_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

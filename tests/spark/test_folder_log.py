@@ -38,10 +38,9 @@ from .test_folder import (
     SCRIPT,
     STATES,
     STORED,
-    Dead,
-    Dying,
     append,
     contents,
+    dying,
     folds,
     opened,
     session_on,
@@ -259,18 +258,14 @@ def run(folder: StateFolder, durability: Durability, staged: bool) -> Iterator[i
 @pytest.mark.parametrize("half", [False, True])
 def test_a_crash_loses_whole_commits(tmp_path: Path, durability: Durability, half: bool) -> None:
     """Those since the last manifest; with durability `exit`, all or none."""
-    steps, dead = 0, True
+    steps, dead = 0, ["not yet"]
     while dead:
         steps += 1 + half
         place = tmp_path / str(steps)
-        files, done, dead = Dying(place), 0, False
-        folder = opened(files)
-        files.left, files.half = steps, half
-        try:
+        folder, done = opened(LocalFiles(place)), 0
+        with dying(steps, half) as dead:
             for done in run(folder, durability, steps % 2 == 0):  # noqa: B007
                 pass
-        except Dead:
-            dead = True
         folder.close()
         again = opened(LocalFiles(place))
         epoch = again.manifest.epoch

@@ -18,10 +18,11 @@ from ddlog.sessions.session import Session
 from ddlog.spark.state import contents as statecontents
 from ddlog.spark.state import folding, migrating, reports
 from ddlog.spark.state.files import LocalFiles
-from tests.spark.test_folder import session_on
+from tests.spark.test_folder import dying, session_on
 from tests.spark.test_folder_past import folder_of
 from tests.state.test_migration import NEW, OLD, REFUSED
 from tests.state.test_same import thorough
+from tests.trying import longer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,6 +148,29 @@ def test_rows_that_become_the_same(
         new = text.format("multiset", "x: u32", "u32")
         with session_on(spark, tmp_path / "t", new, migrate=True) as session:
             assert sorted(session["R"].weighted()) == [((1,), 1), ((3,), 1), ((4,), 2)]
+
+
+def taken_over(spark: SparkSession, path: Path) -> list[str]:
+    """The rows that the new program has of a state, which is migrated if it is of the old one."""
+    with session_on(spark, path, NEW, migrate=True) as session:
+        return sorted([*session["R"].records(), *session["M"].records()])
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_crash_in_a_migration_loses_nothing(spark: SparkSession, tmp_path: Path, half: bool) -> None:
+    begun(spark, tmp_path / "s", *((n, "é" * n, 1 << n) for n in range(40)))
+    shutil.copytree(tmp_path / "s", tmp_path / "whole")
+    expected, steps, dead = taken_over(spark, tmp_path / "whole"), 0, ["not yet"]
+    while dead:
+        steps += longer(2, 1)
+        place = tmp_path / str(steps)
+        shutil.copytree(tmp_path / "s", place)
+        with dying(steps, half) as dead:
+            taken_over(spark, place)
+        assert next(reports.checked(str(place))).endswith("all of it is as it was written")
+        assert taken_over(spark, place) == expected
+        shutil.rmtree(place)
+    assert steps > 6
 
 
 # ---------------------------------------------------------------- beside a state in a file
