@@ -44,7 +44,7 @@ class NoTransaction(Diagnostic):
     """A command outside a transaction that needs one."""
 
     title = "`{name}` outside a transaction"
-    suggestion = "begin one with `start;`"
+    suggestion = "begin one with `start;`, in SQL with `BEGIN`"
     name: str
 
 

@@ -102,3 +102,18 @@ class NullInColumn(Diagnostic):
     table: str
     column: str
     row: str
+
+
+class MatchedTwice(Diagnostic):
+    """A row of a table that several rows of a MERGE match."""
+
+    title = "MERGE changes each row of `{table}` at most once, and several rows match the row ({row})"
+    table: str
+    row: str
+
+
+class NoSavepoint(Diagnostic):
+    """A return to a savepoint that there is not."""
+
+    title = "this transaction has no savepoint `{name}`"
+    name: str

@@ -6,20 +6,21 @@ A statement is a query of the rows that it concerns, over stored relations; then
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, InternalError, render
 from ..errors.sessions import FaultInRule, FaultInStatement, InTransaction
 from ..errors.source import Source
-from ..errors.sql import NullInColumn
+from ..errors.sql import MatchedTwice, NullInColumn
 from ..syntax.printing import module_text
 from ..types import User
 from ..values.rows import Row, row_of
 from .amending import extended, imports_of
+from .pending.keys import key_places, primary_key
 from .program import OPTION, Program, compile_source
 from .results.listedrows import ListedRows
 from .results.views import Changes, Result
@@ -43,6 +44,10 @@ class Outcome:
     changes: Changes | None = None
 
 
+RowChange: TypeAlias = tuple[Row | None, Row | None]
+"""The row before and the row after; None where there is none."""
+
+
 def execute(
     session: Inputs, commit: Callable[[], Changes], text: str, parameters: Parameters, name: str
 ) -> Outcome:
@@ -53,17 +58,27 @@ def execute(
     state, source = session.state, Source(name, text)
     state.check_open()
     state.start()
-    statement = statement_of(source, _readable(state.program), parameters)
+    statement = statement_of(source, _readable(state.program), key_places, parameters)
+    transaction = session.transaction
     match statement.kind:
         case "begin":
-            if session.transaction.is_open:
+            if transaction.is_open:
                 raise DDlogError([InTransaction()])
-            session.transaction.begin()
+            transaction.begin()
             return Outcome()
         case "commit":
             return Outcome(changes=commit())
         case "rollback":
-            session.transaction.rollback()
+            transaction.rollback()
+            return Outcome()
+        case "savepoint":
+            transaction.keep_point(statement.name)
+            return Outcome()
+        case "back":
+            transaction.back_to_point(statement.name)
+            return Outcome()
+        case "release":
+            transaction.release_point(statement.name)
             return Outcome()
         case "select":
             from ..sql.asked import order_of
@@ -71,14 +86,14 @@ def execute(
             program = _program(state.program, statement, state.kept)
             found = _asked(session, program, statement)
             return Outcome(rows=_result(state, program, statement.answer, found, order_of(text)))
-    alone, mark = not session.transaction.is_open, session.transaction.mark()
+    alone, mark = not transaction.is_open, transaction.mark()
     try:
         outcome = _changed(session, statement)
     except BaseException:
         if alone:
-            session.transaction.rollback()
+            transaction.rollback()
         else:
-            session.transaction.undo(mark)
+            transaction.undo(mark)
         raise
     return replace(outcome, changes=commit()) if alone else outcome
 
@@ -89,36 +104,58 @@ def _changed(session: Inputs, statement: SqlStatement) -> Outcome:
     program = _program(state.program, statement, state.kept)
     declared = state.program.relations[statement.relation]
     _, rows = _asked(session, program, statement)
-    answer = program.relations[statement.answer]
-    width = len(declared.columns)
-    match statement.kind:
-        case "insert":
-            come = [_fitting(row, answer, declared, state) for row in rows]
-            session.insert_rows(declared.name, come)
-        case "delete":
-            come = [_fitting(row, answer, declared, state) for row in rows]
-            session.delete_rows(declared.name, come)
-        case _:
-            new = replace(answer, columns=answer.columns[width:])
-            old = replace(answer, columns=answer.columns[:width])
-            pairs = [
-                (
-                    _fitting(row[:width], old, declared, state),
-                    _fitting(row[width:], new, declared, state),
-                )
-                for row in rows
-            ]
-            if declared.kind == "relation":  # of several matches the first
-                pairs = list({before: (before, after) for before, after in reversed(pairs)}.values())
-            come = [after for _, after in pairs]
-            session.delete_rows(declared.name, [before for before, _ in pairs])
-            session.insert_rows(declared.name, come)
+    changes = _row_changes(statement, rows, program.relations[statement.answer], declared, state)
+    session.delete_rows(declared.name, [old for old, _ in changes if old is not None])
+    session.insert_rows(declared.name, [new for _, new in changes if new is not None])
+    come = [old if new is None else new for old, new in changes]
     if not statement.returned:
         return Outcome(len(come))
     with _in_statement(), state.diagnosing():
-        given = {statement.changed: come}
+        given = {statement.changed: [each for each in come if each is not None]}
         found = evaluated(state, program, statement.returned, {}, given)
     return Outcome(len(come), _result(state, program, statement.returned, found, ()))
+
+
+def _row_changes(
+    statement: SqlStatement, rows: Sequence[Row], answer: Relation, declared: Relation, state: SessionState
+) -> list[RowChange]:
+    """What rows of a statement's answer change. Raises DDlogError."""
+    from ..sql.changing import MERGED
+
+    width, begin, kind = (
+        len(declared.columns),
+        1 if statement.kind in ("merge", "conflict") else 0,
+        statement.kind,
+    )
+    first = replace(answer, columns=answer.columns[begin : begin + width])
+    second = replace(answer, columns=answer.columns[begin + width :])
+
+    def change(row: Row) -> RowChange:
+        done = MERGED[row[0]] if begin else kind
+        parts = row[begin : begin + width], row[begin + width :]
+        if begin and done == "insert":
+            return None, _fitting(parts[1], second, declared, state)
+        made = _fitting(parts[0], first, declared, state)
+        if done == "update":
+            return made, _fitting(parts[1], second, declared, state)
+        return (None, made) if done == "insert" else (made, None)
+
+    changes = list(map(change, rows))
+    if declared.kind == "multiset" or kind in ("insert", "delete"):
+        return changes
+    matched = [old for old, _ in changes if old is not None]
+    if kind == "merge" and len(set(matched)) < len(matched):
+        twice = next(old for old in matched if matched.count(old) > 1)
+        raise DDlogError([MatchedTwice(declared.original or declared.name, _shown(twice, declared, state))])
+    key = primary_key(state.program, declared) if kind == "conflict" else None
+    once: dict[Hashable, RowChange] = {}  # of several matches, and of several new rows of a key, the first
+    for number, each in enumerate(changes):
+        old, new = each
+        if old is None and new is not None:
+            once.setdefault(("new", number if key is None else key.of(new)), each)
+        else:
+            once.setdefault(old, each)
+    return list(once.values())
 
 
 def _readable(program: Program) -> list[Relation]:

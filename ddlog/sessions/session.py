@@ -327,11 +327,12 @@ class Session(Inputs):
     def execute(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, name: str = "<statement>"
     ) -> Outcome:
-        """Carries out a statement of SQL: INSERT, UPDATE, DELETE or TRUNCATE of an input relation, each with
-        RETURNING, SELECT, BEGIN, COMMIT or ROLLBACK. It reads the state of the transaction so far. Outside of
-        a transaction it is one of its own. `?`, `$1` and `:name` are the `parameters`, by place or by name.
-        The outcome has the `count` of rows that changed, the `rows` of SELECT and RETURNING as a Result, and
-        the `changes` of the output relations, if a transaction ended. Needs the package sqlglot."""
+        """Carries out a statement of SQL: INSERT, UPDATE, DELETE, MERGE or TRUNCATE of an input relation,
+        also with RETURNING, or SELECT, BEGIN, COMMIT, ROLLBACK, SAVEPOINT. It reads the state of the
+        transaction so far. Outside of a transaction it is one of its own. `?`, `$1` and `:name` are the
+        `parameters`, by place or by name. The outcome has the `count` of rows that changed, the `rows` of
+        SELECT and RETURNING as a Result, and the `changes` of the output relations, if a transaction ended.
+        Needs the package sqlglot."""
         from .executing import execute
 
         return execute(self, self.commit, statement, parameters, name)

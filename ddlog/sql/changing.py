@@ -1,15 +1,15 @@
 """Statements that change tables, as rules: rows that go, rows that come, and what is returned of them.
 
 A statement is a query of the rows that it concerns. An INSERT asks for the new rows, a DELETE for the old
-ones, an UPDATE for each old row with the new one behind it. RETURNING is a query over the rows that changed,
-which are given to it as a table.
+ones, an UPDATE for each old row with the new one behind it, a MERGE for either, with a number before it that
+says what it does. RETURNING is a query over the rows that changed, which are given to it as a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import expressions as sql
 
@@ -24,13 +24,15 @@ from ..errors.unknown import UnknownName
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
 from .attached import table_of
+from .conversions import read_number
+from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .parameters import Parameters, bound, numbered
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
 from .statements import ModuleTranslation, field_name, wrapped
 from .translate import translate
-from .types import NULL, SqlValue, null
+from .types import INTEGER, NULL, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -39,12 +41,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """A statement: its kind (select, insert, update, delete, begin, commit, rollback), and the relation that
-    it changes. `answer` is the relation of its rows; `changed`, the input for those that changed, and
-    `returned`, what RETURNING says of them. `reads` are the relations that it reads, `text` the
-    rules."""
+    """A statement: its kind (select, insert, update, delete, merge, conflict, begin, commit, rollback,
+    savepoint, back, release), and the relation that it changes. `name` is that of a savepoint. `answer` is
+    the relation of its rows; `changed`, the input for those that changed, and `returned`, what RETURNING says
+    of them. `reads` are the relations that it reads, `text` the rules."""
 
     kind: str
+    name: str = ""
     relation: str = ""
     answer: str = ""
     changed: str = ""
@@ -53,15 +56,31 @@ class SqlStatement:
     text: str = ""
 
 
+_POINTS = ("SAVEPOINT", "RELEASE")
+
+MERGED = ("insert", "update", "delete")
+"""What a MERGE does with a row, by the number before it."""
+
+Rows: TypeAlias = tuple[SqlBody, Sequence[SqlValue]]
+"""Rows of a statement: their body, and their values."""
+
+Keys: TypeAlias = Callable[[Relation], Sequence[int]]
+"""The places of the columns that are the primary key of a relation; none where there is no such key."""
+
+
 def statement_of(
-    source: Source, relations: Iterable[Relation], parameters: Parameters, imported: Sequence[str] = ()
+    source: Source,
+    relations: Iterable[Relation],
+    keys: Keys,
+    parameters: Parameters,
+    imported: Sequence[str] = (),
 ) -> SqlStatement:
     """The one statement of a text over the relations of a program; some modules are imported already. Raises
     DDlogError."""
     made = list[StatementTranslation]()
 
     def begin(places: SqlPlaces, output: SqlOutput) -> ModuleTranslation:
-        made.append(StatementTranslation(places, output, relations, parameters))
+        made.append(StatementTranslation(places, output, relations, keys, parameters))
         return made[0]
 
     tree = translate(source, begin=begin)
@@ -81,10 +100,15 @@ class StatementTranslation(ModuleTranslation):
     """Statements over the relations of a program, translated one after another."""
 
     def __init__(
-        self, places: SqlPlaces, output: SqlOutput, relations: Iterable[Relation], parameters: Parameters
+        self,
+        places: SqlPlaces,
+        output: SqlOutput,
+        relations: Iterable[Relation],
+        keys: Keys,
+        parameters: Parameters,
     ) -> None:
         super().__init__(places, output)
-        self.parameters = parameters
+        self.keys, self.parameters = keys, parameters
         self.found = list[SqlStatement]()
         self.read = set[str]()  # relations
         self._declared = {each.name: each for each in relations}
@@ -92,6 +116,9 @@ class StatementTranslation(ModuleTranslation):
             self._know_relation(each)
 
     def reading(self, tokens: list[Token]) -> list[Token]:
+        words = [each.text.upper() for each in tokens]
+        if words[:2] == ["RELEASE", "SAVEPOINT"]:
+            tokens = [tokens[0], *tokens[2:]]  # the parser knows neither
         return numbered(tokens)
 
     def add(self, node: Expression) -> None:
@@ -113,8 +140,17 @@ class StatementTranslation(ModuleTranslation):
                 made = SqlStatement("begin")
             case sql.Commit():
                 made = SqlStatement("commit")
-            case sql.Rollback() if node.args.get("savepoint") is None:
-                made = SqlStatement("rollback")
+            case sql.Rollback():
+                point = node.args.get("savepoint")
+                made = SqlStatement("rollback") if point is None else SqlStatement("back", point.name.lower())
+            case sql.Alias(this=sql.Column() as word) if word.name.upper() in _POINTS:
+                made = SqlStatement(word.name.lower(), node.alias.lower())
+            case sql.Alias(this=sql.Column() as word) if word.name.upper() == "START":
+                made = SqlStatement("begin")
+            case sql.Column() if node.name.upper() in ("END", "ABORT"):
+                made = SqlStatement("commit" if node.name.upper() == "END" else "rollback")
+            case sql.Merge():
+                made = self._merge(node)
             case _:
                 self.places.refuse(f"the statement {node.sql(dialect='duckdb').split()[0]}", node)
         self.found.append(made)
@@ -123,14 +159,11 @@ class StatementTranslation(ModuleTranslation):
 
     def _selection(self, node: Expression) -> SqlStatement:
         answer = self._fresh("Answer")
-        query = self._translator.query(node, QueryNames(self.tables))
+        query = self._translator.query(node, self._names)
         self._write(answer.lower(), answer, self._translator.unified(query))
         return SqlStatement("select", answer=answer)
 
     def _insertion(self, node: sql.Insert) -> SqlStatement:
-        for key, what in (("conflict", "ON CONFLICT"), ("alternative", "INSERT OR …")):
-            if node.args.get(key):
-                self.places.refuse(what, node)
         into = node.this.this if isinstance(node.this, sql.Schema) else node.this
         source = self._target(into)
         query = self._inserted(node)
@@ -152,12 +185,42 @@ class StatementTranslation(ModuleTranslation):
         rows = []
         for branch in query.branches:
             given = dict(zip(names, branch.values, strict=True))
-            values = [
-                self.brought(given.get(each.name, null(NULL)), each, node) for each in source.relation.columns
-            ]
-            rows.append((branch.body, values))
-        answer = self._answer(source.relation.columns, rows)
-        return self._returning(SqlStatement("insert", source.relation.name, answer), node, into, source)
+            rows.append((branch.body, self._row(source, given, {}, node)))
+        if node.args.get("conflict") is not None or node.args.get("alternative"):
+            made = self._conflict(node, into, source, rows)
+        else:
+            answer = self._answer(source.relation.columns, rows)
+            made = SqlStatement("insert", relation=source.relation.name, answer=answer)
+        return self._returning(made, node, into, source)
+
+    def _row(
+        self,
+        source: NamedRows,
+        given: Mapping[str, SqlValue],
+        others: Mapping[str, SqlValue],
+        node: Expression,
+    ) -> list[SqlValue]:
+        """A row of a table: the values that are given, brought to the types of its columns, and of the other
+        columns those of another row, or NULL."""
+        for name in given:
+            self._column_of(source, name, node)
+        return [
+            self.brought(given.get(each.name, others.get(each.name, null(NULL))), each, node)
+            for each in source.relation.columns
+        ]
+
+    def _conflict(
+        self, node: sql.Insert, into: Expression, source: NamedRows, rows: Sequence[Rows]
+    ) -> SqlStatement:
+        """An INSERT with ON CONFLICT: a MERGE of the new rows."""
+        key = [source.names[at] for at in self.keys(self._declared[source.relation.name])]
+        if not key:
+            self.places.refuse("ON CONFLICT", node, f"`{into.name}` has no primary key of columns")
+        new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
+        excluded = self._translator.stored(new, "Excluded", None)
+        tables = MergedTables(into, source.names, sql.Table(this=sql.to_identifier(EXCLUDED)), source.names)
+        merge = merge_of_conflict(node, tables, key, self.places)
+        return replace(self._merged(merge, tables, source, excluded), kind="conflict")
 
     def _inserted(self, node: sql.Insert) -> SqlQuery:
         """The rows of an INSERT."""
@@ -168,10 +231,10 @@ class StatementTranslation(ModuleTranslation):
             for each in list(query.find_all(sql.Column)):
                 if each.name.upper() == "DEFAULT" and not each.table:
                     each.replace(sql.Null())
-            return self._translator.rows_of(query, QueryNames(self.tables), None)
+            return self._translator.rows_of(query, self._names, None)
         if node.args.get("with_") is not None:
             query.set("with_", node.args["with_"])
-        found = self._translator.query(query, QueryNames(self.tables))
+        found = self._translator.query(query, self._names)
         if len(found.branches) > 1:
             found = self._translator.unified(found)
         return self._translator.bag(found, None)
@@ -182,13 +245,15 @@ class StatementTranslation(ModuleTranslation):
         using = node.args.get("using") or []
         test = None if condition is None else condition.this
         if using:
-            test = sql.Exists(this=_select([sql.Literal.number(1)], using, test))
+            test = sql.Exists(this=select([sql.Literal.number(1)], using, test))
         query = self._translator.query(
-            _with(node, _select(_columns(table, source), [table], test)), QueryNames(self.tables)
+            _with(node, select(columns(table, source.names), [table], test)), self._names
         )
         rows = [(each.body, list(each.values)) for each in query.branches]
         answer = self._answer(source.relation.columns, rows)
-        return self._returning(SqlStatement("delete", source.relation.name, answer), node, table, source)
+        return self._returning(
+            SqlStatement("delete", relation=source.relation.name, answer=answer), node, table, source
+        )
 
     def _update(self, node: sql.Update) -> SqlStatement:
         table, source = node.this, self._target(node.this)
@@ -202,24 +267,56 @@ class StatementTranslation(ModuleTranslation):
             is_default = isinstance(each.expression, sql.Column) and each.expression.name.upper() == "DEFAULT"
             changed[name] = sql.Null() if is_default else each.expression
         condition = node.args.get("where")
-        asked = [*_columns(table, source), *changed.values()]
-        select = _select(
-            asked,
+        asked = select(
+            [*columns(table, source.names), *changed.values()],
             [table, *([] if more is None else [more.this])],
             None if condition is None else condition.this,
         )
-        query = self._translator.query(_with(node, select), QueryNames(self.tables))
-        columns, width = source.relation.columns, len(source.names)
+        query = self._translator.query(_with(node, asked), self._names)
+        stored, width = source.relation.columns, len(source.names)
         rows = []
         for branch in query.branches:
+            old = branch.values[:width]
             given = dict(zip(changed, branch.values[width:], strict=True))
-            new = [
-                self.brought(given.get(column.name, value), column, node)
-                for column, value in zip(columns, branch.values, strict=False)
-            ]
-            rows.append((branch.body, [*branch.values[:width], *new]))
-        answer = self._answer((*columns, *columns), rows)
-        return self._returning(SqlStatement("update", source.relation.name, answer), node, table, source)
+            new = self._row(source, given, dict(zip(source.names, old, strict=True)), node)
+            rows.append((branch.body, [*old, *new]))
+        answer = self._answer((*stored, *stored), rows)
+        made = SqlStatement("update", relation=source.relation.name, answer=answer)
+        return self._returning(made, node, table, source)
+
+    def _merge(self, node: sql.Merge) -> SqlStatement:
+        table, source, using = node.this, self._target(node.this), node.args["using"]
+        name = using.alias_or_name.lower()
+        if name in (table.name.lower(), table.alias.lower()):
+            self.places.wrong(f"`{name}` is the name of both tables: give one another, with AS", using)
+        query = self._translator.query(_with(node, select([sql.Star()], [using], None)), self._names)
+        read = self._translator.stored(query, name, None)
+        tables = MergedTables(
+            table, source.names, sql.Table(this=sql.to_identifier(name, quoted=True)), query.names
+        )
+        return self._returning(self._merged(node, tables, source, read), node, table, source)
+
+    def _merged(
+        self, node: sql.Merge, tables: MergedTables, source: NamedRows, read: NamedRows
+    ) -> SqlStatement:
+        """A MERGE of a relation into a table: rows of the number of what is done, the old row and the new
+        one."""
+        names = QueryNames({**self.tables, tables.source.name: read})
+        stored, width, rows = source.relation.columns, len(source.names), list[Rows]()
+        none = [null(each.type) for each in stored]
+        for case in merge_cases(node, tables, self.places):
+            is_new = case.kind == "insert"
+            if not is_new and self._declared[source.relation.name].kind == "multiset":
+                what = f"{case.kind.upper()} in a MERGE into a table without a primary key"
+                self.places.refuse(what, case.place)
+            for branch in self._translator.query(case.query, names).branches:
+                old = [] if is_new else list(branch.values[:width])
+                given = dict(zip(case.names, branch.values[len(old) :], strict=True))
+                kept = dict(zip(source.names, old, strict=False))
+                new = none if case.kind == "delete" else self._row(source, given, kept, case.place)
+                rows.append((branch.body, [read_number(str(MERGED.index(case.kind))), *(old or none), *new]))
+        answer = self._answer((SqlColumn("action", "action", INTEGER, False), *stored, *stored), rows)
+        return SqlStatement("merge", relation=source.relation.name, answer=answer)
 
     def _returning(
         self, made: SqlStatement, node: Expression, table: Expression, source: NamedRows
@@ -233,7 +330,7 @@ class StatementTranslation(ModuleTranslation):
         fields = SqlRelation(changed, tuple(replace(c, machine=False) for c in rows.columns))
         self.output.declare("input multiset", fields, changed)
         named = {**self.tables, table.name.lower(): NamedRows(fields, source.names)}
-        query = self._translator.query(_select(returning.expressions, [table], None), QueryNames(named))
+        query = self._translator.query(select(returning.expressions, [table], None), QueryNames(named))
         self._write(returned.lower(), returned, self._translator.unified(query))
         return replace(made, changed=changed, returned=returned)
 
@@ -243,9 +340,11 @@ class StatementTranslation(ModuleTranslation):
     def _translator(self) -> Translator:
         return Translator(self.places, self.output, None)
 
-    def _answer(
-        self, columns: Sequence[SqlColumn], rows: Sequence[tuple[SqlBody, Sequence[SqlValue]]]
-    ) -> str:
+    @property
+    def _names(self) -> QueryNames:
+        return QueryNames(self.tables)
+
+    def _answer(self, columns: Sequence[SqlColumn], rows: Sequence[Rows]) -> str:
         """The name of a relation of rows, whose columns are like those of a table, and NULL where values can
         be."""
         made = []
@@ -306,23 +405,6 @@ def _sql_name(field: str) -> str:
     """The name of a table's column for that of a relation's."""
     plain = field.removesuffix("_")
     return plain if plain and plain != field and field_name(plain) == field else field
-
-
-def _columns(table: Expression, source: NamedRows) -> list[Expression]:
-    alias = table.alias or table.name
-    return [sql.column(each, alias, quoted=True) for each in source.names]
-
-
-def _select(
-    columns: Sequence[Expression], tables: Sequence[Expression], test: Expression | None
-) -> sql.Select:
-    """SELECT of columns of tables, under a condition."""
-    made = sql.Select(expressions=list(columns), from_=sql.From(this=tables[0]))
-    if len(tables) > 1:
-        made.set("joins", [sql.Join(this=each) for each in tables[1:]])
-    if test is not None:
-        made.set("where", sql.Where(this=test))
-    return made
 
 
 def _with(node: Expression, select: sql.Select) -> sql.Select:

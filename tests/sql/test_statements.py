@@ -42,7 +42,18 @@ STATEMENTS = (
     "DELETE FROM b USING k WHERE b.a = k.a AND k.id > ?",
     "WITH w AS (SELECT a FROM k) DELETE FROM b WHERE a IN (SELECT a FROM w)",
     "TRUNCATE b",
-    "BEGIN", "COMMIT", "ROLLBACK",
+    "INSERT INTO k VALUES (?, ?, 'c') ON CONFLICT DO NOTHING",
+    "INSERT INTO k SELECT DISTINCT a, 1, 'd' FROM b WHERE a IS NOT NULL ON CONFLICT (id) DO UPDATE "
+    "SET a = excluded.a + k.a, s = 'u' WHERE k.a < 4",
+    "INSERT OR REPLACE INTO k VALUES (?, ?, 'r')",
+    "MERGE INTO k USING (SELECT DISTINCT n AS x, 7 AS y FROM v) AS s ON k.id = s.x WHEN MATCHED "
+    "AND k.a < ? THEN UPDATE SET a = s.y + k.a WHEN MATCHED THEN DELETE "
+    "WHEN NOT MATCHED THEN INSERT VALUES (s.x, ?, 'm')",
+    "MERGE INTO k USING (SELECT DISTINCT a FROM b) AS s ON k.a = s.a WHEN MATCHED AND k.id > 2 "
+    "THEN DO NOTHING WHEN MATCHED THEN UPDATE SET s = k.s || '!' "
+    "WHEN NOT MATCHED BY SOURCE AND k.id > 3 THEN DELETE",
+    "MERGE INTO b USING k ON b.a = k.id WHEN NOT MATCHED THEN INSERT (a) VALUES (k.a)",
+    "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT p", "ROLLBACK TO p",
 )  # fmt: skip
 steps = st.tuples(
     st.sampled_from(STATEMENTS), st.sampled_from(CONDITIONS), st.tuples(*[st.integers(1, 5)] * 2)
@@ -55,20 +66,32 @@ def test_statements_do_what_they_do_in_duckdb(script: Sequence[tuple[str, str, t
     """Statements read the transaction so far, also by a view; the views are compared after each commit."""
     both = Both(TABLES, VIEWS)
     both.duck.execute(f"CREATE VIEW v AS {VIEWS['v']}")
-    begun = False
+    done: list[tuple[str, tuple[int, ...]]] = []  # in the transaction that is open, its BEGIN first
+    kept = 0  # of these, those before the savepoint
     for form, condition, values in script:
-        if form in ("BEGIN", "COMMIT", "ROLLBACK"):
-            if begun == (form == "BEGIN"):
-                continue
-            begun = form == "BEGIN"
         where = condition.replace("a ", f"{form.split()[1]}.a ", 1) if " FROM v " in form else condition
-        text, given_values = form.format(where), values[: form.count("?")]
-        both.duck.execute(text, given_values)
-        both.session.execute(text, given_values)
+        step = form.format(where), values[: form.count("?")]
+        if form in ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT p", "ROLLBACK TO p"):
+            if (form == "BEGIN") == bool(done) or (form == "ROLLBACK TO p" and not kept):
+                continue
+            both.session.execute(form)
+            if form == "ROLLBACK TO p":  # which DuckDB does not have
+                done = done[:kept]
+                for again in [("ROLLBACK", ()), *done]:
+                    both.duck.execute(*again)
+            elif form == "SAVEPOINT p":
+                kept = len(done)
+            else:
+                both.duck.execute(form)
+                done, kept = ([step] if form == "BEGIN" else []), 0
+        else:
+            both.duck.execute(*step)
+            both.session.execute(*step)
+            done += [step] if done else []
         for table in ("k", "b"):
             here = both.session.execute(f"SELECT * FROM {table}").rows
-            assert bag(here or ()) == bag(both.duck.execute(f"SELECT * FROM {table}").fetchall()), text
-        if not begun:
+            assert bag(here or ()) == bag(both.duck.execute(f"SELECT * FROM {table}").fetchall()), step
+        if not done:
             assert both.differences() == []
     both.session.rollback()
     both.session.close()
@@ -98,6 +121,16 @@ def items() -> Session:
         ("DELETE FROM item WHERE key = ? RETURNING name", (datetime.date(2024, 1, 31),), 1, [("tea",)]),
         ("DELETE FROM item AS i WHERE i.price = $1 RETURNING i.id", (Decimal("2.50"),), 1, [(1,)]),
         ("TRUNCATE item", (), 2, None),
+        ("INSERT INTO item (id, name) VALUES (2, 'a'), (3, 'c'), (3, 'b') "
+         "ON CONFLICT DO NOTHING RETURNING name", (), 1, [("b",)]),
+        ("INSERT INTO item (id, name) VALUES (2, 'a'), (3, 'c') ON CONFLICT (id) DO UPDATE "
+         "SET name = excluded.name || name WHERE item.id < ? RETURNING name", (9,), 2, [("apot",), ("c",)]),
+        ("MERGE INTO item AS i USING (SELECT 2 AS x UNION SELECT 5) AS s ON i.id = s.x "
+         "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id, name) VALUES (x, 'm') RETURNING id",
+         (), 2, [(2,), (5,)]),
+        ("MERGE INTO item USING (SELECT * FROM item WHERE id = 1) AS s USING (id) "
+         "WHEN MATCHED THEN UPDATE "
+         "WHEN NOT MATCHED THEN INSERT", (), 1, None),
         ("SELECT id FROM item ORDER BY id DESC", (), 0, [(2,), (1,)]),
         ("SELECT name FROM dear WHERE name <> ?", (None,), 0, []),
     ],
@@ -123,7 +156,15 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("SELECT 1; SELECT 2", (), "there are 2 statements here"),
         ("SELECT id // 0 FROM item", (), "division by zero, in this statement"),
         ("DELETE FROM item WHERE", (), "this is not SQL"),
-        ("INSERT OR REPLACE INTO item VALUES (1, 'a', 1, NULL)", (), "INSERT OR … is not supported"),
+        ("INSERT INTO item (id, name) VALUES (1, 'a') ON CONFLICT (name) DO NOTHING", (),
+         "1:58: a conflict is one of the primary key, which is (id)"),
+        ("MERGE INTO item USING (VALUES (1), (1)) AS s(x) ON id = x WHEN MATCHED THEN DELETE", (),
+         "MERGE changes each row of `item` at most once, and "
+         "several rows match the row (1, \"tea\", "),
+        ("MERGE INTO item USING item ON true WHEN MATCHED THEN DELETE", (), "1:23: `item` is the name of"),
+        ("MERGE INTO item USING dear AS d ON true WHEN MATCHED THEN INSERT VALUES (1, 'a', NULL, NULL)", (),
+         "a row that matches is not inserted"),
+        ("ROLLBACK TO there", (), "this transaction has no savepoint `there`"),
         ("BEGIN; ", (), "there are changes that are neither committed nor rolled back"),
     ],
 )  # fmt: skip

@@ -13,9 +13,11 @@ from types import TracebackType
 from ...core import Relation
 from ...engine.interrupt import deferred
 from ...errors.changes import NotAnInput
+from ...errors.commands import NoTransaction
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import InTransaction, NoFurtherChanges
 from ...errors.source import Span
+from ...errors.sql import NoSavepoint
 from ...values.rows import Row
 from ..hosts.incoming import IncomingRows
 from ..pending import KeyedChanges, PendingChanges
@@ -33,6 +35,7 @@ class Transaction:
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
         self._begun = False
+        self._points: list[tuple[str, Mapping[str, int]]] = []
 
     @property
     def is_open(self) -> bool:
@@ -131,6 +134,27 @@ class Transaction:
         for name in self._touched:
             self._inputs[name].undo(mark.get(name, 0))
 
+    def keep_point(self, name: str) -> None:
+        """Keeps the present point under a name. Raises DDlogError outside of a transaction."""
+        if not self.is_open:
+            raise DDlogError([NoTransaction("savepoint")])
+        self._points.append((name, self.mark()))
+
+    def back_to_point(self, name: str) -> None:
+        """Takes the transaction back to the last point that was kept under a name. Raises DDlogError."""
+        self.undo(self._points[self._point(name)][1])
+        del self._points[self._point(name) + 1 :]
+
+    def release_point(self, name: str) -> None:
+        """Forgets the last point of a name, and those after it. Raises DDlogError."""
+        del self._points[self._point(name) :]
+
+    def _point(self, name: str) -> int:
+        for at in reversed(range(len(self._points))):
+            if self._points[at][0] == name:
+                return at
+        raise DDlogError([NoSavepoint(name)])
+
     def _pending(self, declared: Relation) -> PendingChanges:
         name = declared.name
         if name not in self._inputs:
@@ -142,6 +166,7 @@ class Transaction:
         for name in self._touched:
             self._inputs[name].settle(committed)
         self._touched.clear()
+        self._points.clear()
         self._begun = False
         if self._state.applied.pending:
             self._state.applied.settle(committed)
