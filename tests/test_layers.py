@@ -122,7 +122,8 @@ SESSIONS = (
     "asking measuring",
     "computed transactions",
     "explained persistence reading selecting subscribers",
-    "executing extending",
+    "extending planning",
+    "executing",
     "session",
     "opening profile",
 )

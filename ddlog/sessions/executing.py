@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import Relation
-from ..errors.diagnostics import DDlogError, InternalError, render
+from ..errors.commands import NoTransaction
+from ..errors.diagnostics import DDlogError
 from ..errors.sessions import FaultInRule, FaultInStatement, InTransaction
 from ..errors.source import Source
-from ..errors.sql import MatchedTwice, NullInColumn
-from ..syntax.printing import module_text
+from ..errors.sql import MatchedTwice, NullInColumn, WrongSql
 from ..types import User
 from ..values.rows import Row, row_of
-from .amending import extended, imports_of
-from .pending.keys import key_places, primary_key
-from .program import OPTION, Program, compile_source
+from .pending.keys import primary_key
+from .program import OPTION
 from .results.listedrows import ListedRows
 from .results.views import Changes, Result
 from .selecting import evaluated, in_order
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ..engine.schema import Schema
     from ..sql.changing import SqlStatement
     from ..sql.parameters import Parameters
+    from .planning import Plan, Plans
     from .transactions.inputs import Inputs
     from .transactions.state import SessionState
 
@@ -49,46 +49,68 @@ RowChange: TypeAlias = tuple[Row | None, Row | None]
 
 
 def execute(
-    session: Inputs, commit: Callable[[], Changes], text: str, parameters: Parameters, name: str
+    session: Inputs,
+    plans: Plans,
+    commit: Callable[[], Changes],
+    text: str,
+    parameters: Parameters,
+    name: str,
 ) -> Outcome:
     """Carries out a statement; `commit` ends the transaction, `name` names the text in errors. Raises
     DDlogError; then the transaction is as it was before."""
-    from ..sql.changing import statement_of
-
-    state, source = session.state, Source(name, text)
+    state = session.state
     state.check_open()
     state.start()
-    statement = statement_of(source, _readable(state.program), key_places, parameters)
-    transaction = session.transaction
-    match statement.kind:
+    plain = plans.plain(text, parameters)
+    if plain is not None:
+        return _changing(session, commit, lambda: _inserted(session, *plain))
+    plan, given = plans.of(Source(name, text), parameters)
+    if plan.statement.kind == "select":
+        return Outcome(rows=_selected(session, plan, given))
+    if not plan.statement.answer:
+        return _of_transaction(session, commit, plan.statement)
+    return _changing(session, commit, lambda: _changed(session, plan, given))
+
+
+def select(session: Inputs, plans: Plans, text: str, name: str) -> Result:
+    """The answer to a SELECT; `name` names the text in errors. Raises DDlogError."""
+    state = session.state
+    state.check_open()
+    state.start()
+    plan, given = plans.of(Source(name, text), ())
+    if plan.statement.kind != "select":
+        raise DDlogError([WrongSql("this asks for no rows: `execute` carries it out")])
+    return _selected(session, plan, given)
+
+
+def _of_transaction(session: Inputs, commit: Callable[[], Changes], statement: SqlStatement) -> Outcome:
+    """Begins or ends a transaction, or goes to a point of it."""
+    transaction, kind = session.transaction, statement.kind
+    if transaction.is_open == (kind == "begin"):
+        raise DDlogError([InTransaction() if kind == "begin" else NoTransaction(kind)])
+    match kind:
         case "begin":
-            if transaction.is_open:
-                raise DDlogError([InTransaction()])
             transaction.begin()
-            return Outcome()
         case "commit":
             return Outcome(changes=commit())
         case "rollback":
             transaction.rollback()
-            return Outcome()
         case "savepoint":
             transaction.keep_point(statement.name)
-            return Outcome()
         case "back":
             transaction.back_to_point(statement.name)
-            return Outcome()
-        case "release":
+        case _:
             transaction.release_point(statement.name)
-            return Outcome()
-        case "select":
-            from ..sql.asked import order_of
+    return Outcome()
 
-            program = _program(state.program, statement, state.kept)
-            found = _asked(session, program, statement)
-            return Outcome(rows=_result(state, program, statement.answer, found, order_of(text)))
+
+def _changing(session: Inputs, commit: Callable[[], Changes], change: Callable[[], Outcome]) -> Outcome:
+    """Makes a change, outside of a transaction in one of its own. After an error the transaction is as it was
+    before."""
+    transaction = session.transaction
     alone, mark = not transaction.is_open, transaction.mark()
     try:
-        outcome = _changed(session, statement)
+        outcome = change()
     except BaseException:
         if alone:
             transaction.rollback()
@@ -98,35 +120,40 @@ def execute(
     return replace(outcome, changes=commit()) if alone else outcome
 
 
-def _changed(session: Inputs, statement: SqlStatement) -> Outcome:
+def _inserted(session: Inputs, relation: str, rows: Sequence[Row]) -> Outcome:
+    session.insert_rows(relation, rows)
+    return Outcome(len(rows))
+
+
+def _selected(session: Inputs, plan: Plan, parameters: Parameters) -> Result:
+    found = _asked(session, plan, parameters)
+    return _result(session.state, plan, plan.statement.answer, found)
+
+
+def _changed(session: Inputs, plan: Plan, parameters: Parameters) -> Outcome:
     """Changes the rows that a statement says."""
-    state = session.state
-    program = _program(state.program, statement, state.kept)
+    state, statement = session.state, plan.statement
     declared = state.program.relations[statement.relation]
-    _, rows = _asked(session, program, statement)
-    changes = _row_changes(statement, rows, program.relations[statement.answer], declared, state)
+    _, rows = _asked(session, plan, parameters)
+    changes = _row_changes(plan, rows, declared, state)
     session.delete_rows(declared.name, [old for old, _ in changes if old is not None])
     session.insert_rows(declared.name, [new for _, new in changes if new is not None])
-    come = [old if new is None else new for old, new in changes]
     if not statement.returned:
-        return Outcome(len(come))
+        return Outcome(len(changes))
+    come = [each for old, new in changes if (each := old if new is None else new) is not None]
     with _in_statement(), state.diagnosing():
-        given = {statement.changed: [each for each in come if each is not None]}
-        found = evaluated(state, program, statement.returned, {}, given)
-    return Outcome(len(come), _result(state, program, statement.returned, found, ()))
+        given = {**plan.given(parameters), statement.changed: come}
+        found = evaluated(state, plan.prepared(state, statement.returned), {}, given)
+    return Outcome(len(changes), _result(state, plan, statement.returned, found))
 
 
-def _row_changes(
-    statement: SqlStatement, rows: Sequence[Row], answer: Relation, declared: Relation, state: SessionState
-) -> list[RowChange]:
+def _row_changes(plan: Plan, rows: Sequence[Row], declared: Relation, state: SessionState) -> list[RowChange]:
     """What rows of a statement's answer change. Raises DDlogError."""
     from ..sql.changing import MERGED
 
-    width, begin, kind = (
-        len(declared.columns),
-        1 if statement.kind in ("merge", "conflict") else 0,
-        statement.kind,
-    )
+    assert plan.program is not None
+    answer, kind = plan.program.relations[plan.statement.answer], plan.statement.kind
+    width, begin = len(declared.columns), 1 if kind in ("merge", "conflict") else 0
     first = replace(answer, columns=answer.columns[begin : begin + width])
     second = replace(answer, columns=answer.columns[begin + width :])
 
@@ -158,60 +185,7 @@ def _row_changes(
     return list(once.values())
 
 
-def _readable(program: Program) -> list[Relation]:
-    """The relations that statements know."""
-    return [
-        each
-        for each in program.relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name and "__" not in each.name
-    ]
-
-
-# --------------------------------------------------------------------- what is asked
-
-
-def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) -> Program:
-    """The rules of a statement over the relations that it reads, which are there; or else after those of the
-    program."""
-    from ..sql.attached import table_of
-    from ..syntax.templates import written_type
-
-    read = [program.relations[name] for name in sorted(statement.reads)]
-    known = all(
-        (each.role == "input" or each.name in kept)
-        and len(table_of(each.name, [(c.name, written_type(str(c.type))) for c in each.columns]).names)
-        == len(each.columns)
-        and each.columns
-        and each.constructor is not None
-        for each in read
-    )
-    lines = statement.text.split("\n")
-    imports = [each for each in lines if each.startswith("import ")]
-    rules = [each for each in lines if not each.startswith("import ")]
-    if not known:
-        base = program if not program.source.name.endswith(".sql") else _in_rules(program)
-        there = imports_of(base)
-        new = [each for each in imports if each.removeprefix("import ").strip() not in there]
-        return extended(base, "\n".join([*new, *rules]), "<statement>")
-    try:
-        return compile_source(Source("<statement>", "\n".join([*imports, *map(_declared, read), *rules])))
-    except DDlogError as error:
-        raise InternalError(f"the rules of a statement are not valid:\n{render(error.diagnostics)}") from None
-
-
-def _declared(relation: Relation) -> str:
-    """The declaration of a relation as an input."""
-    columns = ", ".join(f"{each.name}: {each.type}" for each in relation.columns)
-    return f"input {relation.kind} {relation.name}({columns})"
-
-
-def _in_rules(program: Program) -> Program:
-    """A program of SQL as one of rules."""
-    from ..sql.translate import translate
-
-    assert program.again is not None
-    text = module_text(translate(program.source))
-    return program.again(Source(program.source.name.removesuffix(".sql") + ".dl", text))
+# ---------------------------------------------------------- what is asked
 
 
 @contextmanager
@@ -228,19 +202,18 @@ def _in_statement() -> Iterator[None]:
         ) from None
 
 
-def _asked(session: Inputs, program: Program, statement: SqlStatement) -> tuple[Schema, list[Row]]:
+def _asked(session: Inputs, plan: Plan, parameters: Parameters) -> tuple[Schema, list[Row]]:
     """The rows that a statement asks for, as of the transaction so far."""
-    state, answer, pending = session.state, statement.answer, session.transaction.batches()
+    state, pending = session.state, session.transaction.batches()
     relations = state.program.relations
     with _in_statement(), state.diagnosing():
-        if not pending:
-            return evaluated(state, program, answer)
-        plain = all(relations[name].role == "input" for name in statement.reads)
-        if plain and state.host.offer.frames is None:
-            return evaluated(state, program, answer, pending)
+        asked, given = plan.prepared(state, plan.statement.answer), plan.given(parameters)
+        plain = all(relations[name].role == "input" for name in plan.statement.reads)
+        if not pending or (plain and state.host.offer.frames is None):
+            return evaluated(state, asked, pending, given)
         changes = {**pending, **state.delays.changes()}
         return state.host.runtime.attempt(
-            changes, lambda: evaluated(state, program, answer), state.max_iterations
+            changes, lambda: evaluated(state, asked, {}, given), state.max_iterations
         )
 
 
@@ -275,15 +248,10 @@ def _shown(row: Row, answer: Relation, state: SessionState) -> str:
     )
 
 
-def _result(
-    state: SessionState,
-    program: Program,
-    answer: str,
-    found: tuple[Schema, list[Row]],
-    order: Sequence[tuple[str | int, bool, bool]],
-) -> Result:
-    declared, typedefs = program.relations[answer], dict(program.checked.typedefs)
+def _result(state: SessionState, plan: Plan, answer: str, found: tuple[Schema, list[Row]]) -> Result:
+    assert plan.program is not None
+    declared, typedefs = plan.program.relations[answer], dict(plan.program.checked.typedefs)
     if state.program.source.name.endswith(".sql") and OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
     names = [each.name for each in declared.columns]
-    return Result(declared, ListedRows(found[0], in_order(found[1], names, order)), typedefs)
+    return Result(declared, ListedRows(found[0], in_order(found[1], names, plan.order)), typedefs)

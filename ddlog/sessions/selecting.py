@@ -1,9 +1,10 @@
-"""SELECT over the relations of a session: a view that is evaluated beside it, once."""
+"""Relations that are evaluated beside those of a session: the answers of statements of SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import count, repeat
+from dataclasses import dataclass
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,41 +13,15 @@ from ..demand.question import over
 from ..engine.schema import Schema
 from ..errors.source import Source
 from ..values.rows import Row
-from .amending import below, extended, imports_of
+from .amending import imports_of
 from .program import Program
-from .results.listedrows import ListedRows
-from .results.views import Result
 
 if TYPE_CHECKING:
+    from ..engine.circuit import Circuit
     from .pending.present import SignedBatch
     from .transactions.state import SessionState
 
-_VIEW = "Answer"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-def select(state: SessionState, text: str, name: str) -> Result:
-    """The answer to a SELECT; `name` names the text in errors. Raises DDlogError."""
-    from ..sql.asked import order_of
-
-    state.check_open()
-    text = text.strip().rstrip(";")
-    order = order_of(text)
-    answer = _free(state.program)
-    view = f"CREATE VIEW {answer} AS\n{text}"
-    with below(1, Source(name, view), Source(name, text)):
-        program = with_views(state.program, view, name)
-    state.start()
-    with state.diagnosing():
-        schema, rows = evaluated(state, program, answer)
-    declared = program.relations[answer]
-    ordered = in_order(rows, [each.name for each in declared.columns], order)
-    return Result(declared, ListedRows(schema, ordered), program.checked.typedefs)
-
-
-def with_views(program: Program, text: str, name: str) -> Program:
-    """The program with views over its relations, as a text of SQL declares them. Raises DDlogError."""
-    return extended(program, views_text(program, text, name), name)
 
 
 def views_text(program: Program, text: str, name: str) -> str:
@@ -63,39 +38,45 @@ def views_text(program: Program, text: str, name: str) -> str:
     return rules_of(Source(name, text), relations, imports_of(program))
 
 
-def _free(program: Program) -> str:
-    """A name for a view that no relation has, in whatever case."""
-    taken = {each.lower() for each in program.relations}
-    return next(
-        name for name in (f"{_VIEW}{number or ''}" for number in count()) if name.lower() not in taken
-    )
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A relation that a program has beside that of a session, ready to be evaluated: the relations that it is
+    given, and the circuit that computes it."""
+
+    answer: str
+    given: frozenset[str]
+    program: Program
+    circuit: Circuit
 
 
-def evaluated(
-    state: SessionState,
-    program: Program,
-    answer: str,
-    pending: Mapping[str, Sequence[SignedBatch]] = NOTHING,
-    rows_of: Mapping[str, Sequence[Row]] = NOTHING,
-) -> tuple[Schema, list[Row]]:
-    """The columns and the rows of a relation that the program has beside that of the session, rows as often
-    as they are there. Relations have the rows of `rows_of`, or those of the session with the changes of
-    `pending`."""
+def prepared(state: SessionState, program: Program, answer: str) -> Prepared:
+    """A relation of a program beside that of a session, to be evaluated, again and again perhaps."""
     checked = program.checked
     there = there_anyway(checked) | state.kept
     given = needed(checked, [answer], there) & there
     made = Program(program.source, over(checked, given))
     records = "values" if state.host.offer.frames is not None else "columns"
-    host = state.host.beside(made, made.circuit("incremental", [answer], records=records))
+    return Prepared(answer, frozenset(given), made, made.circuit("incremental", [answer], records=records))
+
+
+def evaluated(
+    state: SessionState,
+    asked: Prepared,
+    pending: Mapping[str, Sequence[SignedBatch]] = NOTHING,
+    rows_of: Mapping[str, Sequence[Row]] = NOTHING,
+) -> tuple[Schema, list[Row]]:
+    """The columns and the rows of a relation beside those of a session, rows as often as they are there.
+    Relations have the rows of `rows_of`, or those of the session with the changes of `pending`."""
+    host = state.host.beside(asked.program, asked.circuit)
     try:
         changes = {
             name: [(host.runtime.batch(name, rows_of[name]), 1)]
             if name in rows_of
             else [(state.host.handed(name, host), 1), *pending.get(name, ())]
-            for name in given
+            for name in asked.given
         }
         host.runtime.commit(changes, static=True, max_iterations=state.max_iterations)
-        rows = host.runtime.rows(answer)
+        rows = host.runtime.rows(asked.answer)
         weights = rows.weights or repeat(1)
         return rows.schema, [r for r, weight in zip(rows, weights, strict=False) for _ in range(weight)]
     finally:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..profiling.profile import Profile
     from .executing import Outcome
     from .explained import Explaining
+    from .planning import Plans
     from .transactions.durable_state import DurableState
 
 
@@ -206,7 +207,8 @@ class Session(Inputs):
         changes = go_on_with(self.state, program)
         self.program, self.typedefs = program, program.checked.typedefs
         self.transaction.forget()
-        vars(self).pop("_explaining", None)
+        for each in ("_explaining", "plans"):
+            vars(self).pop(each, None)
         self._subscribers.tell(changes)
         return changes
 
@@ -318,11 +320,12 @@ class Session(Inputs):
         return result
 
     def select(self, text: str, *, name: str = "<query>") -> Result:
-        """The rows of a SELECT over the relations as of the last commit: `SELECT b, count(*) FROM Path GROUP
-        BY b ORDER BY b`. Columns of types that SQL does not have are left out. Needs the package sqlglot."""
-        from .selecting import select
+        """The rows of a SELECT over the relations as the transaction sees them: `SELECT b, count(*) FROM Path
+        GROUP BY b ORDER BY b`. Columns of types that SQL does not have are left out. Needs the package
+        sqlglot."""
+        from .executing import select
 
-        return select(self.state, text, name)
+        return select(self, self.plans, text, name)
 
     def execute(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, name: str = "<statement>"
@@ -335,7 +338,7 @@ class Session(Inputs):
         Needs the package sqlglot."""
         from .executing import execute
 
-        return execute(self, self.commit, statement, parameters, name)
+        return execute(self, self.plans, self.commit, statement, parameters, name)
 
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row
@@ -407,6 +410,13 @@ class Session(Inputs):
         from .explained import Explaining
 
         return Explaining(self.state)
+
+    @cached_property
+    def plans(self) -> Plans:
+        """The statements of SQL that were carried out, as plans."""
+        from .planning import Plans
+
+        return Plans(self.state)
 
     @property
     def spark(self) -> SparkSession | None:

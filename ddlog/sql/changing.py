@@ -8,12 +8,11 @@ says what it does. RETURNING is a query over the rows that changed, which are gi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import expressions as sql
 
-from .. import syntax
 from ..core import Relation
 from ..errors import sql as errors
 from ..errors.changes import NotAnInput
@@ -26,7 +25,7 @@ from ..syntax.templates import written_type
 from .attached import table_of
 from .conversions import read_number
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
-from .parameters import Parameters, bound, numbered
+from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
@@ -44,7 +43,8 @@ class SqlStatement:
     """A statement: its kind (select, insert, update, delete, merge, conflict, begin, commit, rollback,
     savepoint, back, release), and the relation that it changes. `name` is that of a savepoint. `answer` is
     the relation of its rows; `changed`, the input for those that changed, and `returned`, what RETURNING says
-    of them. `reads` are the relations that it reads, `text` the rules."""
+    of them. `reads` are the relations that it reads, `text` the rules. `given` are the parameters that are
+    relations, and these."""
 
     kind: str
     name: str = ""
@@ -54,6 +54,7 @@ class SqlStatement:
     returned: str = ""
     reads: frozenset[str] = frozenset()
     text: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
 
 
 _POINTS = ("SAVEPOINT", "RELEASE")
@@ -73,27 +74,22 @@ def statement_of(
     relations: Iterable[Relation],
     keys: Keys,
     parameters: Parameters,
-    imported: Sequence[str] = (),
+    typed: bool = True,
 ) -> SqlStatement:
-    """The one statement of a text over the relations of a program; some modules are imported already. Raises
+    """The one statement of a text over the relations of a program. `typed`: parameters are relations of one
+    row, so that the statement does not depend on their values, but only on their types. Raises
     DDlogError."""
     made = list[StatementTranslation]()
 
     def begin(places: SqlPlaces, output: SqlOutput) -> ModuleTranslation:
-        made.append(StatementTranslation(places, output, relations, keys, parameters))
+        made.append(StatementTranslation(places, output, relations, keys, parameters, typed))
         return made[0]
 
     tree = translate(source, begin=begin)
     found = made[0].found
     if len(found) != 1:
         raise DDlogError([errors.OneStatement(len(found))])
-    kept = (
-        each
-        for each in tree.declarations
-        if not isinstance(each, syntax.Import) or each.module not in imported
-    )
-    text = module_text(syntax.Module(tuple(kept), tree.span))
-    return replace(found[0], text=text, reads=frozenset(made[0].read))
+    return replace(found[0], text=module_text(tree), reads=frozenset(made[0].read), given=made[0].given)
 
 
 class StatementTranslation(ModuleTranslation):
@@ -106,9 +102,11 @@ class StatementTranslation(ModuleTranslation):
         relations: Iterable[Relation],
         keys: Keys,
         parameters: Parameters,
+        typed: bool,
     ) -> None:
         super().__init__(places, output)
-        self.keys, self.parameters = keys, parameters
+        self.keys, self.parameters, self.typed = keys, parameters, typed
+        self.given: dict[str, str] = {}
         self.found = list[SqlStatement]()
         self.read = set[str]()  # relations
         self._declared = {each.name: each for each in relations}
@@ -122,7 +120,9 @@ class StatementTranslation(ModuleTranslation):
         return numbered(tokens)
 
     def add(self, node: Expression) -> None:
-        bound(node, self.parameters, self.places)
+        if self.typed:
+            self._give(node)
+        bound(node, self.parameters, self.places, self.given)
         tables = (self.relations.get(each.name.lower()) for each in node.find_all(sql.Table))
         self.read.update(each for each in tables if each is not None)
         match node:
@@ -335,6 +335,17 @@ class StatementTranslation(ModuleTranslation):
         return replace(made, changed=changed, returned=returned)
 
     # ------------------------------------------------------------------- their parts
+
+    def _give(self, node: Expression) -> None:
+        """Declares a relation for each parameter with a type."""
+        for each in node.find_all(sql.Placeholder):
+            type, name = type_of_value(value_of(each, self.parameters, self.places)), str(each.this)
+            if type is not None and name not in self.given:
+                self.given[name] = self._fresh(f"Given{name}")
+                column = SqlColumn("value", "value", type, False, True)
+                relation = SqlRelation(self.given[name], (column,))
+                self.output.declare("input multiset", relation, relation.name)
+                self.tables[f"${name}"] = NamedRows(relation, ("value",))
 
     @property
     def _translator(self) -> Translator:

@@ -1,9 +1,10 @@
-"""The parameters of a statement, `?`, `$1`, `:name`, `$name`: values are put in their places in the tree."""
+"""The parameters of a statement, `?`, `$1`, `:name`, `$name`: they are relations of one row, so that a
+statement is compiled once for all values, or, where a literal has to stand, values in its place."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +13,18 @@ from sqlglot import expressions as sql
 
 from ..errors import sql as errors
 from .places import SqlError, SqlPlaces
+from .types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    MOST_PLACES,
+    TIME,
+    TIMESTAMP,
+    VARCHAR,
+    SqlType,
+    decimal,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -33,23 +46,51 @@ def numbered(tokens: Sequence[Token]) -> list[Token]:
     return made
 
 
-def bound(node: Expression, parameters: Parameters, places: SqlPlaces) -> None:
-    """Puts values in the places of the parameters of a statement. Raises SqlError."""
+def value_of(node: sql.Placeholder, parameters: Parameters, places: SqlPlaces) -> Any:
+    """The value of a parameter. Raises SqlError."""
+    name = str(node.this)
+    if isinstance(parameters, Mapping):
+        if name in parameters:
+            return parameters[name]
+    elif name.isdigit() and 0 < int(name) <= len(parameters):
+        return parameters[int(name) - 1]
+    raise SqlError(errors.NoParameter(f"${name}", span=places.of(node)))
+
+
+def bound(node: Expression, parameters: Parameters, places: SqlPlaces, given: Container[str]) -> None:
+    """Puts values in the places of the parameters of a statement, but of those that are given as relations.
+    Raises SqlError."""
     for each in list(node.find_all(sql.Placeholder)):
-        name = str(each.this)
-        shown = f"${name}"
-        if isinstance(parameters, Mapping):
-            found = name in parameters
-            value = parameters.get(name)
-        else:
-            found = name.isdigit() and 0 < int(name) <= len(parameters)
-            value = parameters[int(name) - 1] if found else None
-        if not found:
-            raise SqlError(errors.NoParameter(shown, span=places.of(each)))
+        if str(each.this) in given:
+            continue
+        value = value_of(each, parameters, places)
         made = _literal(value)
         if made is None:
+            shown = f"${each.this}"
             raise SqlError(errors.BadParameter(shown, type(value).__name__, span=places.of(each)))
         each.replace(made)
+
+
+def type_of_value(value: Any) -> SqlType | None:
+    """The type of a parameter, by its value; None for NULL, and for a value that SQL does not have."""
+    match value:
+        case bool():
+            return BOOLEAN
+        case int():
+            return INTEGER
+        case str():
+            return VARCHAR
+        case float():
+            return DOUBLE
+        case Decimal() if value.is_finite() and (places := -int(value.as_tuple().exponent)) <= MOST_PLACES:
+            return decimal(max(places, 0))
+        case datetime.datetime() if value.tzinfo is None:
+            return TIMESTAMP
+        case datetime.date() if not isinstance(value, datetime.datetime):
+            return DATE
+        case datetime.time() if value.tzinfo is None:
+            return TIME
+    return None
 
 
 def _literal(value: Any) -> Expression | None:
@@ -64,18 +105,11 @@ def _literal(value: Any) -> Expression | None:
             return sql.Neg(this=literal) if value < 0 else literal
         case str():
             return sql.Literal.string(value)
-        case float():
-            return _cast(repr(value), "DOUBLE")
         case Decimal() if value.is_finite():
             places = max(-int(value.as_tuple().exponent), 0)
             return _cast(f"{value:f}", f"DECIMAL(38, {places})")
-        case datetime.datetime() if value.tzinfo is None:
-            return _cast(str(value), "TIMESTAMP")
-        case datetime.date() if not isinstance(value, datetime.datetime):
-            return _cast(str(value), "DATE")
-        case datetime.time() if value.tzinfo is None:
-            return _cast(str(value), "TIME")
-    return None
+    type = type_of_value(value)
+    return None if type is None else _cast(str(value), type.kind)
 
 
 def _cast(text: str, type: str) -> Expression:

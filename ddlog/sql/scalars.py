@@ -65,6 +65,9 @@ class QueryContext(Protocol):
     def scalar(self, query: Expression) -> SqlValue:
         """The only value of a subquery; NULL where it has no row."""
 
+    def given(self, node: sql.Placeholder) -> SqlValue:
+        """The value of a parameter."""
+
     def quantified(self, op: str, left: Sequence[SqlValue], query: Expression) -> SqlValue:
         """Whether some row of a subquery is as the comparison says."""
 
@@ -114,6 +117,8 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Interval():
                     return self.interval(node)
+                case sql.Placeholder():
+                    return self.queries.given(node)
             translate = FUNCTIONS.get(type(node))
             if translate is not None:
                 return translate(self, node)

@@ -134,6 +134,15 @@ class Subqueries:
         result = self._looked_up(relation, outer, value)
         return self.output.say(result, f"({written(query.unnest())})")
 
+    def given(self, node: sql.Placeholder) -> SqlValue:
+        """The value of a parameter, which is a relation of one row."""
+        source = self.names.tables.get(f"${node.this}")
+        if source is None:
+            self.places.refuse(self.places.called(node), node)
+        (found,) = self.translator.opened(source, self.body)
+        self.extra.append(found)
+        return found
+
     def quantified(self, op: str, left: Sequence[SqlValue], query: Expression) -> SqlValue:
         """Whether the comparison holds with some row of a subquery: unknown, where it does not, but is
         unknown for some row."""

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.errors.diagnostics import DDlogError, render
+from ddlog.errors.source import Source
 from ddlog.sessions.session import Session
+from ddlog.sql import changing
 
 from ..trying import trying
 from .duck import Both, bag, program_of
@@ -164,6 +166,7 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("MERGE INTO item USING item ON true WHEN MATCHED THEN DELETE", (), "1:23: `item` is the name of"),
         ("MERGE INTO item USING dear AS d ON true WHEN MATCHED THEN INSERT VALUES (1, 'a', NULL, NULL)", (),
          "a row that matches is not inserted"),
+        ("COMMIT; ROLLBACK", (), "there are 2 statements here"),
         ("ROLLBACK TO there", (), "this transaction has no savepoint `there`"),
         ("BEGIN; ", (), "there are changes that are neither committed nor rolled back"),
     ],
@@ -217,3 +220,78 @@ def test_keys_after_an_update() -> None:
     with pytest.raises(DDlogError, match="already has a row with the key 1"):
         both.session.execute("UPDATE k SET id = 1")
     assert list(both.session.execute("SELECT id, a FROM k").rows or ()) == [(1, 2), (2, 1)]
+
+
+WITH_PARAMETERS = (
+    ("SELECT id + ?, name || ? FROM item ORDER BY 1", (1, "x")),
+    ("SELECT name FROM item ORDER BY id LIMIT ?", (1,)),
+    ("SELECT i.id, j.name FROM item i LEFT JOIN item j ON i.id = j.id AND j.id > ?", (1,)),
+    ("SELECT count(*) + ?, sum(id + ?), sum(id * ?) FILTER (WHERE id < ?) FROM item", (1, 2, 3, 2)),
+    ("SELECT id % ? AS m, count(*) FROM item GROUP BY id % ? HAVING count(*) <= ?", (2, 2, 1)),
+    ("SELECT name FROM item WHERE id IN (SELECT id - ? FROM item WHERE id > ?) OR price = ?", (1, 1, 2)),
+    (
+        "SELECT name FROM item WHERE id IN (?, ?) AND NOT EXISTS (SELECT 1 FROM dear WHERE name = ?)",
+        (1, 2, "z"),
+    ),
+    ("SELECT id, sum(id + ?) OVER (ORDER BY id) FROM item", (5,)),
+    ("SELECT name FROM item WHERE key > ? AND price BETWEEN ? AND ?", ("2024-01-01", 2, 3)),
+    ("SELECT round(price, ?) FROM item UNION SELECT ? FROM item", (1, 7)),
+    ("SELECT CASE WHEN id > ? THEN ? ELSE NULL END FROM item", (1, 3)),
+    ("WITH w AS (SELECT id FROM item WHERE id > ?) SELECT * FROM w, item WHERE item.id < ?", (1, 2)),
+)
+
+
+@pytest.mark.parametrize(("text", "parameters"), WITH_PARAMETERS)
+def test_parameters_mean_what_literals_in_their_places_mean(text: str, parameters: Sequence[Any]) -> None:
+    with items() as session:
+        for more in range(2):  # the second time by the plan of the first
+            values = [each + more if isinstance(each, int) else each for each in parameters]
+            literals = text.replace("?", "{!r}").format(*values)
+            given, written = session.execute(text, values).rows, session.execute(literals).rows
+            assert bag(given or ()) == bag(written or ())
+
+
+def test_a_statement_is_compiled_once_for_other_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of other literals, too, where no subquery can count by them."""
+    made = list[str]()
+    statement_of = changing.statement_of
+
+    def counted(source: Source, *more: Any) -> changing.SqlStatement:
+        made.append(source.text)
+        return statement_of(source, *more)
+
+    monkeypatch.setattr(changing, "statement_of", counted)
+    with items() as session:
+        for n in range(3, 9):
+            session.execute(
+                f"INSERT INTO item (id, name, price) VALUES ({n}, 'a {n}', {n}.5), (-{n}, 'it''s', -0.5)"
+            )
+            session.execute("INSERT INTO item VALUES (?, ?, NULL, '2024-01-31')", (n + 100, str(n)))
+            session.execute(f"UPDATE item SET price = {n}.25 WHERE name = 'a {n}' AND id = {n}")
+            session.execute("DELETE FROM item WHERE id = :n RETURNING name", {"n": n - 1})
+        assert len(made) == 2
+        rows = session.select("SELECT * FROM item WHERE id IN (7, 8, -8, 108) ORDER BY id").rows
+        day = datetime.date(2024, 1, 31)
+        assert rows == [
+            (-8, "it's", Decimal("-0.50"), None), (8, "a 8", Decimal("8.25"), None), (108, "8", None, day),
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "row"),
+    [
+        ("INSERT INTO t VALUES ('5', 1.456, 1, 3)", (), (5, Decimal("1.46"), 1.0, "3")),
+        ("INSERT INTO t (x, d) VALUES (1e2, ?)", (2,), (None, Decimal("2.00"), 100.0, None)),
+        ("insert into T(\"s\", i) values ('a;''--', -2);", (), (-2, None, None, "a;'--")),
+        ("INSERT INTO t VALUES (2.0, -1, 0.1, NULL) -- 'x'", (), (2, Decimal("-1.00"), 0.1, None)),
+        ("INSERT INTO t VALUES (?, ?, ?, ?)", (True, "2.5", Decimal("0.1"), 4),
+         (1, Decimal("2.50"), 0.1, "4")),
+        ("INSERT INTO t VALUES ($2, $1, $1, $2)", (2, 1), (1, Decimal("2.00"), 2.0, "1")),
+    ],
+)  # fmt: skip
+def test_literals_are_brought_to_the_types_of_columns(
+    text: str, parameters: Any, row: tuple[Any, ...]
+) -> None:
+    with program_of("CREATE TABLE t (i INTEGER, d DECIMAL(8, 2), x DOUBLE, s VARCHAR);").session() as session:
+        session.execute(text, parameters)
+        assert session.select("SELECT * FROM t").rows == [row]

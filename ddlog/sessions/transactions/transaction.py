@@ -13,7 +13,6 @@ from types import TracebackType
 from ...core import Relation
 from ...engine.interrupt import deferred
 from ...errors.changes import NotAnInput
-from ...errors.commands import NoTransaction
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import InTransaction, NoFurtherChanges
 from ...errors.source import Span
@@ -135,9 +134,7 @@ class Transaction:
             self._inputs[name].undo(mark.get(name, 0))
 
     def keep_point(self, name: str) -> None:
-        """Keeps the present point under a name. Raises DDlogError outside of a transaction."""
-        if not self.is_open:
-            raise DDlogError([NoTransaction("savepoint")])
+        """Keeps the present point under a name."""
         self._points.append((name, self.mark()))
 
     def back_to_point(self, name: str) -> None:

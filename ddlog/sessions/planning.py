@@ -1,0 +1,191 @@
+"""Statements of SQL as plans: their rules are compiled once for a text, whatever its parameters.
+
+A parameter is a relation of one row. Where a literal has to stand (`LIMIT ?`), each value has a
+plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError, InternalError, render
+from ..errors.source import Source
+from ..sql.literals import PlainInsert, parametrised, plain_insert, shape_of
+from ..syntax.printing import module_text
+from ..values.rows import Row, row_of
+from .amending import extended, imports_of
+from .pending.keys import key_places
+from .program import Program, compile_source
+from .selecting import Prepared, prepared
+
+if TYPE_CHECKING:
+    from ..sql.changing import SqlStatement
+    from ..sql.parameters import Parameters
+    from .transactions.state import SessionState
+
+MOST_PLANS = 256
+"""The most statements whose plans a session keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A statement, its rules, and the order of its rows. `ready` are the relations that were evaluated."""
+
+    statement: SqlStatement
+    program: Program | None = None
+    order: Sequence[tuple[str | int, bool, bool]] = ()
+    ready: dict[str, Prepared] = field(default_factory=dict)
+
+    def prepared(self, state: SessionState, answer: str) -> Prepared:
+        """A relation of the rules, to be evaluated."""
+        assert self.program is not None
+        if answer not in self.ready:
+            self.ready[answer] = prepared(state, self.program, answer)
+        return self.ready[answer]
+
+    def given(self, parameters: Parameters) -> Mapping[str, list[Row]]:
+        """The rows of the relations that parameters are."""
+        assert self.program is not None
+        program, values = self.program, {}
+        for name, relation in self.statement.given.items():
+            value = parameters[name] if isinstance(parameters, Mapping) else parameters[int(name) - 1]
+            declared = program.relations[relation]
+            values[relation] = [row_of((value,), declared, program.checked.typedefs)]
+        return values
+
+
+class Plans:
+    """The plans of a program's statements, those asked last at the end."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state, self._program = state, state.program
+        self._plans: dict[object, Plan | None] = {}
+        self._inserts: dict[str, PlainInsert | None] = {}
+        self._relations = {(each.original or each.name).lower(): each for each in readable(state.program)}
+
+    def plain(self, text: str, parameters: Parameters = ()) -> tuple[str, list[Row]] | None:
+        """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
+        if isinstance(parameters, Mapping):
+            return None
+        shape, literals = shape_of(text)
+        if shape not in self._inserts:
+            self._inserts[shape] = plain_insert(shape, self._relations)
+        found = self._inserts[shape]
+        rows = None if found is None else found.rows(literals, parameters, self._state.typedefs)
+        return None if found is None or rows is None else (found.relation.name, rows)
+
+    def of(self, source: Source, parameters: Parameters) -> tuple[Plan, Parameters]:
+        """The plan of a statement, and its parameters. Raises DDlogError."""
+        general = None if parameters else parametrised(source.text)
+        if general is not None and general[1]:
+            text, values = general
+            plan = self._typed(Source(source.name, text), values)
+            if plan is not None:
+                return plan, values
+        plan = self._typed(source, parameters) if parameters else None
+        if plan is None:
+            plan = self._kept(
+                (source.text, _values(parameters)), lambda: self._made(source, parameters, False)
+            )
+        assert plan is not None
+        return plan, parameters
+
+    def _typed(self, source: Source, parameters: Parameters) -> Plan | None:
+        """The plan for all parameters of the same types; None if it needs their values."""
+        from ..sql.parameters import type_of_value
+
+        def made() -> Plan | None:
+            try:
+                return self._made(source, parameters, True)
+            except (DDlogError, InternalError):
+                return None
+
+        types = tuple((name, type_of_value(each)) for name, each in _named(parameters))
+        return self._kept(("typed", source.text, types), made)
+
+    def _kept(self, key: object, make: Callable[[], Plan | None]) -> Plan | None:
+        plan = self._plans.pop(key) if key in self._plans else make()
+        self._plans[key] = plan
+        if len(self._plans) > MOST_PLANS:
+            del self._plans[next(iter(self._plans))]
+        return plan
+
+    def _made(self, source: Source, parameters: Parameters, typed: bool) -> Plan:
+        from ..sql.asked import order_of
+        from ..sql.changing import statement_of
+
+        statement = statement_of(source, self._relations.values(), key_places, parameters, typed)
+        if not statement.answer:
+            return Plan(statement)
+        program = _program(self._program, statement, self._state.kept)
+        return Plan(statement, program, order_of(source.text) if statement.kind == "select" else ())
+
+
+def _named(parameters: Parameters) -> list[tuple[str, Any]]:
+    if isinstance(parameters, Mapping):
+        return sorted(parameters.items())
+    return [(str(number), each) for number, each in enumerate(parameters, 1)]
+
+
+def _values(parameters: Parameters) -> object:
+    """The values of parameters, by which plans are told apart."""
+    return tuple((name, type(each), repr(each)) for name, each in _named(parameters))
+
+
+def readable(program: Program) -> list[Relation]:
+    """The relations that statements know."""
+    return [
+        each
+        for each in program.relations.values()
+        if not each.hidden and each.kind != "stream" and "::" not in each.name and "__" not in each.name
+    ]
+
+
+# ---------------------------------------------------------- their rules
+
+
+def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) -> Program:
+    """The rules of a statement over the relations that it reads, which are there; or else after those of the
+    program."""
+    from ..sql.attached import table_of
+    from ..syntax.templates import written_type
+
+    read = [program.relations[name] for name in sorted(statement.reads)]
+    known = all(
+        (each.role == "input" or each.name in kept)
+        and len(table_of(each.name, [(c.name, written_type(str(c.type))) for c in each.columns]).names)
+        == len(each.columns)
+        and each.columns
+        and each.constructor is not None
+        for each in read
+    )
+    lines = statement.text.split("\n")
+    imports = [each for each in lines if each.startswith("import ")]
+    rules = [each for each in lines if not each.startswith("import ")]
+    if not known:
+        base = program if not program.source.name.endswith(".sql") else _in_rules(program)
+        there = imports_of(base)
+        new = [each for each in imports if each.removeprefix("import ").strip() not in there]
+        return extended(base, "\n".join([*new, *rules]), "<statement>")
+    try:
+        return compile_source(Source("<statement>", "\n".join([*imports, *map(_declared, read), *rules])))
+    except DDlogError as error:
+        raise InternalError(f"the rules of a statement are not valid:\n{render(error.diagnostics)}") from None
+
+
+def _declared(relation: Relation) -> str:
+    """The declaration of a relation as an input."""
+    columns = ", ".join(f"{each.name}: {each.type}" for each in relation.columns)
+    return f"input {relation.kind} {relation.name}({columns})"
+
+
+def _in_rules(program: Program) -> Program:
+    """A program of SQL as one of rules."""
+    from ..sql.translate import translate
+
+    assert program.again is not None
+    text = module_text(translate(program.source))
+    return program.again(Source(program.source.name.removesuffix(".sql") + ".dl", text))

@@ -1,0 +1,139 @@
+"""INSERT of literals and parameters, read without the parser: a file of such statements is as fast as facts.
+
+Statements that differ in literals alone have one *shape*: the text with a mark for each of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError
+from ..types import Float, TypeDef, User
+from ..values.rows import Row, row_of
+
+MARK = "\0"
+_PART = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])""",
+    re.VERBOSE | re.DOTALL,
+)
+_CELL = r"(?:\0|-\s*\0|\?|NULL|TRUE|FALSE)"
+_ROW = rf"\(\s*{_CELL}(?:\s*,\s*{_CELL})*\s*\)"
+_INSERT = re.compile(
+    rf"""\s*INSERT\s+INTO\s+(?P<table>\w+|"\w+")\s*(?:\((?P<columns>[\w\s,"]+)\)\s*)?
+    VALUES\s*(?P<rows>{_ROW}(?:\s*,\s*{_ROW})*)\s*;?\s*\Z""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CELLS = re.compile(_CELL, re.IGNORECASE)
+_CHANGE = re.compile(r"\s*(UPDATE|DELETE)\s(?!.*(\bSELECT\b|[?:$]))", re.IGNORECASE | re.DOTALL)
+
+
+def shape_of(text: str) -> tuple[str, list[str]]:
+    """The text with a mark for each number and each string, and these."""
+    literals: list[str] = []
+
+    def marked(found: re.Match[str]) -> str:
+        part = found.group()
+        if part[0] in '"-/':
+            return part
+        literals.append(part)
+        return MARK
+
+    return _PART.sub(marked, text), literals
+
+
+def literal_of(text: str) -> Any:
+    """The value of a literal."""
+    if text[0] == "'":
+        return text[1:-1].replace("''", "'")
+    return Decimal(text) if "." in text else int(text)
+
+
+def parametrised(text: str) -> tuple[str, list[Any]] | None:
+    """An UPDATE or a DELETE with parameters in the places of its literals, and these; None for other
+    statements, and where a subquery may count by them."""
+    if _CHANGE.match(text) is None:
+        return None
+    shape, literals = shape_of(text)
+    first, *rest = shape.split(MARK)
+    return first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1)), list(map(literal_of, literals))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainInsert:
+    """An INSERT of literals and parameters: the cells of its rows, one after another, and for each column of
+    the relation its place in a row, -1 where it has none."""
+
+    relation: Relation
+    cells: tuple[str, ...]
+    width: int
+    places: tuple[int, ...]
+
+    def rows(
+        self, literals: Iterable[str], parameters: Sequence[Any], typedefs: Mapping[str, TypeDef]
+    ) -> list[Row] | None:
+        """The rows; None if values have to be brought to the types of columns."""
+        if self.cells.count("?") != len(parameters):
+            return None
+        values = [*self._values(iter(literals), iter(parameters)), None]
+        floats = [at for at, each in enumerate(self.relation.columns) if _is_float(each.type)]
+        made = []
+        for begin in range(0, len(self.cells), self.width):
+            row: list[Any] = [values[begin + at] if at >= 0 else None for at in self.places]
+            for at in floats:
+                row[at] = float(row[at]) if isinstance(row[at], Decimal) else row[at]
+            try:
+                made.append(row_of(tuple(row), self.relation, typedefs))
+            except DDlogError:
+                return None
+        return made
+
+    def _values(self, literals: Iterator[str], parameters: Iterator[Any]) -> Iterator[Any]:
+        for cell in self.cells:
+            match cell:
+                case "\0":
+                    yield literal_of(next(literals))
+                case "?":
+                    yield next(parameters)
+                case "NULL":
+                    yield None
+                case "TRUE" | "FALSE":
+                    yield cell == "TRUE"
+                case _:
+                    value = literal_of(next(literals))
+                    yield value if isinstance(value, str) else -value
+
+
+def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert | None:
+    """The INSERT of a shape into one of the relations, by their names in SQL; None for anything else."""
+    found = _INSERT.match(shape)
+    relation = relations.get(found["table"].strip('"').lower()) if found else None
+    if found is None or relation is None or relation.role != "input" or relation.constructor is None:
+        return None
+    names = [_plain(each.name) for each in relation.columns]
+    given = [_plain(each.strip().strip('"')) for each in (found["columns"] or ",".join(names)).split(",")]
+    rows = [_CELLS.findall(each) for each in re.findall(r"\([^)]*\)", found["rows"])]
+    if (
+        any(len(each) != len(given) for each in rows)
+        or len(set(given)) < len(given)
+        or set(given) - set(names)
+    ):
+        return None
+    cells = tuple(each[0] + MARK if each[0] == "-" else each.upper() for row in rows for each in row)
+    places = tuple(given.index(each) if each in given else -1 for each in names)
+    return PlainInsert(relation, cells, len(given), places)
+
+
+def _plain(name: str) -> str:
+    """The name of a column, in lower case, without the sign that tells it from words of the language."""
+    return name.lower().removesuffix("_")
+
+
+def _is_float(type: object) -> bool:
+    if isinstance(type, User) and type.name == "ddlog_std::Option":
+        type = type.args[0]
+    return isinstance(type, Float)
