@@ -122,7 +122,7 @@ SESSIONS = (
     "asking measuring",
     "computed transactions",
     "explained persistence reading selecting subscribers",
-    "extending planning",
+    "extending planning viewing",
     "executing",
     "session",
     "opening profile",

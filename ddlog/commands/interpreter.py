@@ -11,6 +11,7 @@ from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.source import Span
 from ..io.refusals import Refuse, stop
+from ..sessions.executing import Outcome, execute
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
@@ -58,7 +59,7 @@ def record_lines(tables: Sequence[RelationView | Result], named: bool) -> Iterat
 
 
 class Interpreter:
-    """Carries out commands in order. It holds the open transaction and the open batch of updates.
+    """Carries out commands in order. It holds the open batch of updates.
 
     `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
     go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it;
@@ -84,8 +85,12 @@ class Interpreter:
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
         self._batch: list[tuple[Update | UpdateRun, Command]] = []
-        self.in_transaction = False
         self.ended = False
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self.session.in_transaction
 
     def run(self, commands: Iterable[Command]) -> None:
         """Runs commands until the last or `exit`. Raises DDlogError with the place of the command."""
@@ -144,7 +149,6 @@ class Interpreter:
     def forget(self) -> None:
         """Drops the open batch and the open transaction."""
         self._batch = []
-        self.in_transaction = False
         self.session.rollback()
 
     def _gather(self, update: Update | UpdateRun, command: Command) -> None:
@@ -180,21 +184,33 @@ class Interpreter:
         """Opens a transaction. Raises DDlogError."""
         if self.in_transaction:
             raise DDlogError([errors.TransactionOpen()])
-        self.in_transaction = True
+        self.session.transaction.begin()
 
     def commit(self, dump_changes: bool) -> None:
         """Commits the open transaction and passes on its changes. Raises DDlogError."""
         self.need_transaction("commit")
-        self.in_transaction = False
-        changes = self.profile.commit()
-        self._filled.update(changes)
-        self._changed(changes, dump_changes)
+        self._committed(self.profile.commit(), dump_changes)
 
     def rollback(self) -> None:
         """Drops the open transaction. Raises DDlogError."""
         self.need_transaction("rollback")
-        self.in_transaction = False
         self.session.rollback()
+
+    def execute(self, statement: str, name: str) -> Outcome:
+        """Carries out a statement of SQL, and passes on the changes of a commit, but not those of
+        other views; `name` names the text in
+        errors. Raises DDlogError."""
+        program = self.session.program
+        outcome = execute(self.session, self.profile.commit, statement, (), name)
+        if self.session.program is not program:
+            self.go_on(self.session.program.names("output"))
+        elif outcome.changes is not None:
+            self._committed(outcome.changes, False)
+        return outcome
+
+    def _committed(self, changes: Changes, dump_changes: bool) -> None:
+        self._filled.update(changes)
+        self._changed(changes, dump_changes)
 
     def show_all(self, lines: Iterable[str]) -> None:
         """Prints lines."""

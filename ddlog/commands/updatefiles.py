@@ -26,6 +26,7 @@ from ..types import TypeDef
 from .changefiles import JsonReader, separated_changes
 from .interpreter import Command
 from .reader import CommandReader
+from .sqlreader import SqlReader, begins_sql
 
 _BLOCK = 1 << 18  # bytes read at once, if they have arrived
 _BYTE_ORDER_MARK = "\ufeff"
@@ -56,14 +57,17 @@ def update_commands(
     """The commands of an update file, or of standard input (`-`). Raises DDlogError; wrong lines and commands
     go to `refuse`.
 
-    The ending of the file's name decides its form. On standard input the first character does: `{` begins
-    JSON lines. Separated rows change `relation`, or the relation that the file is named after. With `runs`,
-    plain updates of one relation that follow each other come as one `UpdateRun`.
+    The ending of the file's name decides its form. On standard input the first words do: `{` begins JSON
+    lines, and `INSERT INTO` and the like statements of SQL. Separated rows change `relation`, or the one that
+    the file is named after. With `runs`, plain updates of one relation that follow each other come as one
+    `UpdateRun`.
     """
 
-    def make_reader(is_json: bool, name: str) -> UpdateReader:
-        if is_json:
+    def make_reader(form: str, name: str) -> UpdateReader:
+        if form == "json":
             return JsonReader(relations, typedefs, name)
+        if form == "sql":
+            return SqlReader(relations, typedefs, name)
         return CommandReader(relations, typedefs, name, indexes)
 
     if name == "-":
@@ -77,8 +81,7 @@ def update_commands(
         shape = usual_shape(ending)
         yield from separated_changes(text, shape, relation, relations, typedefs, name, refuse, dialect)
         return
-    is_json = ending in ("jsonl", "ndjson", "json")
-    reader = make_reader(is_json, name)
+    reader = make_reader("json" if ending in ("jsonl", "ndjson") else ending, name)
     reader.feed(text)
     yield from commands_of(reader, True, runs, refuse)
 
@@ -101,7 +104,7 @@ def check_updates(name: str) -> None:
 
 
 def _follow(
-    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], runs: bool, refuse: Refuse
+    stream: TextIO, make_reader: Callable[[str, str], UpdateReader], runs: bool, refuse: Refuse
 ) -> Iterator[Command]:
     """The commands of a stream, each as soon as the line that ends it has arrived."""
     reader: UpdateReader | None = None
@@ -109,7 +112,9 @@ def _follow(
         for lines in _arriving(stream):
             if reader is None:
                 lines = lines.removeprefix(_BYTE_ORDER_MARK)
-                reader = make_reader(lines.lstrip().startswith("{"), "<stdin>")
+                is_json = lines.lstrip().startswith("{")
+                form = "json" if is_json else "sql" if begins_sql(lines) else "commands"
+                reader = make_reader(form, "<stdin>")
             reader.feed(lines)
             yield from commands_of(reader, False, runs, refuse)
     except UnicodeDecodeError as error:

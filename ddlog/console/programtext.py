@@ -1,13 +1,13 @@
-"""Text of the REPL that is no command: a part of a program, or a question of SQL."""
+"""Text of the REPL that is no command: a part of a program, or statements of SQL."""
 
 from __future__ import annotations
 
 import re
 
+from ..commands.sqlreader import begins_sql
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
 
-_SQL, _VIEW = re.compile(r"(?i)(select|with|create\s+view)\s"), re.compile(r"(?i)create\s")
 _PROGRAM = re.compile(
     r"""\#\[ | //
     | (typedef|function|extern|import|apply|index|input|output|internal|relation|stream|multiset|loop)\s
@@ -16,19 +16,9 @@ _PROGRAM = re.compile(
 )
 
 
-def is_sql(text: str) -> bool:
-    """True if a text begins with words of SQL: SELECT, WITH or CREATE VIEW."""
-    return _SQL.match(text.lstrip()) is not None
-
-
-def is_view(text: str) -> bool:
-    """True if a text of SQL declares a view, and asks for no rows."""
-    return _VIEW.match(text.lstrip()) is not None
-
-
 def is_program(text: str) -> bool:
     """True if a text begins with a declaration, a rule, a fact, an attribute or a comment."""
-    return not is_sql(text) and _PROGRAM.match(text.lstrip()) is not None
+    return not begins_sql(text) and _PROGRAM.match(text.lstrip()) is not None
 
 
 def has_ended(text: str) -> bool:
@@ -37,10 +27,10 @@ def has_ended(text: str) -> bool:
 
 
 def needs_more(text: str) -> bool:
-    """Whether a part of a program, or a question of SQL, goes on in another line."""
+    """Whether a part of a program, or a statement of SQL, goes on in another line."""
     if has_ended(text):
         return False
-    if is_sql(text):
+    if begins_sql(text):
         return not text.rstrip().endswith(";")
     from ..syntax.parser import parse_program
 

@@ -9,22 +9,25 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from pathlib import Path
 
 from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
+from ..commands.sqlreader import SqlReader, Statement, begins_sql
 from ..commands.updatefiles import update_commands
-from ..errors.diagnostics import DDlogError, internal_error_text, render
+from ..errors.diagnostics import DDlogError, counted, internal_error_text, render
 from ..errors.sessions import InTransaction
 from ..errors.shell import NoRule
 from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
+from ..sessions.viewing import changes_views
 from .deltas import Delta, shows
 from .ending import heard
 from .notes import Note, noting, warning
 from .printing import row_lines
-from .programtext import asks, goes_on, has_ended, is_program, is_sql, is_view, needs_more, parses
+from .programtext import asks, goes_on, has_ended, is_program, needs_more, parses
 from .progress import ProgressLine
 from .shellcommands import SHELL_COMMANDS, shell_commands
 from .tables import SHOWN, cell_texts, table_lines
@@ -46,7 +49,8 @@ HELP = """\
   ? at 17: Path("a", x)         the same query as of an epoch of the durable state
   Top(x) :- Path("a", x).       add a rule; also facts, declarations, functions; an empty line ends the text
   drop Top;                     drop a relation with its rules, a function, …; or a rule, by its text
-  SELECT x FROM Path;           ask in SQL; CREATE VIEW adds a view
+  SELECT x FROM Path;           ask in SQL; also INSERT INTO, UPDATE, DELETE FROM, MERGE, BEGIN, COMMIT, and
+                                CREATE VIEW, DROP VIEW
   load Edge.csv;                commit facts (also Edge=data.csv), run updates (day2.dat), or add a program
                                 (rules.dl, views.sql)
   save rules.dl;                write the program as it is now
@@ -109,7 +113,7 @@ class Shell:
             return True
         if stripped[0] == "?":
             return not goes_on(stripped[1:])
-        if is_program(stripped) or is_sql(stripped):
+        if is_program(stripped) or begins_sql(stripped):
             return not needs_more(text)
         return stripped[0] == "#" or stripped.endswith(";") or _is_alone(stripped)
 
@@ -138,7 +142,7 @@ class Shell:
             if word.startswith("?"):
                 self._answer(lambda: self._query(text.split("?", 1)[1]))
                 return
-            if is_program(word) or is_sql(word):
+            if is_program(word) or begins_sql(word):
                 self._take_part(text)
                 return
             if _is_alone(word) or (has_ended(text) and not word.endswith(";")):
@@ -192,19 +196,34 @@ class Shell:
     # ------------------------------------------------------------- what commands do
 
     def take_program(self, text: str, name: str) -> None:
-        """Adds a text to the program, or answers it, if it is a SELECT."""
-        if not is_sql(text):
-            if not parses(text) and asks(text):
-                raise DDlogError([NoRule(" ".join(text.split()))])
-            self.change_program(lambda: self.session.extend(text, name=name, warned=self._warned))
-        elif is_view(text):
-            from ..sessions.selecting import views_text
+        """Adds a text to the program, or carries out its statements of SQL."""
+        if begins_sql(text):
+            self._take_sql(text, name)
+            return
+        if not parses(text) and asks(text):
+            raise DDlogError([NoRule(" ".join(text.split()))])
+        self.change_program(lambda: self.session.extend(text, name=name, warned=self._warned))
 
-            views = views_text(self.session.program, text, name)
-            self.change_program(lambda: self.session.extend(views, name=name, warned=self._warned))
-        else:
-            began = time.perf_counter()
-            self._show_result(self.session.select(text, name=name), began)
+    def _take_sql(self, text: str, name: str) -> None:
+        """Carries out statements of SQL."""
+        reader = SqlReader(self.session.program.relations, self.session.typedefs, name)
+        reader.feed(text)
+        for command in reader.commands(final=True):
+            began, statement = time.perf_counter(), command.action
+            assert isinstance(statement, Statement)
+            if changes_views(statement.text):
+                self.change_program(partial(self._changed_views, statement))
+                continue
+            outcome = statement.carried_out(self._interpreter)
+            if outcome.rows is not None:
+                self._show_result(outcome.rows, began)
+            if outcome.changes is not None or outcome.count:
+                self._show(f"({counted(outcome.count, 'row')} changed, {_elapsed(began)})")
+
+    def _changed_views(self, statement: Statement) -> Changes:
+        changes = statement.carried_out(self._interpreter).changes
+        assert changes is not None
+        return changes
 
     def change_program(self, change: Callable[[], Changes]) -> None:
         """Changes the program of the session, and shows how that changes the outputs."""

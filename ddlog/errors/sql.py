@@ -117,3 +117,11 @@ class NoSavepoint(Diagnostic):
 
     title = "this transaction has no savepoint `{name}`"
     name: str
+
+
+class NotAView(Diagnostic):
+    """DROP VIEW, or CREATE OR REPLACE VIEW, of a relation that is none."""
+
+    title = "`{name}` is no view, but an {role} relation"
+    name: str
+    role: str

@@ -169,6 +169,12 @@ def _described(declaration: syntax.Declaration) -> str:
     return f"`{' '.join(declaration.span.text().split())}`"
 
 
+def blanked(text: str, stretch: tuple[int, int]) -> str:
+    """The text without a stretch of it; lines keep their numbers."""
+    begin, end = stretch
+    return text[:begin] + re.sub(r"[^\n]", "", text[begin:end]) + text[end:]
+
+
 def _blanked(text: str, gone: Iterable[syntax.Declaration]) -> str:
     """The text without some declarations."""
     starts = _starts(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Relation
 from ..errors.commands import NoTransaction
@@ -19,19 +19,22 @@ from ..errors.source import Source
 from ..errors.sql import MatchedTwice, NullInColumn, WrongSql
 from ..types import User
 from ..values.rows import Row, row_of
+from .extending import check_changeable
 from .pending.keys import primary_key
 from .program import OPTION
 from .results.listedrows import ListedRows
 from .results.views import Changes, Result
 from .selecting import evaluated, in_order
+from .viewing import changes_views, with_views_changed
 
 if TYPE_CHECKING:
     from ..engine.schema import Schema
     from ..sql.changing import SqlStatement
     from ..sql.parameters import Parameters
     from .planning import Plan, Plans
-    from .transactions.inputs import Inputs
+    from .program import Program
     from .transactions.state import SessionState
+    from .transactions.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +51,36 @@ RowChange: TypeAlias = tuple[Row | None, Row | None]
 """The row before and the row after; None where there is none."""
 
 
+class Executing(Protocol):
+    """A session as statements see it. Methods raise DDlogError."""
+
+    state: SessionState
+    transaction: Transaction
+    program: Program
+
+    @property
+    def plans(self) -> Plans: ...
+    def insert_rows(self, relation: str, rows: Sequence[Row]) -> None: ...
+    def delete_rows(self, relation: str, rows: Sequence[Row]) -> None: ...
+    def go_on_with(self, program: Program) -> Changes: ...
+
+
 def execute(
-    session: Inputs,
-    plans: Plans,
-    commit: Callable[[], Changes],
-    text: str,
-    parameters: Parameters,
-    name: str,
+    session: Executing, commit: Callable[[], Changes], text: str, parameters: Parameters, name: str
 ) -> Outcome:
     """Carries out a statement; `commit` ends the transaction, `name` names the text in errors. Raises
     DDlogError; then the transaction is as it was before."""
+    plans = session.plans
     state = session.state
     state.check_open()
     state.start()
     plain = plans.plain(text, parameters)
     if plain is not None:
         return _changing(session, commit, lambda: _inserted(session, *plain))
+    if changes_views(text):
+        check_changeable(state, session.transaction.is_open)
+        program = with_views_changed(session.program, text, name)
+        return Outcome(changes=session.go_on_with(program))
     plan, given = plans.of(Source(name, text), parameters)
     if plan.statement.kind == "select":
         return Outcome(rows=_selected(session, plan, given))
@@ -72,18 +89,18 @@ def execute(
     return _changing(session, commit, lambda: _changed(session, plan, given))
 
 
-def select(session: Inputs, plans: Plans, text: str, name: str) -> Result:
+def select(session: Executing, text: str, name: str) -> Result:
     """The answer to a SELECT; `name` names the text in errors. Raises DDlogError."""
     state = session.state
     state.check_open()
     state.start()
-    plan, given = plans.of(Source(name, text), ())
+    plan, given = session.plans.of(Source(name, text), ())
     if plan.statement.kind != "select":
         raise DDlogError([WrongSql("this asks for no rows: `execute` carries it out")])
     return _selected(session, plan, given)
 
 
-def _of_transaction(session: Inputs, commit: Callable[[], Changes], statement: SqlStatement) -> Outcome:
+def _of_transaction(session: Executing, commit: Callable[[], Changes], statement: SqlStatement) -> Outcome:
     """Begins or ends a transaction, or goes to a point of it."""
     transaction, kind = session.transaction, statement.kind
     if transaction.is_open == (kind == "begin"):
@@ -104,7 +121,7 @@ def _of_transaction(session: Inputs, commit: Callable[[], Changes], statement: S
     return Outcome()
 
 
-def _changing(session: Inputs, commit: Callable[[], Changes], change: Callable[[], Outcome]) -> Outcome:
+def _changing(session: Executing, commit: Callable[[], Changes], change: Callable[[], Outcome]) -> Outcome:
     """Makes a change, outside of a transaction in one of its own. After an error the transaction is as it was
     before."""
     transaction = session.transaction
@@ -120,17 +137,17 @@ def _changing(session: Inputs, commit: Callable[[], Changes], change: Callable[[
     return replace(outcome, changes=commit()) if alone else outcome
 
 
-def _inserted(session: Inputs, relation: str, rows: Sequence[Row]) -> Outcome:
+def _inserted(session: Executing, relation: str, rows: Sequence[Row]) -> Outcome:
     session.insert_rows(relation, rows)
     return Outcome(len(rows))
 
 
-def _selected(session: Inputs, plan: Plan, parameters: Parameters) -> Result:
+def _selected(session: Executing, plan: Plan, parameters: Parameters) -> Result:
     found = _asked(session, plan, parameters)
     return _result(session.state, plan, plan.statement.answer, found)
 
 
-def _changed(session: Inputs, plan: Plan, parameters: Parameters) -> Outcome:
+def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:
     """Changes the rows that a statement says."""
     state, statement = session.state, plan.statement
     declared = state.program.relations[statement.relation]
@@ -202,7 +219,7 @@ def _in_statement() -> Iterator[None]:
         ) from None
 
 
-def _asked(session: Inputs, plan: Plan, parameters: Parameters) -> tuple[Schema, list[Row]]:
+def _asked(session: Executing, plan: Plan, parameters: Parameters) -> tuple[Schema, list[Row]]:
     """The rows that a statement asks for, as of the transaction so far."""
     state, pending = session.state, session.transaction.batches()
     relations = state.program.relations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, InternalError, render
 from ..errors.source import Source
-from ..sql.literals import PlainInsert, parametrised, plain_insert, shape_of
+from ..sql.literals import PlainInserts, parametrised, readable
 from ..syntax.printing import module_text
 from ..values.rows import Row, row_of
 from .amending import extended, imports_of
@@ -63,19 +63,11 @@ class Plans:
     def __init__(self, state: SessionState) -> None:
         self._state, self._program = state, state.program
         self._plans: dict[object, Plan | None] = {}
-        self._inserts: dict[str, PlainInsert | None] = {}
-        self._relations = {(each.original or each.name).lower(): each for each in readable(state.program)}
+        self._inserts = PlainInserts(state.program.relations, state.typedefs)
 
-    def plain(self, text: str, parameters: Parameters = ()) -> tuple[str, list[Row]] | None:
+    def plain(self, text: str, parameters: Parameters) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
-        if isinstance(parameters, Mapping):
-            return None
-        shape, literals = shape_of(text)
-        if shape not in self._inserts:
-            self._inserts[shape] = plain_insert(shape, self._relations)
-        found = self._inserts[shape]
-        rows = None if found is None else found.rows(literals, parameters, self._state.typedefs)
-        return None if found is None or rows is None else (found.relation.name, rows)
+        return None if isinstance(parameters, Mapping) else self._inserts.of(text, parameters)
 
     def of(self, source: Source, parameters: Parameters) -> tuple[Plan, Parameters]:
         """The plan of a statement, and its parameters. Raises DDlogError."""
@@ -117,7 +109,7 @@ class Plans:
         from ..sql.asked import order_of
         from ..sql.changing import statement_of
 
-        statement = statement_of(source, self._relations.values(), key_places, parameters, typed)
+        statement = statement_of(source, readable(self._program.relations), key_places, parameters, typed)
         if not statement.answer:
             return Plan(statement)
         program = _program(self._program, statement, self._state.kept)
@@ -133,15 +125,6 @@ def _named(parameters: Parameters) -> list[tuple[str, Any]]:
 def _values(parameters: Parameters) -> object:
     """The values of parameters, by which plans are told apart."""
     return tuple((name, type(each), repr(each)) for name, each in _named(parameters))
-
-
-def readable(program: Program) -> list[Relation]:
-    """The relations that statements know."""
-    return [
-        each
-        for each in program.relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name and "__" not in each.name
-    ]
 
 
 # ---------------------------------------------------------- their rules

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..demand.demanded import needed, there_anyway
 from ..demand.question import over
 from ..engine.schema import Schema
-from ..errors.source import Source
 from ..values.rows import Row
-from .amending import imports_of
 from .program import Program
 
 if TYPE_CHECKING:
@@ -22,20 +20,6 @@ if TYPE_CHECKING:
     from .transactions.state import SessionState
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-def views_text(program: Program, text: str, name: str) -> str:
-    """Views over the relations of a program in the language of its text. Raises DDlogError."""
-    if program.source.name.endswith(".sql"):
-        return text
-    from ..sql.asked import rules_of
-
-    relations = {
-        each.name: [(column.name, str(column.type)) for column in each.columns]
-        for each in program.relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name
-    }
-    return rules_of(Source(name, text), relations, imports_of(program))
 
 
 @dataclass(frozen=True, slots=True)

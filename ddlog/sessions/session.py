@@ -187,7 +187,7 @@ class Session(Inputs):
         check_changeable(self.state, self.in_transaction)
         program = extended(self.program, text, name)
         with placed_in(self.program, text, name):
-            changes = self._go_on_with(program)
+            changes = self.go_on_with(program)
         warned(program.warnings)
         return changes
 
@@ -199,9 +199,10 @@ class Session(Inputs):
         from .extending import check_changeable
 
         check_changeable(self.state, self.in_transaction)
-        return self._go_on_with(without(self.program, what))
+        return self.go_on_with(without(self.program, what))
 
-    def _go_on_with(self, program: Program) -> Changes:
+    def go_on_with(self, program: Program) -> Changes:
+        """Goes on with another program, and returns how that changes the output relations. See `extend`."""
         from .extending import go_on_with
 
         changes = go_on_with(self.state, program)
@@ -325,7 +326,7 @@ class Session(Inputs):
         sqlglot."""
         from .executing import select
 
-        return select(self, self.plans, text, name)
+        return select(self, text, name)
 
     def execute(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, name: str = "<statement>"
@@ -338,7 +339,7 @@ class Session(Inputs):
         Needs the package sqlglot."""
         from .executing import execute
 
-        return execute(self, self.plans, self.commit, statement, parameters, name)
+        return execute(self, self.commit, statement, parameters, name)
 
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row

@@ -17,6 +17,8 @@ from ..types import Float, TypeDef, User
 from ..values.rows import Row, row_of
 
 MARK = "\0"
+MOST_SHAPES = 1_024
+"""The most shapes of statements that are remembered."""
 _PART = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])""",
     re.VERBOSE | re.DOTALL,
@@ -106,6 +108,35 @@ class PlainInsert:
                 case _:
                     value = literal_of(next(literals))
                     yield value if isinstance(value, str) else -value
+
+
+class PlainInserts:
+    """The INSERTs of literals into some relations, with what is known of each shape."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
+        self._relations = {(each.original or each.name).lower(): each for each in readable(relations)}
+        self._typedefs = typedefs
+        self._known: dict[str, PlainInsert | None] = {}
+
+    def of(self, text: str, parameters: Sequence[Any] = ()) -> tuple[str, list[Row]] | None:
+        """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
+        shape, literals = shape_of(text)
+        if shape not in self._known:
+            if len(self._known) > MOST_SHAPES:
+                self._known.clear()
+            self._known[shape] = plain_insert(shape, self._relations)
+        found = self._known[shape]
+        rows = None if found is None else found.rows(literals, parameters, self._typedefs)
+        return None if found is None or rows is None else (found.relation.name, rows)
+
+
+def readable(relations: Mapping[str, Relation]) -> list[Relation]:
+    """The relations that statements know."""
+    return [
+        each
+        for each in relations.values()
+        if not each.hidden and each.kind != "stream" and "::" not in each.name and "__" not in each.name
+    ]
 
 
 def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert | None:

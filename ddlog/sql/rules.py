@@ -6,6 +6,7 @@ something reads, and definitions that nothing reads are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,9 @@ from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, place
 from .types import SqlType, SqlValue, variables_in
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
+
+
+_MADE = re.compile(r"__\d+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +272,11 @@ class SqlOutput:
         value = SqlValue(name(f"v{self._count}"), type, nullable)
         self.types[value.name] = value
         return value
+
+    def leave_names(self, taken: Iterable[str]) -> None:
+        """Makes no names that are taken."""
+        numbers = (int(name.rpartition("__")[2]) for name in taken if _MADE.search(name))
+        self._count = max(numbers, default=self._count)
 
     def new_name(self, hint: str) -> str:
         """A new name for a relation that no table or view has."""

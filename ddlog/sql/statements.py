@@ -60,6 +60,7 @@ class ModuleTranslation:
 
     def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
         """Takes the relations of a program as tables, each with its columns."""
+        self.output.leave_names(relations)
         for name, columns in relations.items():
             self.tables[name.lower()] = table_of(name, columns)
             self.relations[name.lower()] = name

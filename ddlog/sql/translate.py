@@ -79,6 +79,25 @@ def translate(
     return module.tree(places.between(0, len(source.text)))
 
 
+def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
+    """The stretch of a module, which has no errors, that declares a view."""
+    import sqlglot
+    from sqlglot import expressions as sql
+
+    from .queries import qualified
+
+    dialect = sqlglot.Dialect.get_or_raise("duckdb")
+    for part in _statements(dialect.tokenize(source.text)):
+        words = [each.text.upper() for each in part[:4]]
+        if words[0] != "CREATE" or "VIEW" not in words:
+            continue
+        (node,) = dialect.parser().parse(part, source.text)
+        assert isinstance(node, sql.Create)
+        if qualified(node.this.this if isinstance(node.this, sql.Schema) else node.this) == name:
+            return part[0].start, part[-1].end + 1
+    return None
+
+
 def _reading(parser: object, places: SqlPlaces) -> Span | None:
     """The place of the token that a parser reads."""
     token = getattr(parser, "_curr", None)

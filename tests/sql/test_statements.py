@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -295,3 +296,39 @@ def test_literals_are_brought_to_the_types_of_columns(
     with program_of("CREATE TABLE t (i INTEGER, d DECIMAL(8, 2), x DOUBLE, s VARCHAR);").session() as session:
         session.execute(text, parameters)
         assert session.select("SELECT * FROM t").rows == [row]
+
+
+def test_views_come_and_go(tmp_path: Path) -> None:
+    """Also in a program of rules, and in the state."""
+    module, rules, state = tmp_path / "shop.sql", tmp_path / "edge.dl", tmp_path / "s.ddlog"
+    module.write_text(ITEM)
+    rules.write_text(
+        "input relation Edge(a: bigint, b: bigint)\noutput relation Two(a: bigint)\nTwo(a) :- Edge(a, 2)."
+    )
+    for program, insert, views in (
+        (module, "INSERT INTO item VALUES (1, 'tea', 2.5, NULL)", ("dear", "item")),
+        (rules, "INSERT INTO Edge VALUES (1, 2)", ("two", "edge")),
+    ):
+        with ddlog.compile(program).session(state=state) as session:
+            session.execute(insert)
+            session.execute(f"CREATE VIEW more AS SELECT count(*) AS n FROM {views[0]}")
+            session.execute("CREATE VIEW most AS SELECT max(n) AS m FROM more;")
+            assert session.select("SELECT m FROM most").rows == [(1,)]
+            with pytest.raises(DDlogError, match=r"(?i)more cannot be dropped"):
+                session.execute("DROP VIEW more")
+            with pytest.raises(DDlogError, match=f"`{views[1]}` is no view, but an input relation"):
+                session.execute(f"DROP VIEW {views[1]}")
+            session.execute("DROP VIEW most")
+            session.execute("DROP VIEW IF EXISTS most")
+            changes = session.execute(
+                f"CREATE OR REPLACE VIEW more AS SELECT count(*) + 1 AS n FROM {views[1]}"
+            ).changes
+            assert changes is not None and "More" in changes
+            session.execute("BEGIN")
+            with pytest.raises(DDlogError, match="neither committed nor rolled back"):
+                session.execute("DROP VIEW more")
+            session.execute("ROLLBACK")
+            text = session.program.source
+        with ddlog.compile(text).session(state=state) as session:
+            assert session.select("SELECT n FROM more").rows == [(2,)]
+        state.unlink()

@@ -1,0 +1,150 @@
+"""The reader of statements of SQL: a file of them, a stream, the text of a prompt.
+
+Statements are told apart without the parser, and so is an INSERT of literals read, which is an update like
+those of other files. Any other statement is carried out as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.excerpt import Excerpt
+from ..errors.source import Span
+from ..sessions.executing import Outcome
+from ..sql.literals import PlainInserts
+from ..types import TypeDef
+from ..values.rows import Row
+from .interpreter import Command, Interpreter, Locate, placed
+from .update import UpdateRun
+
+_SPACE = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)*", re.DOTALL)
+_STATEMENT = re.compile(
+    r"""(?:[^;'"$/-]++ | '(?:[^']|'')*+' | "(?:[^"]|"")*+" | --[^\n]*+ | /\*.*?\*/
+    | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ | \$(?!\w*\$) | /(?!\*) | -(?!-))*+;""",
+    re.VERBOSE | re.DOTALL,
+)
+_WORD = re.compile(r"\w*")
+_OF_SQL = re.compile(
+    r"""\s*(?:-- | /\* | (?i:(select|with|update|truncate|savepoint|release|describe|explain)\s
+    | (insert\s+(into|or)|delete\s+from|merge\s+into|create\s+(or\s+replace\s+)?view|drop\s+view|show\s+tables
+    | start\s+transaction|rollback\s+to|begin(\s+transaction)?|abort|end)\b(?!\s*\())
+    | (COMMIT|ROLLBACK)\b)""",
+    re.VERBOSE,
+)
+_BEGINS, _ENDS = ("BEGIN", "START"), ("COMMIT", "END", "ROLLBACK", "ABORT")
+
+
+def begins_sql(text: str) -> bool:
+    """Whether a text begins with the words of a statement of SQL, and not with those of a command."""
+    return _OF_SQL.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement: its text, what stands before it on its line, and the name and the line of its place."""
+
+    text: str
+    before: str
+    name: str
+    line: int
+
+    def perform(self, on: Interpreter) -> None:
+        rows = self.carried_out(on).rows
+        if rows is not None:
+            on.show_rows(rows)
+
+    def carried_out(self, on: Interpreter) -> Outcome:
+        """The outcome of the statement, whose changes are shown. Raises DDlogError."""
+        try:
+            return on.execute(self.text, self.name)
+        except DDlogError as error:
+            moved = DDlogError([self._moved_all(each) for each in error.diagnostics])
+            raise placed(moved, self.span()) from None
+
+    def span(self) -> Span:
+        """The place of its first line."""
+        column, width = len(self.before) + 1, len(self.text.split("\n", 1)[0])
+        return Span(self._source(), self.line, column, self.line, column + width)
+
+    def _source(self) -> Excerpt:
+        return Excerpt(self.name, self.before + self.text, self.line)
+
+    def _moved_all(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic with places in the whole text."""
+        notes = tuple(replace(note, span=self._moved(note.span)) for note in diagnostic.notes)
+        return replace(diagnostic, span=self._moved(diagnostic.span), notes=notes)
+
+    def _moved(self, span: Span | None) -> Span | None:
+        if span is None or span.source.text != self.text:
+            return span
+        more = self.line - 1
+        begin = span.column + (len(self.before) if span.line == 1 else 0)
+        end = span.end_column + (len(self.before) if span.end_line == 1 else 0)
+        return Span(self._source(), span.line + more, begin, span.end_line + more, end)
+
+
+class SqlReader:
+    """Reads the statements of a text that may still grow."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], name: str) -> None:
+        self._inserts, self._name = PlainInserts(relations, typedefs), name
+        self._text, self._at, self._line = "", 0, 1
+        self._open = False  # whether a transaction is
+
+    def feed(self, text: str) -> None:
+        """Adds text at the end."""
+        self._text, self._at = self._text[self._at :] + text, 0
+
+    def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
+        """The whole statements; with `final`, also one without a `;`. With `runs`, inserts of a row into one
+        relation that follow each other in a transaction come as one `UpdateRun`."""
+        relation, rows, places = "", list[Row](), list[Statement]()
+        for each in self._statements(final):
+            plain = self._inserts.of(each.text) if runs and self._open else None
+            is_row = plain is not None and len(plain[1]) == 1
+            if rows and not (is_row and plain is not None and plain[0] == relation):
+                yield _run(relation, rows, places)
+                rows, places = [], []
+            if is_row and plain is not None:
+                relation = plain[0]
+                rows.append(plain[1][0])
+                places.append(each)
+                continue
+            word = _WORD.match(each.text)[0].upper()  # type: ignore[index]
+            self._open = word in _BEGINS or (self._open and not self._ends(word, each.text))
+            yield Command(each, word, each.span)
+        if rows:
+            yield _run(relation, rows, places)
+
+    def _ends(self, word: str, text: str) -> bool:
+        return word in _ENDS and not re.match(r"(?i)rollback\s+to\b", text)
+
+    def _statements(self, final: bool) -> Iterator[Statement]:
+        text = self._text
+        while True:
+            begin = _SPACE.match(text, self._at).end()  # type: ignore[union-attr]
+            found = _STATEMENT.match(text, begin)
+            if found is None and not (final and text[begin:].strip()):
+                return
+            end = len(text) if found is None else found.end()
+            self._line += text.count("\n", self._at, begin)
+            start = text.rfind("\n", 0, begin) + 1
+            made = Statement(
+                text[begin:end].rstrip().removesuffix(";"), text[start:begin], self._name, self._line
+            )
+            self._line += text.count("\n", begin, end)
+            self._at = end
+            yield made
+
+
+def _run(relation: str, rows: list[Row], statements: list[Statement]) -> Command:
+    def place(number: int) -> Span:
+        return statements[number].span()
+
+    locate: Locate = partial(place, 0)
+    return Command(UpdateRun("insert", relation, rows, True, True, place), "INSERT", locate)

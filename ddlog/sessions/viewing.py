@@ -1,0 +1,94 @@
+"""Views that come to the program of a session, and go, by statements of SQL."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError
+from ..errors.sessions import StillUsed
+from ..errors.source import Source
+from ..errors.sql import NotAView
+from ..errors.unknown import UnknownName
+from .amending import blanked, extended, imports_of, without
+from .program import Program
+
+_CREATE = re.compile(r"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?VIEW\s+(?P<name>\w+|\"[^\"]+\")", re.IGNORECASE)
+_DROP = re.compile(
+    r"\s*DROP\s+VIEW\s+(?P<if>IF\s+EXISTS\s+)?(?P<name>[\w.]+|\"[^\"]+\")\s*;?\s*\Z", re.IGNORECASE
+)
+
+
+def changes_views(text: str) -> bool:
+    """Whether a statement is CREATE VIEW or DROP VIEW."""
+    return _CREATE.match(text) is not None or _DROP.match(text) is not None
+
+
+def with_views_changed(program: Program, text: str, name: str) -> Program:
+    """The program after CREATE VIEW or DROP VIEW; `name` names the text in errors. Raises DDlogError."""
+    created, dropped = _CREATE.match(text), _DROP.match(text)
+    if created is not None:
+        if created["or"]:
+            old = _view(program, created["name"])
+            program = program if old is None else _without_view(program, old)
+            text = text[: created.start("or")] + " " * len(created["or"]) + text[created.end("or") :]
+        return extended(program, views_text(program, text, name), name)
+    assert dropped is not None
+    view = _view(program, dropped["name"])
+    if view is None:
+        if dropped["if"]:
+            return program
+        raise DDlogError([UnknownName(what="view", name=dropped["name"])])
+    return _without_view(program, view)
+
+
+def views_text(program: Program, text: str, name: str) -> str:
+    """Views over the relations of a program in the language of its text. Raises DDlogError."""
+    if program.source.name.endswith(".sql"):
+        return text
+    from ..sql.asked import rules_of
+
+    relations = {
+        each.name: [(column.name, str(column.type)) for column in each.columns]
+        for each in program.relations.values()
+        if not each.hidden and each.kind != "stream" and "::" not in each.name
+    }
+    return rules_of(Source(name, text), relations, imports_of(program))
+
+
+def _view(program: Program, name: str) -> Relation | None:
+    """The view of a name. Raises DDlogError for a relation that is none."""
+    name = name.strip('"').lower()
+    for each in program.relations.values():
+        if (each.original or each.name).lower() == name and not each.hidden:
+            if each.role != "output":
+                raise DDlogError([NotAView(name, each.role)])
+            return each
+    return None
+
+
+def _without_view(program: Program, view: Relation) -> Program:
+    if not program.source.name.endswith(".sql"):
+        return _without_parts(without(program, view.name))
+    from ..sql.translate import place_of_view
+
+    assert program.again is not None
+    place = place_of_view(program.source, (view.original or view.name).lower())
+    if place is None:
+        raise DDlogError([UnknownName(what="view", name=view.name)])
+    try:
+        made = program.again(Source(program.source.name, blanked(program.source.text, place)))
+    except DDlogError as error:
+        shown = view.original or view.name
+        used = error.diagnostics[0].span
+        raise DDlogError([StillUsed(shown, "another view", span=used)]) from None
+    return Program(made.source, made.checked, (), made.again)
+
+
+def _without_parts(program: Program) -> Program:
+    """The program without relations between the rules of a view, which nothing uses."""
+    for name in reversed([each for each in program.relations if re.search(r"[^_]__\d+\Z", each)]):
+        with suppress(DDlogError):
+            program = without(program, name)
+    return program
