@@ -123,6 +123,8 @@ SESSIONS = (
     "computed transactions",
     "explained persistence reading selecting subscribers",
     "extending planning viewing",
+    "answering",
+    "describing",
     "executing",
     "session",
     "opening profile",

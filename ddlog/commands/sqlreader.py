@@ -80,7 +80,7 @@ class Statement:
         return replace(diagnostic, span=self._moved(diagnostic.span), notes=notes)
 
     def _moved(self, span: Span | None) -> Span | None:
-        if span is None or span.source.text != self.text:
+        if span is None or span.source.name != self.name or len(span.source.text) != len(self.text):
             return span
         more = self.line - 1
         begin = span.column + (len(self.before) if span.line == 1 else 0)

@@ -50,7 +50,7 @@ HELP = """\
   Top(x) :- Path("a", x).       add a rule; also facts, declarations, functions; an empty line ends the text
   drop Top;                     drop a relation with its rules, a function, …; or a rule, by its text
   SELECT x FROM Path;           ask in SQL; also INSERT INTO, UPDATE, DELETE FROM, MERGE, BEGIN, COMMIT, and
-                                CREATE VIEW, DROP VIEW
+                                CREATE VIEW, DROP VIEW, DESCRIBE Path, SHOW TABLES, EXPLAIN, EXPLAIN WHY
   load Edge.csv;                commit facts (also Edge=data.csv), run updates (day2.dat), or add a program
                                 (rules.dl, views.sql)
   save rules.dl;                write the program as it is now

@@ -125,3 +125,10 @@ class NotAView(Diagnostic):
     title = "`{name}` is no view, but an {role} relation"
     name: str
     role: str
+
+
+class NoRowToExplain(Diagnostic):
+    """EXPLAIN WHY of a query without rows."""
+
+    title = "the query has no row to explain"
+    suggestion = "`why not` says what a row lacks"

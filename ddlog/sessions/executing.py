@@ -6,35 +6,32 @@ A statement is a query of the rows that it concerns, over stored relations; then
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import Relation
 from ..errors.commands import NoTransaction
 from ..errors.diagnostics import DDlogError
-from ..errors.sessions import FaultInRule, FaultInStatement, InTransaction
+from ..errors.sessions import InTransaction
 from ..errors.source import Source
 from ..errors.sql import MatchedTwice, NullInColumn, WrongSql
 from ..types import User
 from ..values.rows import Row, row_of
+from .answering import Executing, asked, in_statement, result_of, selected
+from .describing import told
 from .extending import check_changeable
 from .pending.keys import primary_key
 from .program import OPTION
-from .results.listedrows import ListedRows
 from .results.views import Changes, Result
-from .selecting import evaluated, in_order
+from .selecting import evaluated
 from .viewing import changes_views, with_views_changed
 
 if TYPE_CHECKING:
-    from ..engine.schema import Schema
     from ..sql.changing import SqlStatement
     from ..sql.parameters import Parameters
-    from .planning import Plan, Plans
-    from .program import Program
+    from .planning import Plan
     from .transactions.state import SessionState
-    from .transactions.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +48,6 @@ RowChange: TypeAlias = tuple[Row | None, Row | None]
 """The row before and the row after; None where there is none."""
 
 
-class Executing(Protocol):
-    """A session as statements see it. Methods raise DDlogError."""
-
-    state: SessionState
-    transaction: Transaction
-    program: Program
-
-    @property
-    def plans(self) -> Plans: ...
-    def insert_rows(self, relation: str, rows: Sequence[Row]) -> None: ...
-    def delete_rows(self, relation: str, rows: Sequence[Row]) -> None: ...
-    def go_on_with(self, program: Program) -> Changes: ...
-
-
 def execute(
     session: Executing, commit: Callable[[], Changes], text: str, parameters: Parameters, name: str
 ) -> Outcome:
@@ -77,13 +60,16 @@ def execute(
     plain = plans.plain(text, parameters)
     if plain is not None:
         return _changing(session, commit, lambda: _inserted(session, *plain))
+    tells = told(session, text, name)
+    if tells is not None:
+        return Outcome(rows=tells)
     if changes_views(text):
         check_changeable(state, session.transaction.is_open)
         program = with_views_changed(session.program, text, name)
         return Outcome(changes=session.go_on_with(program))
     plan, given = plans.of(Source(name, text), parameters)
     if plan.statement.kind == "select":
-        return Outcome(rows=_selected(session, plan, given))
+        return Outcome(rows=selected(session, plan, given))
     if not plan.statement.answer:
         return _of_transaction(session, commit, plan.statement)
     return _changing(session, commit, lambda: _changed(session, plan, given))
@@ -94,10 +80,13 @@ def select(session: Executing, text: str, name: str) -> Result:
     state = session.state
     state.check_open()
     state.start()
+    tells = told(session, text, name)
+    if tells is not None:
+        return tells
     plan, given = session.plans.of(Source(name, text), ())
     if plan.statement.kind != "select":
         raise DDlogError([WrongSql("this asks for no rows: `execute` carries it out")])
-    return _selected(session, plan, given)
+    return selected(session, plan, given)
 
 
 def _of_transaction(session: Executing, commit: Callable[[], Changes], statement: SqlStatement) -> Outcome:
@@ -142,26 +131,21 @@ def _inserted(session: Executing, relation: str, rows: Sequence[Row]) -> Outcome
     return Outcome(len(rows))
 
 
-def _selected(session: Executing, plan: Plan, parameters: Parameters) -> Result:
-    found = _asked(session, plan, parameters)
-    return _result(session.state, plan, plan.statement.answer, found)
-
-
 def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:
     """Changes the rows that a statement says."""
     state, statement = session.state, plan.statement
     declared = state.program.relations[statement.relation]
-    _, rows = _asked(session, plan, parameters)
+    _, rows = asked(session, plan, parameters)
     changes = _row_changes(plan, rows, declared, state)
     session.delete_rows(declared.name, [old for old, _ in changes if old is not None])
     session.insert_rows(declared.name, [new for _, new in changes if new is not None])
     if not statement.returned:
         return Outcome(len(changes))
     come = [each for old, new in changes if (each := old if new is None else new) is not None]
-    with _in_statement(), state.diagnosing():
+    with in_statement(), state.diagnosing():
         given = {**plan.given(parameters), statement.changed: come}
         found = evaluated(state, plan.prepared(state, statement.returned), {}, given)
-    return Outcome(len(changes), _result(state, plan, statement.returned, found))
+    return Outcome(len(changes), result_of(state, plan, statement.returned, found))
 
 
 def _row_changes(plan: Plan, rows: Sequence[Row], declared: Relation, state: SessionState) -> list[RowChange]:
@@ -202,38 +186,6 @@ def _row_changes(plan: Plan, rows: Sequence[Row], declared: Relation, state: Ses
     return list(once.values())
 
 
-# ---------------------------------------------------------- what is asked
-
-
-@contextmanager
-def _in_statement() -> Iterator[None]:
-    """Faults that are raised inside are those of a statement, and not of the rules that it became."""
-    try:
-        yield
-    except DDlogError as error:
-        raise DDlogError(
-            [
-                FaultInStatement(each.problem) if isinstance(each, FaultInRule) else each
-                for each in error.diagnostics
-            ]
-        ) from None
-
-
-def _asked(session: Executing, plan: Plan, parameters: Parameters) -> tuple[Schema, list[Row]]:
-    """The rows that a statement asks for, as of the transaction so far."""
-    state, pending = session.state, session.transaction.batches()
-    relations = state.program.relations
-    with _in_statement(), state.diagnosing():
-        asked, given = plan.prepared(state, plan.statement.answer), plan.given(parameters)
-        plain = all(relations[name].role == "input" for name in plan.statement.reads)
-        if not pending or (plain and state.host.offer.frames is None):
-            return evaluated(state, asked, pending, given)
-        changes = {**pending, **state.delays.changes()}
-        return state.host.runtime.attempt(
-            changes, lambda: evaluated(state, asked, {}, given), state.max_iterations
-        )
-
-
 # --------------------------------------------------------------------- rows
 
 
@@ -263,12 +215,3 @@ def _shown(row: Row, answer: Relation, state: SessionState) -> str:
         values.show(value, column.type, typedefs) if column.type and value != "NULL" else "NULL"
         for value, column in zip(shown, answer.columns, strict=True)
     )
-
-
-def _result(state: SessionState, plan: Plan, answer: str, found: tuple[Schema, list[Row]]) -> Result:
-    assert plan.program is not None
-    declared, typedefs = plan.program.relations[answer], dict(plan.program.checked.typedefs)
-    if state.program.source.name.endswith(".sql") and OPTION in typedefs:
-        typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    names = [each.name for each in declared.columns]
-    return Result(declared, ListedRows(found[0], in_order(found[1], names, plan.order)), typedefs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from .program import Program
 
 if TYPE_CHECKING:
     from ..engine.circuit import Circuit
+    from .hosts.host import Host
     from .pending.present import SignedBatch
     from .transactions.state import SessionState
 
@@ -48,9 +49,11 @@ def evaluated(
     asked: Prepared,
     pending: Mapping[str, Sequence[SignedBatch]] = NOTHING,
     rows_of: Mapping[str, Sequence[Row]] = NOTHING,
+    look: Callable[[Host], None] | None = None,
 ) -> tuple[Schema, list[Row]]:
     """The columns and the rows of a relation beside those of a session, rows as often as they are there.
-    Relations have the rows of `rows_of`, or those of the session with the changes of `pending`."""
+    Relations have the rows of `rows_of`, or those of the session with the changes of `pending`. `look`
+    sees the host before it is closed."""
     host = state.host.beside(asked.program, asked.circuit)
     try:
         changes = {
@@ -60,6 +63,8 @@ def evaluated(
             for name in asked.given
         }
         host.runtime.commit(changes, static=True, max_iterations=state.max_iterations)
+        if look is not None:
+            look(host)
         rows = host.runtime.rows(asked.answer)
         weights = rows.weights or repeat(1)
         return rows.schema, [r for r, weight in zip(rows, weights, strict=False) for _ in range(weight)]

@@ -398,7 +398,7 @@ class StatementTranslation(ModuleTranslation):
         columns = [(each.name, written_type(str(each.type))) for each in relation.columns]
         made = table_of(relation.name, columns)
         if relation.original:
-            named = tuple(replace(each, name=_sql_name(each.field)) for each in made.relation.columns)
+            named = tuple(replace(each, name=sql_name(each.field)) for each in made.relation.columns)
             made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
         self.tables[name] = made
         self.relations[name] = relation.name
@@ -412,7 +412,7 @@ class StatementTranslation(ModuleTranslation):
         return made
 
 
-def _sql_name(field: str) -> str:
+def sql_name(field: str) -> str:
     """The name of a table's column for that of a relation's."""
     plain = field.removesuffix("_")
     return plain if plain and plain != field and field_name(plain) == field else field

@@ -27,6 +27,11 @@ class SqlType:
         return f"DECIMAL with {self.scale} places" if self.kind == "decimal" else self.kind.upper()
 
     @property
+    def declared(self) -> str:
+        """The type as CREATE TABLE writes it."""
+        return f"DECIMAL(38, {self.scale})" if self.scale else self.kind.upper()
+
+    @property
     def plain(self) -> str:
         """The type inside of rules."""
         return _PLAIN.get(self.kind, "bigint")

@@ -332,3 +332,55 @@ def test_views_come_and_go(tmp_path: Path) -> None:
         with ddlog.compile(text).session(state=state) as session:
             assert session.select("SELECT n FROM more").rows == [(2,)]
         state.unlink()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("DESCRIBE item", [("id", "INTEGER", "NO", "YES"), ("name", "VARCHAR", "NO", "NO"),
+                           ("price", "DECIMAL(38, 2)", "YES", "NO"), ("key", "DATE", "YES", "NO")]),
+        ("DESC SELECT id + 1 AS n FROM item;", [("n", "INTEGER", "NO", "NO")]),
+        ("SHOW TABLES", [("item", "table"), ("dear", "view")]),
+        ("EXPLAIN SELECT count(*) FROM item WHERE id > 7", [("Answer: 1 row",)]),
+        ("EXPLAIN WHY SELECT name || '!' AS n FROM dear",
+         [('answer("tea!")',),
+          ("│ SELECT name || '!' AS n FROM dear  at views.sql:6:13",),
+          ('│ name = "tea"',),
+          ('└─ dear("tea")',),
+          ("   │ SELECT name FROM item WHERE price > 2  at views.sql:3:21",),
+          ('   │ name = "tea", price = "2.50"',),
+          ('   ├─ item(1, "tea", "2.50", "2024-01-31")  fact',),
+          ("   └─ price > 2  true",)]),
+    ],
+)  # fmt: skip
+def test_what_statements_tell(text: str, rows: list[tuple[str, ...]]) -> None:
+    with items() as session:
+        before = session.program.source
+        assert session.select(text).rows == rows
+        assert session.program.source == before
+
+
+def test_the_plan_of_a_query_has_the_rows_of_its_joins() -> None:
+    with items() as session:
+        lines = [
+            line for (line,) in session.select("EXPLAIN SELECT 1 FROM item i JOIN item j ON i.id = j.id").rows
+        ]
+        assert lines[-1] == "Answer: 2 rows"
+        assert any("2 rows in" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("DESCRIBE itm", "unknown table `itm`"),
+        ("EXPLAIN SELECT z FROM item", "1:16: unknown column `z`"),
+        ("EXPLAIN COMMIT", "this statement reads no rows"),
+        ("EXPLAIN WHY SELECT * FROM item WHERE id = 9", "the query has no row to explain"),
+        ("EXPLAIN WHY DELETE FROM item", "EXPLAIN WHY is about a row of a SELECT"),
+        ("DELETE FROM item", "this asks for no rows: `execute` carries it out"),
+    ],
+)
+def test_what_cannot_be_told_is_an_error(text: str, message: str) -> None:
+    with items() as session, pytest.raises(DDlogError) as found:
+        session.select(text)
+    assert message in render(found.value.diagnostics)

@@ -1,0 +1,137 @@
+"""Statements that tell of a session: tables and their columns, the plan of a query, why a row is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError, counted
+from ..errors.nearest import nearest
+from ..errors.source import Source
+from ..errors.sql import NoRowToExplain, WrongSql
+from ..errors.unknown import UnknownName
+from ..sql.literals import readable
+from .answering import Executing, asked, result_of
+from .extending import check_changeable
+from .hosts.host import Host
+from .measuring.plans import plans_text
+from .pending.keys import key_places
+from .program import Program
+from .results.views import Result
+from .viewing import with_views_changed
+
+if TYPE_CHECKING:
+    from .planning import Plan
+
+_TELLS = re.compile(
+    r"""\s*(?:(?P<describe>DESC(?:RIBE)?)\b | (?P<show>SHOW\s+(?:ALL\s+)?TABLES)\b | (?P<why>EXPLAIN\s+WHY)\b
+    | (?P<explain>EXPLAIN)\b)(?P<rest>.*?);?\s*\Z""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+_NAME = re.compile(r"\s*(\w+(?:\.\w+)?|\"[^\"]+\")\s*\Z")
+
+
+def told(session: Executing, text: str, name: str) -> Result | None:
+    """The answer to DESCRIBE, SHOW TABLES, EXPLAIN or EXPLAIN WHY; None for another statement. `name` names
+    the text in errors. Raises DDlogError."""
+    found = _TELLS.match(text)
+    if found is None:
+        return None
+    rest = Source(name, re.sub(r"\S", " ", text[: found.start("rest")]) + text[found.start("rest") :])
+    if found["describe"]:
+        rows = list(_columns(_described(session, rest, found["rest"])))
+        return _table(session, ("column_name", "column_type", "nullable", "primary_key"), rows)
+    if found["show"]:
+        return _table(session, ("name", "kind"), list(_tables(session.program)))
+    lines = _why(session, rest) if found["why"] else _plan(session, rest)
+    return _table(session, ("why" if found["why"] else "plan",), [(line,) for line in lines])
+
+
+def _table(session: Executing, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Result:
+    """Texts as rows."""
+    text = "SELECT " + ", ".join(f"'' AS \"{each}\"" for each in columns)
+    plan, _ = session.plans.of(Source("<columns>", text), ())
+    (schema, _), answer = asked(session, plan, ()), plan.statement.answer
+    return result_of(session.state, plan, answer, (schema, list(rows)))
+
+
+def _tables(program: Program) -> Iterator[tuple[str, str]]:
+    for each in readable(program.relations):
+        yield each.original or each.name, "table" if each.role == "input" else "view"
+
+
+def _described(session: Executing, rest: Source, text: str) -> Relation:
+    """The table that DESCRIBE names, or the rows of its query."""
+    named = _NAME.match(text)
+    if named is None:
+        plan, _ = session.plans.of(rest, ())
+        return _answer(plan)
+    name = named[1].strip('"').lower()
+    for each in readable(session.program.relations):
+        if (each.original or each.name).lower() == name:
+            return each
+    names = [each.original or each.name for each in readable(session.program.relations)]
+    raise DDlogError([UnknownName(what="table", name=name, near=nearest(name, names))])
+
+
+def _answer(plan: Plan) -> Relation:
+    """The rows that a statement asks for. Raises DDlogError."""
+    if plan.program is None:
+        raise DDlogError([WrongSql("this statement reads no rows")])
+    return plan.program.relations[plan.statement.answer]
+
+
+def _columns(relation: Relation) -> Iterator[tuple[str, str, str, str]]:
+    from ..sql.attached import table_of
+    from ..sql.changing import sql_name
+    from ..syntax.templates import written_type
+
+    key = key_places(relation)
+    known = {each.field: each for each in table_of(relation.name, (
+        (each.name, written_type(str(each.type))) for each in relation.columns
+    )).relation.columns}  # fmt: skip
+    for at, each in enumerate(relation.columns):
+        column = known.get(each.name)
+        shown = str(each.type) if column is None else column.type.declared
+        nullable = column is not None and column.nullable
+        yield (
+            sql_name(each.name) if relation.original else each.name,
+            shown,
+            "YES" if nullable else "NO",
+            "YES" if at in key else "NO",
+        )
+
+
+def _plan(session: Executing, rest: Source) -> list[str]:
+    """The joins of a statement as they ran, with their rows, and the number of rows that it asks for."""
+    plan, given = session.plans.of(rest, ())
+    answer, lines = _answer(plan), list[str]()
+    assert plan.program is not None
+    program = plan.program
+
+    def look(host: Host) -> None:
+        lines.extend(plans_text(program, host.runtime.plans() or ()))
+
+    _, rows = asked(session, plan, given, look)
+    return [*lines, f"{answer.name}: {counted(len(rows), 'row')}"]
+
+
+def _why(session: Executing, rest: Source) -> list[str]:
+    """Why the first row of a query is there: it is a view for that long."""
+    check_changeable(session.state, session.transaction.is_open)
+    plan, given = session.plans.of(rest, ())
+    if plan.statement.kind != "select":
+        raise DDlogError([WrongSql("EXPLAIN WHY is about a row of a SELECT")])
+    _, rows = asked(session, plan, given)
+    if not rows:
+        raise DDlogError([NoRowToExplain()])
+    before, first = session.program, min(rows)
+    taken = {(each.original or each.name).lower() for each in before.relations.values()}
+    name = next(each for each in ("Answer", "The_answer", "This_answer") if each.lower() not in taken)
+    session.go_on_with(with_views_changed(before, f"CREATE VIEW {name} AS\n{rest.text}", rest.name))
+    try:
+        return session.why(name, first).lines()
+    finally:
+        session.go_on_with(before)
