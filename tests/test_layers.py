@@ -101,7 +101,7 @@ LANGUAGE = (
     "errors types",
     "syntax core",
     "values",
-    "io ovsdb sql",
+    "formatting io ovsdb sql",
     "names codegen",
     "durability",
     "lowering",

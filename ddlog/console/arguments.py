@@ -76,6 +76,7 @@ def parser() -> Parser:
     _profile(commands)
     _state(commands)
     _infer(commands)
+    _fmt(commands)
     _import_souffle(commands)
     _import_ovsdb(commands)
     _help(commands, parser)
@@ -252,6 +253,26 @@ def _infer(commands: _Commands) -> None:
     infer.set_defaults(act=subcommands.infer)
 
 
+def _fmt(commands: _Commands) -> None:
+    help = "format programs (.dl) and command files (.dat) in place"
+    fmt = commands.add_parser("fmt", help=help, description=f"{help.capitalize()}.")
+    fmt.add_argument("paths", metavar="PATH", nargs="*", type=_name,
+                     help="a file, or a folder, whose programs are meant (default: this folder); "
+                          "- reads a program from standard input, and writes standard output")  # fmt: skip
+    fmt.add_argument("--check", action="store_true",
+                     help="change nothing; print the files that would change, and end with 1 if there are "
+                          "any")  # fmt: skip
+    fmt.add_argument("--diff", action="store_true",
+                     help="change nothing; print what would change, and end with 1 if anything "
+                          "would")  # fmt: skip
+    fmt.add_argument("--width", metavar="COLUMNS", type=_positive, default=100,
+                     help="the columns of a line (default: 100)")  # fmt: skip
+    fmt.add_argument("--lines", metavar="FIRST-LAST", type=_lines,
+                     help="only the declarations that have lines from FIRST to LAST")  # fmt: skip
+    fmt.add_argument("--quiet", action="store_true", help="print no counts of files")
+    fmt.set_defaults(act=subcommands.fmt)
+
+
 def _import_souffle(commands: _Commands) -> None:
     help = "translate a Soufflé program, or run it"
     parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
@@ -422,6 +443,13 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return int(text)
+
+
+def _lines(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", text)
+    if found is None or int(found[2] or found[1]) < int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} are no lines such as 10-20")
+    return int(found[1]), int(found[2] or found[1])
 
 
 class _Version(argparse.Action):

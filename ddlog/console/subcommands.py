@@ -146,6 +146,18 @@ def infer(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def fmt(arguments: argparse.Namespace) -> int:
+    """`ddlog fmt`. Raises DDlogError."""
+    from .fmt import FormatOptions, fmt
+
+    return fmt(
+        FormatOptions(
+            arguments.paths, arguments.check, arguments.diff, arguments.width, arguments.lines,
+            arguments.quiet,
+        )
+    )  # fmt: skip
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import PreprocessorSettings

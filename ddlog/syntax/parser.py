@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import syntax as ast
 from ..errors import syntax as errors
@@ -31,6 +31,47 @@ def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
     query = parser.run()
     span = parser.places.span(0, len(source.text))
     return query if isinstance(query, ast.Query) else ast.Query((), (), span), parser.errors()
+
+
+class Phrase(NamedTuple):
+    """A phrase of the grammar: the action of its production, and its parts, phrases and tokens in the order
+    of the text. Where one part stands for the whole, there is no phrase."""
+
+    action: str
+    parts: list[Any]
+
+
+def parse_phrases(source: Source) -> tuple[list[Any], list[Token], list[Diagnostic]]:
+    """The phrases of a program with all tokens, then these tokens, and the errors of syntax. Only texts that
+    the grammar does not take have errors here."""
+    parser = _Parser(source, "module")
+    parser._steps = [(each.length, each.origin, _phrase(each)) for each in parser.tables.productions]
+    module = parser.run()
+    return (module.parts if isinstance(module, Phrase) else []), parser.tokens, parser.errors()
+
+
+def _phrase(production: Production) -> Build | None:
+    """The function that builds the phrase of a production."""
+    if production.passes and production.length == 1:
+        return None
+    action, inline = production.action, production.inline
+
+    def build(start: int, end: int, values: list[Any]) -> Any:
+        parts = _spliced(values) if list in map(type, values) else values
+        return parts if inline else Phrase(action, parts)
+
+    return build
+
+
+def _spliced(values: list[Any]) -> list[Any]:
+    """Values with those of the lists in their places. A list that comes first grows in place."""
+    parts: list[Any] = values[0] if type(values[0]) is list else [values[0]]
+    for each in values[1:]:
+        if type(each) is list:
+            parts += each
+        else:
+            parts.append(each)
+    return parts
 
 
 # A token of these kinds that is the first of its line begins a declaration, whatever came before.

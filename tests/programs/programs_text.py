@@ -128,9 +128,8 @@ def hashable(rows: Iterable[Row]) -> dict[str, Row]:
 
 def columns_of(program: Path, kind: str) -> dict[str, list[tuple[str, str]]]:
     """Names and types of the columns of the program's input or output relations, from its text."""
-    declared = re.findall(
-        rf"^{kind} relation (\w+)\((.*)\)", program.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    text = re.sub("//.*", "", program.read_text(encoding="utf-8"))
+    declared = re.findall(rf"^{kind} relation (\w+)\((.*?)\)[ ]*$", text, re.MULTILINE | re.DOTALL)
     result = {}
     for relation, inside in declared:
         parts = re.findall(r"(\w+): ([^,<(]+(?:<[^>]*>)?)", inside)
