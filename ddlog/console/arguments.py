@@ -427,7 +427,7 @@ def _size(text: str) -> int:
 
 
 def _limit(text: str) -> int:
-    from ..sessions.machine import UNLIMITED
+    from ..engine.machine import UNLIMITED
 
     return UNLIMITED if text == "none" else _size(text)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..durability.doubting import trusting
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
 from ..errors.visible import visible
@@ -26,14 +27,15 @@ def check_input(session: Session, options: StateOptions | None) -> None:
 def state_file(path: str, check: bool, export: str | None, compact: bool) -> None:
     """Checks, exports or compacts a state, or says what it holds. Raises DDlogError."""
     reports, outputs = _reports_of(path)
-    if check:
-        _tell(reports.checked(path))
-    if export is not None:
-        _tell(reports.exported(path, export, *outputs))
-    if compact:
-        _tell(reports.compacted(path))
-    if not (check or export is not None or compact):
-        _tell(reports.described(path))
+    with trusting(path):
+        if check:
+            _tell(reports.checked(path))
+        if export is not None:
+            _tell(reports.exported(path, export, *outputs))
+        if compact:
+            _tell(reports.compacted(path))
+        if not (check or export is not None or compact):
+            _tell(reports.described(path))
 
 
 def _reports_of(path: str) -> tuple[Any, Sequence[Any]]:

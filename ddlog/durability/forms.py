@@ -279,6 +279,45 @@ class RelationForm:
 
     # ------------------------------------------------------------- reading
 
+    def check(self, table: pa.Table) -> None:
+        """Raises ValueError for a table that `batch` cannot have made; values of collections and unions, and
+        texts of values, are not looked into."""
+        import pyarrow as pa
+
+        names = [name for name, _ in self._columns]
+        extra = table.column_names[len(names) :]
+        if table.column_names[: len(names)] != names or len({WEIGHT, EPOCH}.intersection(extra)) < len(extra):
+            raise ValueError(f"its columns are {', '.join(table.column_names)}")
+        for name in extra:
+            if table.column(name).type != pa.int64() or table.column(name).null_count:
+                raise ValueError(f"the column {name} is not of numbers")
+        for name, tree in self._columns:
+            if not self._fits(table.schema.field(name), table.column(name), tree):
+                raise ValueError(f"the column {name} has values of another type")
+
+    def _fits(self, field: pa.Field, column: pa.ChunkedArray, tree: _Tree) -> bool:
+        """Whether a column can be what `batch` made of values."""
+        import pyarrow as pa
+
+        of = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if isinstance(tree, _Record):
+            if not pa.types.is_struct(of) or [each.name for each in of] != [name for name, _ in tree.fields]:
+                return False
+            parts = [[chunk.field(k) for chunk in column.chunks] for k in range(of.num_fields)]
+            inner = [pa.chunked_array(part, of.field(k).type) for k, part in enumerate(parts)]
+            return column.null_count == 0 and all(
+                self._fits(of.field(k), each, tree.fields[k][1]) for k, each in enumerate(inner)
+            )
+        text = (field.metadata or _ANY).get(b"ddlog.form") == b"text"
+        if text and not isinstance(tree.type, Bool | Float | String):
+            return bool(pa.types.is_string(of)) and not column.null_count
+        match tree.type:
+            case BigInt() | Bit() | Signed() as whole if isinstance(whole, BigInt) or whole.width > 64:
+                return bool(of == pa.int64()) and not column.null_count
+            case Bool() | Float() | Bit() | Signed() | String():
+                return bool(of == arrow_type(tree.type, self._typedefs)) and not column.null_count
+        return True
+
     def rows(self, table: pa.Table) -> Rows:
         """The rows of a table that `batch` made. Raises ValueError."""
         columns: list[Any] = []

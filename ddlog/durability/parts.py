@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..io.arrowfiles import checked
+from ..io.arrowsizes import check_room
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,10 +33,13 @@ def _json(field: Any) -> str:
     return json.encoder.encode_basestring_ascii(field) if of is str else json.dumps(field, default=repr)
 
 
-def part_checksum(data: object, relation: int, rows: int) -> int:
-    """The checksum of a part; -1 for what can be none."""
-    if not isinstance(data, bytes):
-        return -1
+def is_part(data: object, relation: int, rows: int, known: int) -> bool:
+    """Whether the row of a part is what was written with a checksum."""
+    return isinstance(data, bytes) and part_checksum(data, relation, rows) == known
+
+
+def part_checksum(data: bytes, relation: int, rows: int) -> int:
+    """The checksum of a part."""
     return zlib.crc32(f"{relation} {rows}".encode(), zlib.crc32(data))
 
 
@@ -61,18 +65,24 @@ def _is_plain(of: pa.DataType) -> bool:
     return not of.num_fields and not isinstance(of, pa.DictionaryType)
 
 
-def unpacked(data: bytes) -> pa.Table:
-    """The table of a stream, with its values checked. Raises ValueError if it is none."""
+def unpacked(data: bytes, rows: int | None = None) -> pa.Table:
+    """The table of a stream, of so many rows if that is known, with its values checked. Raises ValueError if
+    it is none."""
     import pyarrow as pa
 
     def read() -> pa.Table:
-        with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        stored = pa.py_buffer(data)
+        check_room(stored)
+        with pa.ipc.open_stream(stored) as reader:
             return reader.read_all()
 
     try:
-        return checked(read)
-    except OSError as error:
+        found = checked(read)
+    except (OSError, MemoryError) as error:
         raise ValueError(str(error)) from None
+    if rows is not None and found.num_rows != rows:
+        raise ValueError(f"there are {found.num_rows} rows, and {rows} were written")
+    return found
 
 
 def sliced(batch: pa.RecordBatch, most: int = MOST_ROWS, own: bool = False) -> Iterator[pa.RecordBatch]:

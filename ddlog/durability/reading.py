@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .chains import gap
-from .forms import EPOCH
-from .parts import checksum, part_checksum, unpacked
-from .records import PROGRAM_TEXTS, EpochSpan, StateHead, Stored, applied_row, span_of
+from .forms import EPOCH, RelationForm
+from .parts import checksum, is_part, unpacked
+from .records import PROGRAM_TEXTS, EpochSpan, StateHead, Stored, applied_row, overlap, span_of
+from .typetexts import form_of_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,7 @@ class ReadableState:
         self._base = base
         self.head = StateHead(0, 0, 0)
         self.relations: list[Stored] = []
+        self._forms: dict[int, tuple[Stored, RelationForm | None]] = {}
 
     def program(self) -> dict[str, str]:
         """The texts of the program that last used the state. Raises DDlogError."""
@@ -37,10 +39,10 @@ class ReadableState:
         with self.reading():
             rows = self._base.execute("SELECT name, value, checksum FROM program").fetchall()
         for name, value, known in rows:
-            if checksum(value) != known:
+            if not isinstance(value, str) or checksum(value) != known:
                 raise self.damaged("the text of the program is not what was written")
             found[name] = value
-        if found and found.keys() != PROGRAM_TEXTS:
+        if found and (found.keys() != PROGRAM_TEXTS or not found["depth"].isdecimal()):
             raise self.damaged("a text of the program is missing")
         return found
 
@@ -60,6 +62,8 @@ class ReadableState:
             if span is None:
                 raise self.damaged(f"the record of the epochs {row[1]} to {row[2]} is not what was written")
             found.append(span)
+        if overlap(found):
+            raise self.damaged("two records are of the same rows")
         if len(found) != head.spans:
             raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")
         return found, head
@@ -75,9 +79,9 @@ class ReadableState:
 
     def tables(self, span: EpochSpan, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
         """The rows of a span, of all relations or of some. Raises DDlogError."""
-        for relation, _, data in self.parts([span]):
+        for relation, count, data in self.parts([span]):
             if relations is None or relation in relations:
-                yield relation, self._unpacked(relation, data, _of([span]))
+                yield relation, self._unpacked(relation, count, data, _of([span]))
 
     def is_apart(self, span: EpochSpan) -> bool:
         """Whether the epochs of a span can be told apart. Raises DDlogError."""
@@ -86,8 +90,8 @@ class ReadableState:
 
     def rows(self, spans: Sequence[EpochSpan], relation: int) -> Iterator[pa.Table]:
         """The rows of a relation in spans, in their order. Raises DDlogError."""
-        for _, _, data in self.parts(spans, relation):
-            yield self._unpacked(relation, data, _of(spans))
+        for _, count, data in self.parts(spans, relation):
+            yield self._unpacked(relation, count, data, _of(spans))
 
     def check(self, spans: Sequence[EpochSpan], relation: int | None = None) -> None:
         """Reads the rows of spans, of all relations or of one. Raises DDlogError if they are not what was
@@ -109,7 +113,7 @@ class ReadableState:
                 found = self._base.execute(query.format(only), (first, last, *given))
             while rows := self._fetched(found):
                 for of, count, known, data in rows:
-                    if part_checksum(data, of, count) != known:
+                    if not is_part(data, of, count, known):
                         raise self.damaged(
                             f"rows of {self.name_of(of)} {_of(spans)} are not what was written"
                         )
@@ -139,11 +143,23 @@ class ReadableState:
             raise self.damaged(f"rows {_of(spans)} are of no relation")
         return found
 
-    def _unpacked(self, relation: int, data: bytes, where: str) -> pa.Table:
+    def _unpacked(self, relation: int, count: int, data: bytes, where: str) -> pa.Table:
         try:
-            return unpacked(data)
+            table = unpacked(data, count)
+            form = self._form(relation)
+            if form is not None:
+                form.check(table)
+            return table
         except ValueError as error:
             raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
+
+    def _form(self, relation: int) -> RelationForm | None:
+        """The form of a relation's rows; None if only the program knows it."""
+        known = self._forms.get(relation)
+        stored = next(each for each in self.relations if each.id == relation)
+        if known is None or known[0] is not stored:
+            self._forms[relation] = known = stored, form_of_rows(stored)
+        return known[1]
 
     def name_of(self, relation: int) -> str:
         """The name of a relation by its id."""

@@ -13,6 +13,13 @@ PROGRAM_TEXTS: Final = frozenset({"name", "digest", "text", "depth"})
 """The names of the rows of the table `program`, which is empty or has all."""
 
 
+SPAN_KINDS: Final = frozenset({"epochs", "added", "migrated"})
+KINDS: Final = frozenset({"relation", "multiset", "stream"})
+ROLES: Final = frozenset({"input", "past", "window", "late", "passed", "position"})
+_LATEST: Final = 1e11
+"""Seconds since 1970, after which no state is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A relation of a state. See the table `relation`."""
@@ -70,6 +77,10 @@ def span_of(row: Sequence[Any], sums: Mapping[int, int]) -> EpochSpan | None:
     numbers = id, first, last, folded, part_from, parts, bytes
     if not all(isinstance(each, int) for each in numbers) or not 0 <= parts <= len(sums):
         return None
+    if kind not in SPAN_KINDS or not isinstance(time, float) or not 0 <= time < _LATEST:
+        return None
+    if not 0 <= first <= last or part_from < 1 or bytes < 0:
+        return None
     span = EpochSpan(id, first, last, kind, bool(folded), time, part_from, parts, bytes)
     return span if span_row(span, own_sums(span, sums))[-1] == known else None
 
@@ -77,6 +88,16 @@ def span_of(row: Sequence[Any], sums: Mapping[int, int]) -> EpochSpan | None:
 def own_sums(span: EpochSpan, sums: Mapping[int, int]) -> tuple[int, ...]:
     """The checksums of a span's parts; -1 for one that is missing."""
     return tuple(sums.get(part, -1) for part in range(span.part_from, span.part_from + span.parts))
+
+
+def overlap(spans: Sequence[EpochSpan]) -> bool:
+    """Whether two spans are of the same parts."""
+    end = 0
+    for span in sorted(spans, key=lambda each: each.part_from):
+        if span.parts and span.part_from < end:
+            return True
+        end = max(end, span.part_from + span.parts)
+    return False
 
 
 def applied_row(id: str, epoch: int) -> tuple[str, int, int]:
@@ -96,8 +117,11 @@ def relation_row(stored: Stored) -> tuple[Any, ...]:
 def stored_of(row: Sequence[Any]) -> Stored | None:
     """The relation of a row; None if the row is of none."""
     id, name, kind, role, keyed, columns, types, dropped, _ = row
+    if not isinstance(name, str) or kind not in KINDS or role not in ROLES:
+        return None
     try:
         pairs = tuple((str(n), str(t)) for n, t in json.loads(columns))
-        return Stored(id, name, kind, role, bool(keyed), pairs, tuple(json.loads(types)), bool(dropped))
-    except (ValueError, TypeError):
+        texts = tuple(map(str, json.loads(types)))
+        return Stored(id, name, kind, role, bool(keyed), pairs, texts, bool(dropped))
+    except (ValueError, TypeError, RecursionError):
         return None

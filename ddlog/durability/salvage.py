@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import connections
-from .parts import part_checksum
+from .parts import is_part
 
 _MANY = 1 << 20  # parts that no span has
 
@@ -50,7 +50,7 @@ def salvage(path: str) -> Salvage:
         wanted = {part for _, start, count in spans for part in _range(start, count)}
         for part in sorted(wanted):
             for relation, count, checksum, data in _one(base, _PARTS, part) or [(0, 0, 0, None)]:
-                if part_checksum(data, relation, count) == checksum:
+                if is_part(data, relation, count, checksum):
                     rows[names.get(relation, f"relation {relation}")] += count
                 else:
                     lost += 1

@@ -28,6 +28,7 @@ from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import ReadableState
 from .records import EpochSpan, StateHead, Stored, applied_row, own_sums, relation_row, span_row, stored_of
+from .typetexts import is_readable
 from .walog import PAGE
 
 if TYPE_CHECKING:
@@ -380,16 +381,18 @@ class Store(ReadableState):
             rows = self._base.execute("SELECT * FROM relation ORDER BY id").fetchall()
             last = self._base.execute("SELECT max(id) FROM span").fetchone()[0]
             part = self._base.execute("SELECT max(id) FROM part").fetchone()[0]
-        if len(heads) != 1 or checksum(*heads[0][:3]) != heads[0][3]:
+        numbers = heads[0][:3] if len(heads) == 1 else ()
+        is_head = len(numbers) == 3 and all(isinstance(each, int) and each >= 0 for each in numbers)
+        if not is_head or checksum(*numbers) != heads[0][3]:
             raise self.damaged("its head is not what was written")
-        self.head = StateHead(*heads[0][:3])
+        self.head = StateHead(*numbers)
         self._next_span, self._next_part = (last or 0) + 1, (part or 0) + 1
         if not self.read_only:
             self._remove_orphans()
         self.relations = []
         for row in rows:
             stored = stored_of(row)
-            if stored is None or relation_row(stored)[-1] != row[-1]:
+            if stored is None or relation_row(stored)[-1] != row[-1] or not is_readable(stored):
                 raise self.damaged(f"the description of the relation {row[1]} is not what was written")
             self.relations.append(stored)
 

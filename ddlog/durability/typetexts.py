@@ -66,6 +66,15 @@ def types_of(stored: Stored) -> tuple[list[tuple[str, Type]], dict[str, TypeDef]
     return columns, {each.name: each for each in defined}
 
 
+def is_readable(stored: Stored) -> bool:
+    """Whether the texts of a relation's columns are types."""
+    try:
+        types_of(stored)
+    except (LookupError, ValueError, RecursionError):
+        return False
+    return True
+
+
 def form_of_rows(stored: Stored) -> RelationForm | None:
     """The form of a relation's rows; None if only the program knows their types: the order of several
     parameters of a type is not in the file."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..core import Relation
+from .arrowsizes import check_room, check_rows
 from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
@@ -29,6 +30,8 @@ def _opened(kind: str, read: Callable[[str], pa.Table], path: str) -> pa.Table:
     """The table that `read` finds in a file, checked. Raises CellFault, OSError."""
     try:
         return checked(partial(read, path))
+    except MemoryError as error:
+        raise CellFault(str(error), 0, 0, "") from None
     except ValueError as error:
         raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
 
@@ -48,9 +51,17 @@ def checked(read: Callable[[], pa.Table]) -> pa.Table:
 
 
 def _read_parquet(path: str) -> pa.Table:
+    with open(path, "rb") as stored:
+        return rows_of_parquet(stored)
+
+
+def rows_of_parquet(file: BinaryIO) -> pa.Table:
+    """The rows of a Parquet file, to be checked. Raises ValueError, and MemoryError if they are too many."""
     from pyarrow import parquet
 
-    return parquet.read_table(path)
+    found = parquet.ParquetFile(file)
+    check_rows(found.metadata.num_rows, found.metadata.num_columns)
+    return found.read()
 
 
 def _read_ipc(path: str) -> pa.Table:
@@ -61,6 +72,7 @@ def _read_ipc(path: str) -> pa.Table:
 
     with pa.OSFile(path) as stored:
         data = stored.read_buffer()
+    check_room(data)
     try:
         return ipc.open_file(data).read_all()
     except pa.ArrowInvalid:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..engine.machine import UNLIMITED, machine_memory
 from ..engine.maintaining import Mode
 from ..engine.memory import resident
 from ..errors.diagnostics import DDlogError
@@ -25,7 +26,6 @@ from ..errors.options import (
     NoSuchEngine,
     WorkersAreSettled,
 )
-from .machine import UNLIMITED, machine_memory
 from .sizes import parse_size, size_text
 
 SHARE = 4

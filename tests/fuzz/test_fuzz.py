@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ..trying import is_long, longer
+from . import lies
 from .kinds import FOUND, KINDS, Kind
 from .mutating import mutated
 from .serving import Server
@@ -22,6 +24,46 @@ def server() -> Iterator[Server]:
     server = Server(seconds=longer(60, 120))
     yield server
     server.close()
+
+
+@pytest.mark.parametrize("count", [longer(15, 3000)])
+def test_a_state_in_a_file_that_lies_is_used_or_refused(count: int, server: Server, tmp_path: Path) -> None:
+    """Each is described, checked, exported, opened by sessions, which go on with it, and compacted."""
+    lies.begun(tmp_path / "whole")
+    program = tmp_path / "p.dl"
+    program.write_text(lies.PROGRAM)
+    run = ["run", str(program), "--quiet", "--engine", "in-process"]
+    commands = [*run, "--updates", "-", "--delta"], [*run, "--read-only"], run
+    for seed in range(count):
+        state = tmp_path / "state"
+        for each in tmp_path.glob("state*"):
+            each.unlink()
+        shutil.copy(tmp_path / "whole", state)
+        told = lies.lie(state, random.Random(seed))
+        for words in [*_reports(state), *([*each, "--state", str(state)] for each in commands)]:
+            wrong = server.run(words, lies.UPDATES).wrong
+            assert not wrong, f"seed {seed}: {told}: {words}: {wrong}"
+
+
+@pytest.mark.parametrize("count", [longer(25, 3000)])
+def test_a_state_in_a_folder_that_lies_is_described_or_refused(
+    count: int, server: Server, tmp_path: Path
+) -> None:
+    lies.begun_folder(tmp_path / "whole")
+    for seed in range(count):
+        state = tmp_path / f"state{seed}"
+        shutil.copytree(tmp_path / "whole", state)
+        told = lies.lie_in_folder(state, random.Random(seed))
+        for words in _reports(state):
+            wrong = server.run(words).wrong
+            assert not wrong, f"seed {seed}: {told}: {words}: {wrong}"
+        shutil.rmtree(state)
+
+
+def _reports(state: Path) -> list[list[str]]:
+    """Command lines about a state."""
+    export = ["--export", str(state.parent / "exported")]
+    return [["state", str(state), *words] for words in (["--check"], [], export, ["--compact"], [])]
 
 
 def kind_of(path: Path) -> str:

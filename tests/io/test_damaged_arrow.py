@@ -5,12 +5,15 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
 import ddlog
+from ddlog.engine.memory import resident
 from ddlog.errors.diagnostics import DDlogError
+from ddlog.io import arrowsizes
 
 PROGRAM = ddlog.compile("input relation Word(text: string, n: s32)")
 
@@ -80,3 +83,42 @@ def test_an_arrow_file_that_shrinks_after_it_was_read_changes_nothing(tmp_path: 
         path.write_bytes(b"")
         session.commit()
         assert sorted(session["Word"].tuples()) == [("a", 0), ("bb", 1), ("ccc", 2)]
+
+
+def as_stream(table: pa.Table, compression: str | None) -> bytes:
+    sink = pa.BufferOutputStream()
+    with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def nulls(count: int) -> pa.Table:
+    column = pa.Array.from_buffers(pa.null(), count, [None])
+    return pa.Table.from_arrays([column], names=["n"])
+
+
+EQUAL = pa.table({"n": pa.array(np.zeros(1 << 20, np.int64))})
+LARGE: dict[str, tuple[str, bytes]] = {
+    "nulls": ("arrow", as_stream(nulls(1 << 30), None)),
+    "nulls in a file": ("arrow", as_file(nulls(1 << 30))),
+    "compressed": ("arrow", as_stream(EQUAL, "zstd")),
+    "compressed texts of a dictionary": (
+        "arrow",
+        as_stream(pa.table({"n": pa.array(["x" * (1 << 23)]).dictionary_encode()}), "lz4"),
+    ),
+    "Parquet": ("parquet", as_parquet(EQUAL)),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_a_few_bytes_do_not_take_all_the_memory(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, data = LARGE[case]
+    assert len(data) < 1 << 17
+    path = tmp_path / f"Word.{form}"
+    path.write_bytes(data)
+    monkeypatch.setattr(arrowsizes, "default_limit", lambda: (resident() or 0) + (1 << 22))
+    with PROGRAM.session() as session, pytest.raises(DDlogError, match="bytes, and the memory limit is"):
+        session.load(path.parent)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from ddlog import DDlogError, compile
+from ddlog.engine.machine import machine_memory
 from ddlog.io.places import find_local, only_spark, parse_places, total_size
 from ddlog.sessions.engines import EngineChoice, EngineOptions, choose, parse_conf
-from ddlog.sessions.machine import machine_memory
 from ddlog.sessions.sizes import parse_size, size_text, weighed
 from ddlog.spark.sessions.java import check_java
 

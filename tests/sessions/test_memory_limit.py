@@ -11,9 +11,8 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.engine import memory
+from ddlog.engine import machine, memory
 from ddlog.engine.inprocess.kernels import hashing
-from ddlog.sessions import machine
 
 PATHS = """
 input relation Edge(a: bigint, b: bigint)

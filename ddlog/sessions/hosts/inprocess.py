@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
+from ...engine.machine import UNLIMITED, default_limit
 from ...engine.runtime import Batch, ComparingRuntime, RowSet
 from ...lowering.lower import lower_query
 from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
-from ..machine import UNLIMITED, default_limit
 from ..pending import KeyedChanges, PendingChanges, StoredByKey, StoredRows, primary_key, unkeyed_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records

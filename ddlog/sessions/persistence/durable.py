@@ -19,6 +19,7 @@ import numpy as np
 
 from ...durability.background import Background
 from ...durability.contents import FileContents, FileHistory, contents_of, count_of, history_of
+from ...durability.doubting import is_fault, misfit, trusting
 from ...durability.filelog import FileWriter
 from ...durability.folding import Folding
 from ...durability.forms import Rows
@@ -38,7 +39,6 @@ from ..transactions.durable_state import DurableState, SeedSpan
 from .beginning import Beginning, Reading
 from .checkpoint_policy import WRITING_ERRORS, CheckpointPolicy
 from .checkpointing import Checkpointing
-from .doubting import is_fault
 from .keptrelations import KeptRelations
 from .settling import rows_of, settle, settle_windows
 from .windowed import KeptWindows, kept_windows
@@ -199,7 +199,8 @@ class Durable(DurableState):
         from .resuming import resume
 
         self.check_process()
-        return resume(state, self, static)
+        with trusting(self.place):
+            return resume(state, self, static)
 
     def holds_rows(self) -> bool:
         kept = self.kept.stored.values()
@@ -241,7 +242,7 @@ class Durable(DurableState):
     def diagnosed(self, error: BaseException) -> DDlogError | None:
         if self.begun_with is None or not is_fault(error):
             return None
-        return self.store.doubted(f"what it holds does not fit together ({type(error).__name__}: {error})")
+        return self.store.doubted(misfit(error))
 
     def _write_image(self) -> None:
         if self.upkeep is not None and not self._is_doubted:

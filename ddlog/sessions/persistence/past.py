@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...durability.doubting import trusting
 from ...engine.interrupt import deferred
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EpochExpected
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
     """Lets a session begin with what a state held after an epoch. Raises DDlogError."""
-    with deferred(), state.diagnosing(), durable.past(max(1, epoch - durable.depth)) as history:
+    with (
+        deferred(),
+        state.diagnosing(),
+        trusting(durable.place),
+        durable.past(max(1, epoch - durable.depth)) as history,
+    ):
         history.check_past(epoch, durable.depth)
         changes: StoredChanges[Any] = durable.stored_changes(state, history)
         runtime = changes.runtime
@@ -29,7 +35,7 @@ def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
 
 def changes_in(durable: DurableState, state: SessionState, epoch: int) -> Mapping[str, SignedBatches]:
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
-    with state.diagnosing(), durable.past(epoch) as history:
+    with state.diagnosing(), trusting(durable.place), durable.past(epoch) as history:
         history.check_change(epoch)
         changes: StoredChanges[Any] = durable.stored_changes(state, history)
         return changes.changes_of(epoch)

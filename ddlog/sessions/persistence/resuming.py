@@ -6,12 +6,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Final
 
+from ...durability.doubting import FAULTS
 from ...durability.forms import Rows
 from ...engine.budget import OverBudget
 from ...engine.inprocess.runtime import InProcess
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
+from ...engine.schema import RowFault
+from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
 from ..hosts.host import here_of
@@ -20,10 +24,12 @@ from ..transactions.state import SessionState
 from .beginning import Beginning, Reading, signed
 from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import FoundUnits, many_changes
-from .doubting import BEGINNING_ERRORS
 from .durable import Durable
 from .settling import settle, settle_windows
 from .stored_changes import SignedBatches
+
+_BEGINNING_ERRORS: Final = (DDlogError, RowFault, Unsettled, *FAULTS)
+"""The errors of the first epochs that go on from wrong numbers."""
 
 
 def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
@@ -75,7 +81,7 @@ def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Rea
     except OverBudget:
         here_of(state.host).start_over()
         return None
-    except BEGINNING_ERRORS as error:
+    except _BEGINNING_ERRORS as error:
         here_of(state.host).start_over()
         _left_out(durable, _said(error))
         return None
@@ -172,7 +178,7 @@ def _catch_up(
                 return
             except OverBudget:
                 upkeep.begin_anew()
-            except BEGINNING_ERRORS as error:
+            except _BEGINNING_ERRORS as error:
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...sessions.machine import machine_memory
+from ...engine.machine import machine_memory
 
 # We report a job that fails; the reports of the executor and the scheduler would repeat it.
 _LOGGING = """\

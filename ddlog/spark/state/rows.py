@@ -21,7 +21,7 @@ from ...engine.spark.sqltext import consolidated, names, quoted
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import StateDamaged
-from ...io.arrowfiles import checked
+from ...io.arrowfiles import checked, rows_of_parquet
 from ...lowering.building import column
 from ..types.codec import SparkCodec
 from .files import Files
@@ -222,12 +222,10 @@ def negated(rows: FolderTable) -> FolderTable:
 
 def table_in(files: Files, stored: StoredFile) -> pa.Table:
     """The rows of a file, with their values checked. Raises OSError and DDlogError."""
-    import pyarrow.parquet as pq
-
     data = io.BytesIO(files.read(stored.name))
     try:
-        return checked(lambda: pq.read_table(data))
-    except ValueError as error:
+        return checked(lambda: rows_of_parquet(data))
+    except (ValueError, MemoryError) as error:
         raise DDlogError([StateDamaged(files.root, f"{stored.name}: {error}", "")]) from None
 
 

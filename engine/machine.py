@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from ..engine.memory import resident
+from .memory import resident
 
 UNLIMITED = 1 << 63
 """The limit of a session that has none."""
