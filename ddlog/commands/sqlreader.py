@@ -17,17 +17,12 @@ from ..errors.excerpt import Excerpt
 from ..errors.source import Span
 from ..sessions.executing import Outcome
 from ..sql.literals import PlainInserts
+from ..sql.splitting import statements
 from ..types import TypeDef
 from ..values.rows import Row
 from .interpreter import Command, Interpreter, Locate, placed
 from .update import UpdateRun
 
-_SPACE = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)*", re.DOTALL)
-_STATEMENT = re.compile(
-    r"""(?:[^;'"$/-]++ | '(?:[^']|'')*+' | "(?:[^"]|"")*+" | --[^\n]*+ | /\*.*?\*/
-    | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ | \$(?!\w*\$) | /(?!\*) | -(?!-))*+;""",
-    re.VERBOSE | re.DOTALL,
-)
 _WORD = re.compile(r"\w*")
 _OF_SQL = re.compile(
     r"""\s*(?:-- | /\* | (?i:(select|with|update|truncate|savepoint|release|describe|explain)\s
@@ -126,12 +121,7 @@ class SqlReader:
 
     def _statements(self, final: bool) -> Iterator[Statement]:
         text = self._text
-        while True:
-            begin = _SPACE.match(text, self._at).end()  # type: ignore[union-attr]
-            found = _STATEMENT.match(text, begin)
-            if found is None and not (final and text[begin:].strip()):
-                return
-            end = len(text) if found is None else found.end()
+        for begin, end in statements(text, self._at, final):
             self._line += text.count("\n", self._at, begin)
             start = text.rfind("\n", 0, begin) + 1
             made = Statement(
@@ -142,9 +132,9 @@ class SqlReader:
             yield made
 
 
-def _run(relation: str, rows: list[Row], statements: list[Statement]) -> Command:
+def _run(relation: str, rows: list[Row], single: list[Statement]) -> Command:
     def place(number: int) -> Span:
-        return statements[number].span()
+        return single[number].span()
 
     locate: Locate = partial(place, 0)
     return Command(UpdateRun("insert", relation, rows, True, True, place), "INSERT", locate)

@@ -50,6 +50,7 @@ def repl(
             else:
                 session.start()
         with closing(Shell(session, progress, delta, quiet, format)) as shell:
+            shell.take_script()
             if sys.stdin.isatty():
                 _converse(shell, quiet)
             else:

@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..commands.interpreter import Command, Interpreter
+from ..commands.sqlreader import SqlReader
 from ..commands.updatefiles import check_updates, is_separated, update_commands
 from ..core import Relation, originals, relation_named
 from ..errors.diagnostics import DDlogError, Note
-from ..errors.options import BadOptionValue, OptionNeeded
+from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
+from ..errors.source import Source
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
 from ..io.dialects import check_fits
@@ -49,6 +51,9 @@ def run(program: Program, options: RunOptions, phases: Phases) -> None:
     if _shows_tables(options):
         options = replace(options, format="table")
     if options.follow is not None:
+        if program.script is not None:
+            reason = "the program ends with statements: write them to a file for --updates"
+            raise DDlogError([CannotBeCombined("--follow", program.source.name, reason)])
         from .follow import check_follow
 
         check_follow(options.follow, program.names("input"))
@@ -59,7 +64,7 @@ def run(program: Program, options: RunOptions, phases: Phases) -> None:
         session = launch(
             program, options.input, options.engine, relations=_kept(program, chosen, options),
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
-            updates=bool(updates or options.follow or options.state or options.profile),
+            updates=bool(updates or options.follow or options.state or options.profile or program.script),
         )  # fmt: skip
     skipped = skipping(options.on_error)
     lasts = options.state is not None or options.checkpoint is not None
@@ -118,12 +123,16 @@ def _run_on(
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
+        resumed = session.resumed
         to_files = options.state is not None and options.output is not None and options.delta != "none"
         if to_files and session.resumed:
             _write_changes(session, chosen, options)
         first = _first_commit(session, options, note, skipped)
         if to_files and not session.resumed:
             _write_changes(session, chosen, options)
+    script = session.program.script
+    if script is not None and not resumed:
+        _carry_out_script(session, script, options, note, progress)
     if options.explain:
         frames = session.state.host.offer.frames
         if frames is None:
@@ -176,11 +185,32 @@ def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> 
 def _first_commit(session: Session, options: RunOptions, note: Tell, skipped: Skipped | None) -> Changes:
     # A session with a state has sessions after it, which can begin with what this one derives.
     lasting = options.state is not None and not options.read_only
-    static = not options.updates and not lasting
+    static = not options.updates and not lasting and session.program.script is None
     if not options.input:
         return session.start(static=static)
     check_input(session, options)
     return session.load(options.input, note=note, static=static, replace=options.replace, refuse=skipped)
+
+
+def _carry_out_script(
+    session: Session, script: Source, options: RunOptions, note: Tell, progress: ProgressLine
+) -> None:
+    """Carries out the statements behind the views of a module of SQL, before its outputs are printed."""
+    commits = list[Changes]()
+    interpreter = Interpreter(
+        session,
+        print_line,
+        lambda changes, asked: commits.append(changes),
+        [],
+        lines=row_lines(options.format),
+        warned=warning(options.quiet),
+    )
+    reader = SqlReader(session.program.relations, session.typedefs, script.name)
+    reader.feed(script.text)
+    try:
+        _carry_out(interpreter, reader.commands(final=True, runs=True), note, progress)
+    except DDlogError as error:
+        raise _after(len(commits), error) from None
 
 
 def _apply_updates(

@@ -195,6 +195,12 @@ class Shell:
 
     # ------------------------------------------------------------- what commands do
 
+    def take_script(self) -> None:
+        """Carries out the statements behind the views of the program."""
+        script = self.session.program.script
+        if script is not None and not self.session.resumed:
+            self._answer(lambda: self._take_sql(script.text, script.name))
+
     def take_program(self, text: str, name: str) -> None:
         """Adds a text to the program, or carries out its statements of SQL."""
         if begins_sql(text):

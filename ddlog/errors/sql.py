@@ -132,3 +132,12 @@ class NoRowToExplain(Diagnostic):
 
     title = "the query has no row to explain"
     suggestion = "`why not` says what a row lacks"
+
+
+class FactStays(Diagnostic):
+    """A statement that deletes or changes a row that the program states."""
+
+    title = "the row ({row}) of `{table}` is a fact of the program, which stays"
+    suggestion = "insert it by an update, or by `execute`, instead of in the program"
+    table: str
+    row: str

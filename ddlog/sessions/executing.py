@@ -15,7 +15,7 @@ from ..errors.commands import NoTransaction
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import InTransaction
 from ..errors.source import Source
-from ..errors.sql import MatchedTwice, NullInColumn, WrongSql
+from ..errors.sql import FactStays, MatchedTwice, NullInColumn, WrongSql
 from ..types import User
 from ..values.rows import Row, row_of
 from .answering import Executing, asked, in_statement, result_of, selected
@@ -137,7 +137,12 @@ def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:
     declared = state.program.relations[statement.relation]
     _, rows = asked(session, plan, parameters)
     changes = _row_changes(plan, rows, declared, state)
-    session.delete_rows(declared.name, [old for old, _ in changes if old is not None])
+    gone, facts = [old for old, _ in changes if old is not None], session.plans.facts(declared)
+    for row in gone if facts else ():
+        if row in facts:
+            shown = _shown(row, declared, state)
+            raise DDlogError([FactStays(declared.original or declared.name, shown)])
+    session.delete_rows(declared.name, gone)
     session.insert_rows(declared.name, [new for _, new in changes if new is not None])
     if not statement.returned:
         return Outcome(len(changes))

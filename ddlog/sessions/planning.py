@@ -19,7 +19,7 @@ from ..values.rows import Row, row_of
 from .amending import extended, imports_of
 from .pending.keys import key_places
 from .program import Program, compile_source
-from .selecting import Prepared, prepared
+from .selecting import Prepared, circuit_of, evaluated, prepared
 
 if TYPE_CHECKING:
     from ..sql.changing import SqlStatement
@@ -63,11 +63,29 @@ class Plans:
     def __init__(self, state: SessionState) -> None:
         self._state, self._program = state, state.program
         self._plans: dict[object, Plan | None] = {}
+        self._facts: dict[str, frozenset[Row]] = {}
         self._inserts = PlainInserts(state.program.relations, state.typedefs)
 
     def plain(self, text: str, parameters: Parameters) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
         return None if isinstance(parameters, Mapping) else self._inserts.of(text, parameters)
+
+    def facts(self, declared: Relation) -> frozenset[Row]:
+        """The rows of an input relation that the program states, and that no change takes away."""
+        checked = self._program.checked
+        if declared.kind != "relation" or not any(
+            head.relation == declared.name for rule in checked.rules for head in rule.heads
+        ):
+            return frozenset()
+        if declared.name not in self._facts:
+            alone = Prepared(
+                declared.name,
+                frozenset(),
+                self._program,
+                circuit_of(self._state, self._program, declared.name),
+            )
+            self._facts[declared.name] = frozenset(evaluated(self._state, alone)[1])
+        return self._facts[declared.name]
 
     def of(self, source: Source, parameters: Parameters) -> tuple[Plan, Parameters]:
         """The plan of a statement, and its parameters. Raises DDlogError."""

@@ -87,7 +87,9 @@ def compile_source(
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     """The program of a module of SQL. Raises DDlogError."""
     from ..check.cache import check_cached
+    from ..sql.splitting import without_script
 
+    source, script = without_script(source)
     with paused():
         checked, diagnostics = check_cached(source, folders)
     if checked is None:
@@ -99,7 +101,7 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     if OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
     again = partial(compile_source, folders=folders)
-    return Program(source, replace(checked, typedefs=typedefs), again=again)
+    return Program(source, replace(checked, typedefs=typedefs), again=again, script=script)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -130,10 +132,12 @@ class Program:
         checked: CheckedProgram,
         warnings: tuple[Diagnostic, ...] = (),
         again: Callable[[Source], Program] | None = None,
+        script: Source | None = None,
     ) -> None:
-        """`again` makes the program of another text in the same way; None: nothing does."""
+        """`again` makes the program of another text in the same way; None: nothing does. `script` are the
+        statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out."""
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
-        self.again = again
+        self.again, self.script = again, script
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -151,7 +155,7 @@ class Program:
         shown = exposed(self.checked, self.source)
         warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
         again = self.again and partial(_again_with_internal_outputs, self.again)
-        return Program(self.source, shown, tuple(warnings), again)
+        return Program(self.source, shown, tuple(warnings), again, self.script)
 
     def asking(self, *queries: str) -> Program:
         """The program with the answer to each query, a rule body, as an output relation: `query`, or
@@ -173,7 +177,7 @@ class Program:
             checked = with_answer(checked, query, name)
         dropped = {each for each in self.warnings if isinstance(each, UnusedRelation) and each.name in read}
         kept = tuple(each for each in self.warnings if each not in dropped)
-        return Program(self.source, checked, (*kept, *warned))
+        return Program(self.source, checked, (*kept, *warned), script=self.script)
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

@@ -40,8 +40,13 @@ def prepared(state: SessionState, program: Program, answer: str) -> Prepared:
     there = there_anyway(checked) | state.kept
     given = needed(checked, [answer], there) & there
     made = Program(program.source, over(checked, given))
+    return Prepared(answer, frozenset(given), made, circuit_of(state, made, answer))
+
+
+def circuit_of(state: SessionState, program: Program, answer: str) -> Circuit:
+    """The circuit that computes a relation of a program on the host of a session."""
     records = "values" if state.host.offer.frames is not None else "columns"
-    return Prepared(answer, frozenset(given), made, made.circuit("incremental", [answer], records=records))
+    return program.circuit("incremental", [answer], records=records)
 
 
 def evaluated(

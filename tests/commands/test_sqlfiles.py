@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +14,11 @@ from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.sqlreader import SqlReader, Statement, begins_sql
 from ddlog.commands.update import UpdateRun
 from ddlog.commands.updatefiles import update_commands
+from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
+from ddlog.sql.splitting import without_script
 
 PROGRAM = compile_source(
     Source(
@@ -122,3 +125,38 @@ drop Top;|end(1)|truncated|? x"""
 def test_words_of_sql_and_of_commands() -> None:
     of_sql, commands = (re.split(r"[|\n]", each) for each in (OF_SQL, COMMANDS))
     assert [each for each in of_sql + commands if begins_sql(each)] == of_sql
+
+
+def test_statements_behind_the_views_are_carried_out_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "p.sql"
+    text = "CREATE TABLE t (a INTEGER);\nINSERT INTO t VALUES (1);\nCREATE VIEW v AS SELECT a FROM t;\n"
+    program.write_text(f"{text}UPDATE t SET a = a + 1; INSERT INTO t VALUES (5);")
+    for _ in range(2):
+        assert main(["run", str(program), "--state", str(tmp_path / "s.ddlog"), "--quiet"]) == 0
+        assert capsys.readouterr().out == "V:\nV{.a = 2}\nV{.a = 5}\n\n"
+    program.write_text(f"{text}DELETE FROM t;\nUPDATE t SET z = 1;")
+    assert main(["run", str(program), "--quiet"]) == 1
+    error = capsys.readouterr().err
+    assert "p.sql:5:14: unknown column `z`" in error
+    assert "the 2 commits before this stand" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("CREATE VIEW v AS SELECT 1; INSERT INTO t VALUES ('UPDATE');", ""),
+        ("UPDATE t SET a = 1; CREATE VIEW v AS SELECT 1;", ""),
+        ("CREATE TABLE t (a TEXT);\nINSERT INTO t SELECT 'a' -- 1", "\nINSERT INTO t SELECT 'a' -- 1"),
+        ("CREATE TABLE t (a TEXT);INSERT INTO t VALUES ('a');\nCREATE VIEW v AS FROM t;\nTRUNCATE t;",
+         "INSERT INTO t VALUES ('a');\n\nTRUNCATE t;"),
+        ("CREATE TABLE t (a TEXT);INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;",
+         "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;"),
+        ("/* SELECT; */ ATTACH 'a.dl';\nSELECT 1", "\nSELECT 1"),
+    ],
+)  # fmt: skip
+def test_where_a_module_ends(text: str, script: str) -> None:
+    """All that is no declaration is carried out, at its place, if something behind the last view is."""
+    _, rest = without_script(Source("a.sql", text))
+    assert ("" if rest is None else re.sub(" +(?=\n|[A-Z]+ (INTO t VALUES|t;))|^ +", "", rest.text)) == script

@@ -384,3 +384,16 @@ def test_what_cannot_be_told_is_an_error(text: str, message: str) -> None:
     with items() as session, pytest.raises(DDlogError) as found:
         session.select(text)
     assert message in render(found.value.diagnostics)
+
+
+def test_facts_of_the_program_stay() -> None:
+    """Those of a table without a key, too, can be deleted: it is a bag."""
+    text = "CREATE TABLE k (id INTEGER PRIMARY KEY); CREATE TABLE b (d DECIMAL(4, 1));"
+    with program_of(f"{text} INSERT INTO k VALUES (1); INSERT INTO b VALUES (1.5);").session() as session:
+        session.execute("INSERT INTO k VALUES (2)")
+        for statement in ("DELETE FROM k", "UPDATE k SET id = 3", "INSERT OR REPLACE INTO k VALUES (1)"):
+            with pytest.raises(DDlogError, match=r"the row \(1\) of `k` is a fact of the program"):
+                session.execute(statement)
+        session.execute("DELETE FROM k WHERE id > 1")
+        session.execute("UPDATE b SET d = d * 2")
+        assert session.select("SELECT id, d FROM k, b").rows == [(1, Decimal("3.0"))]
