@@ -8,6 +8,7 @@ union is a tuple, a union with the number of its constructor first.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,18 +16,23 @@ from typing import Any, TypeAlias
 
 from ddlog.values import Set, Vec
 
+from .naivesql import Queries, View
+
 Env: TypeAlias = dict[str, Any]
+Row: TypeAlias = tuple[Any, ...]
 Contents: TypeAlias = Mapping[str, Mapping[tuple[Any, ...], int]]
 Types: TypeAlias = dict[str, str]
 """Variables, each with its type: n(umber), s(tring), o(ption), p(oint), f(igure), q (a pair), v(ector),
-t (a set), c(ount)."""
+t (a set), c(ount), m(oment)."""
 
 NAMES = {
     "n": "bit<2>", "s": "string", "o": "Option<string>", "p": "Point", "f": "Figure", "q": "(bit<2>, string)",
-    "v": "Vec<bit<2>>", "t": "Set<string>", "c": "bit<64>",
+    "v": "Vec<bit<2>>", "t": "Set<string>", "c": "bit<64>", "m": "bit<8>",
 }  # fmt: skip
 
 HEADER = """
+import group
+import window
 typedef Point = Point{x: bit<2>, tag: string}
 typedef Figure = Circle{r: bit<2>} | Box{side: bit<2>, name: string} | Blank
 function turn(s: string): string { match (s) { "a" -> "b", "b" -> "c", _ -> "a" } }
@@ -40,10 +46,22 @@ input relation Fig(f: Figure, a: bit<2>)
 input relation Many(a: bit<2>, v: Vec<bit<2>>, t: Set<string>)
 input multiset Bag(s: string, a: bit<2>)
 input stream Flow(a: bit<2>, s: string)
+input multiset Event(t: bit<8>, s: string, a: bit<2>)
+input relation Clock(t: bit<8>)
+multiset Recent[Event]
+apply window::range(Event, |e| e.t, Clock, 3) -> (Recent)
+multiset Prompt[Event]
+stream Late[Event]
+apply window::range_late(Event, |e| e.t, Clock, 6, 1) -> (Prompt, Late)
+multiset LastFlow[Flow]
+apply window::last(Flow, 2) -> (LastFlow)
+multiset AllFlow[Flow]
+apply window::all(Flow) -> (AllFlow)
 """
+WINDOWS = {"Recent": "msn", "Prompt": "msn", "LastFlow": "ns", "AllFlow": "ns"}
 INPUTS = {
     "Num": "nn", "Tag": "ns", "May": "os", "Spot": "pq", "Fig": "fn", "Many": "nvt", "Bag": "sn",
-    "Flow": "ns",
+    "Flow": "ns", "Event": "msn", "Clock": "m",
 }  # fmt: skip
 
 
@@ -115,14 +133,16 @@ class Derived:
     rules: list[Rule] = field(default_factory=list)
     recursive: bool = False
     rounds: int = 0
+    demand: bool = False
 
     @property
     def text(self) -> str:
         """The declaration and the rules."""
+        mark = "#[demand]\n" * self.demand
         columns = ", ".join(f"c{i}: {NAMES[each]}" for i, each in enumerate(self.types))
         rules = "".join(f"#[distinct]\n#[product]\n{rule.text}\n" for rule in self.rules)
         if self.kind != "loop":
-            return f"output {self.kind} {self.name}({columns})\n{rules}"
+            return f"{mark}output {self.kind} {self.name}({columns})\n{rules}"
         outside = ", ".join(f"c{i}" for i in range(len(self.types)))
         return (
             f"loop In{self.name} rounds {self.rounds} {{\nrelation L{self.name}({columns})\n{rules}}}\n"
@@ -155,6 +175,10 @@ class Program:
         self.chance = chance
         self.tables = {name: types for name, types in INPUTS.items() if name != "Flow"}
         self.tables |= {"Flow'": "ns", "Num-1": "nn", "Flow'-1": "ns", "May-2": "os"}
+        for each in ("Event", "Clock"):
+            del self.tables[each]
+        if chance.random() < 0.5:
+            self.tables |= WINDOWS
         self.derived: list[Derived] = []
         for number in range(chance.randint(1, 5)):
             made = self._relation(f"D{number}")
@@ -162,6 +186,21 @@ class Program:
             if made.kind != "stream":
                 self.tables[made.name] = made.types
                 self.tables[f"{made.name}-1"] = made.types
+        self.views = {"V": self._view()} if chance.random() < 0.3 else {}
+
+    def _view(self) -> View:
+        tables = {"Num": "nn", "Tag": "ns", "May": "os", "Bag": "sn"}
+        tables |= {each.name: each.types for each in self.derived if each.kind != "stream"}
+        names = {"Num": "ab", "Tag": "as", "May": "os", "Bag": "sa"}
+        columns = {
+            name: list(zip(names.get(name, [f"c{i}" for i in range(len(types))]), types, strict=True))
+            for name, types in tables.items()
+            if set(types) <= set("nsoc")
+        }
+        known = {
+            name: [(each, "n" if of == "c" else of) for each, of in pairs] for name, pairs in columns.items()
+        }
+        return Queries(self.chance, known).view()
 
     @property
     def text(self) -> str:
@@ -178,9 +217,18 @@ class Program:
             found.setdefault(f"{each.name}-1", {})
         for each in ("Num-1", "Flow'-1", "May-2"):
             found.setdefault(each, {})
+        found |= windows({name: dict(rows) for name, rows in inputs.items()}, before[-1] if before else {})
         for each_derived in self.derived:
             found[each_derived.name] = each_derived.rows(found)
-        return found
+        return found | {name: view.rows(found) for name, view in self.views.items()}
+
+    def lasting(self) -> set[str]:
+        """The relations that follow from no window: those of which one can ask on demand."""
+        of_windows = set(WINDOWS)
+        for each in self.derived:
+            if of_windows.intersection(re.findall(r"\w+", each.text)):
+                of_windows.add(each.name)
+        return {each.name for each in self.derived} - of_windows
 
     # ------------------------------------------------------------- relations
 
@@ -192,7 +240,12 @@ class Program:
             types = types.replace("v", "n").replace("t", "s")
         grouped = kind != "loop" and not recursive and self.chance.random() < 0.4
         made = Derived(
-            name, types + "c" * grouped, kind, recursive=recursive, rounds=self.chance.randint(0, 4)
+            name,
+            types + self.chance.choice("ccnsvt") * grouped,
+            kind,
+            recursive=recursive,
+            rounds=self.chance.randint(0, 4),
+            demand=kind in ("relation", "multiset") and self.chance.random() < 0.2,
         )
         own = {"loop": f"L{name}-1"}.get(kind, name)
         for number in range(self.chance.randint(1, 3)):
@@ -212,7 +265,7 @@ class Program:
             body.append(self._clause(known, body, tables, made, own))
         group = None
         if grouped:
-            group, known = self._group(known)
+            group, known = self._group(known, made.types[-1])
         head = f"L{made.name}" if made.kind == "loop" else made.name
         terms = [self._term(of, known) for of in types]
         if grouped:
@@ -293,11 +346,11 @@ class Program:
 
         return Clause(f"var {new}: {NAMES[of]} = {term.text}", one)
 
-    def _group(self, known: Types) -> tuple[tuple[str, Callable[[list[Env]], list[Env]]], Types]:
+    def _group(self, known: Types, result: str) -> tuple[tuple[str, Callable[[list[Env]], list[Env]]], Types]:
         names = sorted(known) or ["none"]
         keys = self.chance.sample(names, min(len(names), self.chance.randint(0, 2))) if known else []
-        value = self._term(self.chance.choice("ns"), known)
-        how, means = self.chance.choice(_AGGREGATES)
+        how, of, _, means = self.chance.choice([each for each in _AGGREGATES if each[2] == result])
+        value = self._term(self.chance.choice(of), known)
 
         def groups(envs: list[Env]) -> list[Env]:
             found: dict[Any, set[Any]] = {}
@@ -418,11 +471,36 @@ _TERMS: dict[str, list[tuple[str, str, Callable[..., Any]]]] = {
         ("union({}, {})", "tt", lambda t, u: Set([*t, *u])),
     ],
 }  # fmt: skip
-_AGGREGATES: list[tuple[str, Callable[[set[Any]], int]]] = [
-    ("count()", len),
-    ("count_distinct()", len),
-    ("to_set().size()", len),
-]
+_AGGREGATES: list[tuple[str, str, str, Callable[[set[Any]], Any]]] = [
+    ("count()", "ns", "c", len), ("count_distinct()", "ns", "c", len), ("to_set().size()", "ns", "c", len),
+    ("min()", "n", "n", min), ("max()", "n", "n", max), ("sum()", "n", "n", lambda found: sum(found) % 4),
+    ("min()", "s", "s", min), ("max()", "s", "s", max), ("first()", "s", "s", min),
+    ("first()", "n", "n", min), ("to_set()", "s", "t", Set),
+    ("to_vec()", "n", "v", lambda found: Vec(sorted(found))),
+]  # fmt: skip
+"""Aggregates of the different values of a group, each with the types of values and its own."""
+
+
+RANGES = {"Recent": (3, None), "Prompt": (6, 1)}
+"""The windows over events: how far each reaches back from the clock, and by how much an event may be late."""
+
+
+def windows(inputs: Contents, before: Contents) -> dict[str, Mapping[Row, int]]:
+    """The contents of the windows after a commit, in which the events `Event+` came and `Event-` went.
+    `before` has what they held, the greatest time of the clock, and the elements of the stream."""
+    was = max((row[0] for row in before.get("clock", {})), default=-1)
+    now = max([was, *(row[0] for row in inputs["Clock"])])
+    found: dict[str, Mapping[Row, int]] = {"clock": {(now,): 1}, "flow": inputs["Flow"]}
+    for name, (reach, late) in RANGES.items():
+        held = Counter(before.get(name, {}))
+        held.subtract(inputs["Event-"])
+        for row, count in inputs["Event+"].items():
+            if late is None or row[0] >= was - late:
+                held[row] += count
+        found[name] = {row: count for row, count in held.items() if count > 0 and row[0] >= now - reach}
+    for name, past in (("LastFlow", "flow"), ("AllFlow", "AllFlow")):
+        found[name] = Counter(inputs["Flow"]) + Counter(before.get(past, {}))
+    return found
 
 
 def rows(chance: random.Random, of: str) -> tuple[Any, ...]:
@@ -436,6 +514,7 @@ def _value(chance: random.Random, of: str) -> Any:
     return {
         "n": lambda: number,
         "s": lambda: letter,
+        "m": lambda: chance.randint(0, 9),
         "o": lambda: chance.choice([(0,), (1, letter)]),
         "p": lambda: (number, letter),
         "q": lambda: (number, letter),

@@ -1,5 +1,5 @@
-"""Random programs against a meaning that shares nothing with the interpreter, with rollbacks, states that are
-opened anew, and queries on demand."""
+"""Random programs against a meaning that shares nothing with the interpreter, with windows, views of SQL,
+rollbacks, states that are opened anew, and queries and outputs on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 import ddlog
 
 from ..trying import longer
-from .naive import INPUTS, Program, rows
+from .naive import INPUTS, RANGES, Contents, Program, rows
+from .naivesql import plain
 
 
 @pytest.mark.parametrize("seed", range(longer(8, 4000)))
@@ -24,40 +25,64 @@ def test_every_commit_is_as_the_naive_meaning_says(tmp_path: Path, seed: int) ->
     state = tmp_path / "s" if chance.random() < 0.5 else None
     on_demand = program.session(relations="inputs")
     session = program.session(state=state)
-    inputs: dict[str, Counter[Any]] = {name: Counter() for name in INPUTS}
+    inputs: dict[str, Counter[Any]] = {name: Counter() for name in (*INPUTS, *PASSING)}
     before = [made.evaluate(inputs, [])]
-    session.start()
+    begin(made, session)
     on_demand.start()
     for _ in range(chance.randint(2, 6)):
-        inputs["Flow"].clear()
+        for name in PASSING:
+            inputs[name].clear()
         if chance.random() < 0.3:
-            change(chance, [session], {name: Counter(rows) for name, rows in inputs.items()})
+            copied = {name: Counter(rows) for name, rows in inputs.items()}
+            change(chance, [session], copied, before[-1])
             session.rollback()
-        change(chance, [session, on_demand], inputs)
+        change(chance, [session, on_demand], inputs, before[-1])
         told = session.commit()
         on_demand.commit()
         now = made.evaluate(inputs, before[-2:])
-        for each in made.derived:
-            shown = Counter(now[each.name])
-            if each.kind != "stream":
-                assert set(session[each.name].stored) == set(shown), each.name
-                shown.subtract(before[-1][each.name])
+        for name in (*made.views, *(each.name for each in made.derived)):
+            shown, form = Counter(now[name]), plain if name in made.views else tuple
+            if session.program.relations[name].kind != "stream":
+                assert set(map(form, session[name].stored)) == set(shown), name
+                shown.subtract(before[-1][name])
             wanted = {row: weight for row, weight in shown.items() if weight}
-            assert (dict(told.stored(each.name)) if each.name in told else {}) == wanted, each.name
+            found = told.stored(name) if name in told else []
+            assert {form(row): weight for row, weight in found} == wanted, name
         asked(chance, made, on_demand, now)
         before.append(now)
         if state is not None and chance.random() < 0.5:
             session.close()
             session = program.session(state=state)
+            begin(made, session)
     session.close()
     on_demand.close()
 
 
-def change(chance: random.Random, sessions: list[ddlog.Session], inputs: dict[str, Counter[Any]]) -> None:
+PASSING = ("Flow", "Event", "Event+", "Event-")
+
+
+def begin(made: Program, session: ddlog.Session) -> None:
+    """Starts a session, with the views."""
+    session.start()
+    for name, view in made.views.items():
+        session.execute(f"CREATE VIEW {name} AS {view.text}")
+
+
+def change(
+    chance: random.Random,
+    sessions: list[ddlog.Session],
+    inputs: dict[str, Counter[Any]],
+    before: Contents,
+) -> None:
     """Changes some rows of sessions, and of the inputs that they hold."""
     for _ in range(chance.randint(0, 8)):
         name = chance.choice(sorted(INPUTS))
         row, held = rows(chance, INPUTS[name]), inputs[name]
+        if name == "Event":
+            event(chance, sessions, inputs, before)
+            continue
+        if name == "Clock":
+            row = (moment(chance, inputs),)
         if chance.random() < 0.3 and held and name != "Flow":
             row = chance.choice(sorted(held, key=repr))
             held[row] -= 1
@@ -73,9 +98,41 @@ def change(chance: random.Random, sessions: list[ddlog.Session], inputs: dict[st
             getattr(session, method)(name, [row])
 
 
+def event(
+    chance: random.Random,
+    sessions: list[ddlog.Session],
+    inputs: dict[str, Counter[Any]],
+    before: Contents,
+) -> None:
+    """Inserts an event, or deletes one that windows hold."""
+    held = [
+        row
+        for row in sorted(before.get("Recent", {}))
+        if row not in inputs["Event+"]
+        and all(before[name].get(row, 0) > inputs["Event-"][row] for name in RANGES)
+    ]
+    row = (moment(chance, inputs), *rows(chance, "sn"))
+    if held and chance.random() < 0.4:
+        row = chance.choice(held)
+        inputs["Event-"][row] += 1
+    elif not inputs["Event-"][row]:
+        inputs["Event+"][row] += 1
+    else:
+        return
+    for session in sessions:
+        (session.insert_rows if inputs["Event+"][row] else session.delete_rows)("Event", [row])
+
+
+def moment(chance: random.Random, inputs: dict[str, Counter[Any]]) -> int:
+    """A time near the clock."""
+    now: int = max((row[0] for row in inputs["Clock"]), default=4)
+    return max(0, now + chance.randint(-6, 3))
+
+
 def asked(chance: random.Random, made: Program, session: ddlog.Session, now: dict[str, Any]) -> None:
     """Compares a query with constants, which is answered on demand."""
     able = [each for each in made.derived if each.kind in ("relation", "loop") and each.types[0] in "ns"]
+    able = [each for each in able if each.name in made.lasting()]
     if not able:
         return
     each = chance.choice(able)
