@@ -135,8 +135,7 @@ def _spark_file_integer(type: Integer) -> ArrowForm:
 def _frame_form(type: Type, forms: Forms, within: frozenset[str]) -> ArrowForm | None:
     typedefs = forms.typedefs
     if is_option(type) and not is_option(type.args[0]):
-        held = type.args[0]
-        value = texts_of(held, typedefs) if type.name in within else forms.of(held, within | {type.name})
+        value = forms.of(type.args[0], within)
         none = shape_of(type, typedefs).constructors[0]
         return OptionsForm(value, some_maker(type, typedefs), shape_of(type, typedefs).make(none)())
     match type:

@@ -124,7 +124,8 @@ def _typed(value: SqlValue) -> SqlValue:
 
 def _is_distinct(node: Expression) -> bool:
     inner = node.this if isinstance(node, sql.Filter) else node
-    return isinstance(inner.this, sql.Distinct) and not isinstance(inner, sql.Min | sql.Max)
+    argument = inner.this.this if isinstance(inner.this, sql.Order) else inner.this
+    return isinstance(argument, sql.Distinct) and not isinstance(inner, sql.Min | sql.Max)
 
 
 def _check(block: SelectBlock, node: Expression) -> None:
@@ -161,12 +162,12 @@ class _Arguments:
         inner = function_of(node)
         argument = inner.this
         scalars = block.scalars
+        if isinstance(argument, sql.Order):
+            argument = argument.this
         if isinstance(argument, sql.Distinct):
             if len(argument.expressions) != 1:
                 block.places.refuse("COUNT(DISTINCT …) of several columns", node)
             argument = argument.expressions[0]
-        if isinstance(argument, sql.Order):
-            argument = argument.this
         if isinstance(inner, sql.Count) and (argument is None or isinstance(argument, sql.Star)):
             if condition is None:
                 return None
@@ -297,7 +298,8 @@ def _with_distinct(
     bare = function_of(node).copy()
     bare.set("this", sql.column("x"))
     block.output.say(plain, f"DISTINCT {block.output.said([value])}")
-    results = _plain_group(block, each, keys, [bare], _Only(plain, written(node)))
+    order = arguments.order.get(node, ())
+    results = _plain_group(block, each, keys, [bare], _Only(plain, order, written(node)))
     result = results[bare]
     relation = output.made("Distinct", [*own, result], each, is_set=False)
     held = list(dict.fromkeys(found.values()))
@@ -321,9 +323,10 @@ def _with_distinct(
 class _Only(_Arguments):
     """The argument of one aggregate, whatever the aggregate is."""
 
-    def __init__(self, value: SqlValue, said: str) -> None:
+    def __init__(self, value: SqlValue, order: Order, said: str) -> None:
         self.of, self.said = _Always(value), said
-        self.order = _Always([(value.optional(), "a")])
+        letters = [letter for _, letter in order[:1]] or ["a"]
+        self.order = _Always([(value.optional(), *letters)])
 
 
 class _Always(dict["Expression", Any]):

@@ -15,7 +15,7 @@ from ..syntax.parser import parse_program
 from .places import SqlPlaces
 from .queries import NamedRows
 from .rules import SqlColumn, SqlRelation
-from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal
+from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal, list_of
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -68,7 +68,7 @@ def table_of(relation: str, columns: Iterable[tuple[str, syntax.Type]]) -> Named
 
 def _column(name: str, type: syntax.Type) -> SqlColumn | None:
     nullable = False
-    if isinstance(type, syntax.NamedType) and type.name.removeprefix("ddlog_std::") == "Option":
+    if isinstance(type, syntax.NamedType) and _is_option(type):
         nullable, type = True, type.args[0]
     of = _type(type)
     if of is None:
@@ -80,12 +80,19 @@ def _column(name: str, type: syntax.Type) -> SqlColumn | None:
     return SqlColumn(name.lower(), name, of, nullable, True, machine)
 
 
+def _is_option(type: syntax.NamedType) -> bool:
+    return type.name.removeprefix("ddlog_std::") == "Option"
+
+
 def _type(type: syntax.Type) -> SqlType | None:
     match type:
         case syntax.IntType():
             return INTEGER
         case syntax.NamedType(name, ()) if name.startswith("sql::Decimal"):
             return decimal(int(name.removeprefix("sql::Decimal")))
+        case syntax.NamedType("ddlog_std::Vec" | "Vec", (syntax.NamedType() as item,)):
+            of = _type(item.args[0]) if _is_option(item) else None
+            return None if of is None else list_of(of)
         case syntax.NamedType(name, ()):
             return _NAMED.get(name)
     return None

@@ -23,7 +23,7 @@ def call(template: str, type: SqlType, *arguments: str, optional: bool = False) 
     named = [each.split() for each in arguments]
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        given = [(_argument(node, name), _KINDS[kind]) for name, kind in named]
+        given = [(argument(node, name), _KINDS[kind]) for name, kind in named]
         if len(list(node.iter_expressions())) != len(named) or any(each is None for each, _ in given):
             s.places.wrong(f"{s.places.called(node)} takes {len(named)} arguments", node)
         values = [_brought(s, each, kind, node) for each, kind in given if each is not None]
@@ -32,7 +32,8 @@ def call(template: str, type: SqlType, *arguments: str, optional: bool = False) 
     return translate
 
 
-def _argument(node: Expression, name: str) -> Expression | None:
+def argument(node: Expression, name: str) -> Expression | None:
+    """The argument of a function by its name, or by its place for one without a class."""
     if not name.isdigit():
         found: Expression | None = node.args.get(name)
         return found

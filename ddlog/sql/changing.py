@@ -23,13 +23,13 @@ from ..errors.unknown import UnknownName
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
 from .attached import table_of
-from .conversions import read_number
+from .conversions import outside, read_number
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
-from .statements import ModuleTranslation, field_name, wrapped
+from .statements import ModuleTranslation, field_name
 from .translate import translate
 from .types import INTEGER, NULL, SqlValue, null
 
@@ -366,7 +366,7 @@ class StatementTranslation(ModuleTranslation):
         self.output.declare("output multiset", answer, answer.name)
         for body, values in rows:
             row = (v.optional() if c.nullable else v for v, c in zip(values, made, strict=True))
-            self.output.rule(answer, [wrapped(each) for each in row], body)
+            self.output.rule(answer, [outside(each) for each in row], body)
         return answer.name
 
     def _target(self, table: Expression) -> NamedRows:

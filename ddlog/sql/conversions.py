@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
@@ -22,6 +23,7 @@ from .types import (
     SqlType,
     SqlValue,
     decimal,
+    list_of,
     null,
 )
 
@@ -148,6 +150,8 @@ def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
     if isinstance(value.constant, str) and source == VARCHAR:
         return read_literal(value.constant, type)
     match source.kind, type.kind:
+        case "list", "list":
+            return _elements_converted(value, type)
         case (("integer" | "decimal"), ("integer" | "decimal")) if type.scale >= source.scale:
             factor = 10 ** (type.scale - source.scale)
             if isinstance(value.constant, int) and not isinstance(value.constant, bool):
@@ -158,6 +162,57 @@ def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
         case "date", "timestamp":
             return strict([value], "$ * 86400000000", TIMESTAMP)
     return None
+
+
+def _elements_converted(value: SqlValue, type: SqlType) -> SqlValue | None:
+    part = type.parts[0]
+    if convert(item_of(value.type)[0], part) is None:
+        return None
+    return each(value, lambda item: convert(item, part) or item)
+
+
+def outside(value: SqlValue) -> SqlValue:
+    """A value as tables and lists have it."""
+    wrapper = value.type.wrapper
+    if not wrapper:
+        return value
+    form = f"{wrapper}{{$}}"
+    if value.nullable:
+        form = f"match ($) {{Some{{var x}} -> Some{{{wrapper}{{x}}}}, None -> None}}"
+    return replace(value, tree=tree(form, value.tree))
+
+
+def inside(optional: Expr, type: SqlType) -> Expr:
+    """An Option as tables and lists have it as one of a plain value."""
+    if not type.wrapper:
+        return optional
+    opened = tree(f"match ($) {{Some{{{type.wrapper}{{var x}}}} -> Some{{x}}, None -> None}}", optional)
+    return tree(f"($: Option<{type.plain}>)", opened)
+
+
+def item_of(type: SqlType) -> tuple[SqlValue, str]:
+    """An element of a list of a type, and the parameter of a function that it is."""
+    variable = f"n{next(_names)}"
+    return SqlValue(inside(name(variable), type.parts[0]), type.parts[0], True), variable
+
+
+def function_of(type: SqlType, body: Callable[[SqlValue], Expr]) -> Expr:
+    """A function of the elements of a list of a type, as tables have them."""
+    item, variable = item_of(type)
+    return tree(f"|{variable}: Option<{type.parts[0].outside}>| $", body(item))
+
+
+def each(values: SqlValue, function: Callable[[SqlValue], SqlValue]) -> SqlValue:
+    """The list of the values of a function of the elements of a list."""
+    found = list[SqlType]()
+
+    def cell(item: SqlValue) -> Expr:
+        made = function(item)
+        found.append(made.type)
+        return outside(made.optional()).tree
+
+    made = function_of(values.type, cell)
+    return strict([values], lambda plain: tree("$.map($)", plain, made), list_of(found[0]))
 
 
 def as_double(units: Expr, scale: int) -> Expr:
@@ -182,6 +237,14 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             if may_fail:
                 return strict([value], read, type, optional=True)
             return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
+        case "list", "varchar":
+            texts = each(value, lambda item: cast(item, VARCHAR, may_fail=False) or item)
+            return strict([texts], "sql::list_text($)", VARCHAR)
+        case "list", "list":
+            part = type.parts[0]
+            if cast(item_of(source)[0], part, may_fail=may_fail) is None:
+                return None
+            return each(value, lambda item: cast(item, part, may_fail=may_fail) or item)
         case _, "varchar":
             return strict([value], lambda x: as_text(x, source), VARCHAR)
         case (("integer" | "decimal"), ("integer" | "decimal")):

@@ -24,6 +24,7 @@ from .arithmetic import (
 )
 from .calls import call, json_at
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .lists import LISTS, NAMED_LISTS
 from .scalars import Scalars, Translate, conjoined, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
 from .types import (
@@ -157,6 +158,7 @@ NAMED: dict[str, Translate] = {
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
+    **NAMED_LISTS,
     "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
 }
 """The translation of each function that the parser knows by its name alone."""
@@ -188,7 +190,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.RegexpLike: regexp,
     sql.Upper: strings("sql::upper", "this"),
     sql.Lower: strings("sql::lower", "this"),
-    sql.Length: strings("sql::length", "this", type=INTEGER),
     sql.Reverse: strings("sql::reversed", "this"),
     sql.Replace: strings("sql::replaced", "this", "expression", "replacement"),
     sql.StartsWith: strings("string_starts_with", "this", "expression", type=BOOLEAN),
@@ -273,5 +274,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.WeekOfYear: part("WEEK"),
     sql.DayOfWeekIso: part("ISODOW"),
     sql.Anonymous: _anonymous,
+    **LISTS,
 }
 """The translation of each kind of node."""

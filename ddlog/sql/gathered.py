@@ -10,6 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import items, string, tree
 from . import conversions as c
+from .lists import literal
 from .topk import order_keys, padded
 from .types import DOUBLE, VARCHAR, SqlValue
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 QUANTILES = (sql.Median, sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
 EXTREMES = (sql.ArgMin, sql.ArgMax)
-GATHERED = (*QUANTILES, *EXTREMES, sql.Mode, sql.GroupConcat)
+GATHERED = (*QUANTILES, *EXTREMES, sql.Mode, sql.GroupConcat, sql.ArrayAgg)
 Order = Sequence[tuple[SqlValue, str]]
 """The keys of an order, with the letters of `order_keys`."""
 
@@ -58,6 +59,8 @@ def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlVal
         key = block.scalars.value(node.expression)
         there = tree("if ($) $ else None", _is_some(key), value.optional().tree)
         return SqlValue(tree(f"($: Option<{value.type.plain}>)", there), value.type, True)
+    if isinstance(node, sql.ArrayAgg):
+        return literal([value])  # NULL is an element, and a row that FILTER leaves out is not
     return value
 
 
@@ -83,6 +86,8 @@ def gathered(
             separator = node.args.get("separator")
             by = string("," if separator is None else str(separator.name))
             template, type, more = f"sql::texts({rows}, $)", VARCHAR, [by]
+        case sql.ArrayAgg():
+            template = f"sql::listed({rows})"
         case sql.Mode():
             template = f"sql::mode({rows})"
         case sql.ArgMin() | sql.ArgMax():

@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
-from .lateral import as_lateral, asof, reading, series, subquery
+from .lateral import as_lateral, asof, reading, series, subquery, unnest
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
@@ -111,7 +111,8 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
                 items, entries = subquery(block, node)
                 return JoinedTables([*block.body.items, *items], entries)
         case sql.Unnest():
-            block.places.refuse("UNNEST", node)
+            with reading(block, [], []):
+                return JoinedTables(*unnest(block, node))
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
 
 

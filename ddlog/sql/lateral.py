@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import expressions as sql
@@ -12,9 +14,10 @@ from ..syntax.templates import let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
+from .lists import a_list
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
-from .types import INTEGER, TIMESTAMP
+from .types import INTEGER, TIMESTAMP, SqlType, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -36,9 +39,8 @@ def reading(block: SelectBlock, items: Sequence[Item], entries: Sequence[Visible
 
 def as_lateral(node: Expression) -> Expression:
     """A series whose ends read columns as a LATERAL subquery; any other table as it is."""
-    if not (
-        isinstance(node, sql.Table) and isinstance(node.this, sql.GenerateSeries) and node.find(sql.Column)
-    ):
+    is_series = isinstance(node, sql.Unnest) or isinstance(node.this, sql.GenerateSeries)
+    if not (is_series and isinstance(node, sql.Table | sql.Unnest) and node.find(sql.Column)):
         return node
     table, alias = node.copy(), node.args.get("alias") or sql.TableAlias(this=sql.to_identifier(_name(node)))
     table.set("alias", None)
@@ -74,6 +76,8 @@ def _is_of(node: Expression, table: str) -> bool:
 
 
 def _name(node: Expression) -> str:
+    if isinstance(node, sql.Unnest):
+        return "unnest"
     return "range" if node.this.args.get("is_end_exclusive") else "generate_series"
 
 
@@ -123,11 +127,73 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
             block.places.mistyped(block.places.called(call), str(ends[0].type), node)
         kept = [block.plain(each) for each in steps]
         made, type = tree(f"sql::series($, $, $, {is_open})", *(v.tree for v in kept)), INTEGER
+    found = _member(block, made, type, call)
+    return block.body.items[before:], _entries(block, node, [found])
+
+
+def unnest(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
+    """The clauses and the column of `UNNEST(list)`. Raises SqlError."""
+    if len(node.expressions) != 1:
+        block.places.refuse("UNNEST of several lists in FROM", node)
+    before = len(block.body.items)
+    values = a_list(block.scalars, node.expressions[0], node)
+    offset = node.args.get("offset")
+    if offset is not None and not isinstance(offset, bool):
+        block.places.refuse("UNNEST WITH ORDINALITY", node)
+    kept, type = block.plain(values), values.type.parts[0]
+    found = _opened(block, kept.tree, type, node)
+    return block.body.items[before:], _entries(block, node, [found])
+
+
+def _opened(block: SelectBlock, list_: Any, type: SqlType, node: Expression) -> SqlValue:
+    """A variable for the elements of a list."""
+    cell = block.output.variable(type, True)
+    block.body.items.append(SqlClause(let(cell.name, tree("FlatMap($)", list_)), written(node)))
+    return block.variable(replace(cell, tree=c.inside(cell.tree, type)))
+
+
+def unnested(block: SelectBlock, nodes: Sequence[Expression]) -> None:
+    """Makes a row for each element of the lists that a select list has in UNNEST; of several lists the
+    elements at one place, NULL where a list has ended."""
+    found = list(dict.fromkeys(each for node in nodes for each in _unnests(node)))
+    if not found:
+        return
+    values = [a_list(block.scalars, each.this, each) for each in found]
+    lists = [block.variable(v) for v in values]
+    plain = [tree("unwrap_or($, vec_empty())", v.tree) if v.nullable else v.tree for v in lists]
+    if len(found) == 1:
+        block.scope.known[found[0]] = _opened(block, plain[0], lists[0].type.parts[0], found[0])
+        return
+    places = block.output.variable(INTEGER, False)
+    lengths = reduce(partial(tree, "max($, $)"), (tree("vec_len($)", each) for each in plain))
+    series = tree("FlatMap(range_vec(0, $ as bigint, 1))", lengths)
+    block.body.items.append(SqlClause(let(places.name, series), written(found[0])))
+    for node, each, v in zip(found, plain, lists, strict=True):
+        type = v.type.parts[0]
+        at = c.inside(tree("sql::element($, $ + 1)", each, places.tree), type)
+        block.scope.known[node] = block.variable(SqlValue(at, type, True))
+
+
+def _unnests(node: Expression) -> Iterator[Expression]:
+    """The UNNEST of an expression, without those of subqueries."""
+    if isinstance(node, sql.Explode):
+        yield node
+    elif not isinstance(node, sql.Query):
+        for each in node.iter_expressions():
+            yield from _unnests(each)
+
+
+def _member(block: SelectBlock, made: Any, type: SqlType, node: Expression) -> SqlValue:
+    """A variable for the values of a vector."""
     found = block.output.variable(type, False)
-    block.body.items.append(SqlClause(let(found.name, tree("FlatMap($)", made)), written(call)))
+    block.body.items.append(SqlClause(let(found.name, tree("FlatMap($)", made)), written(node)))
+    return found
+
+
+def _entries(block: SelectBlock, node: Expression, found: Sequence[SqlValue]) -> list[VisibleColumn]:
+    """The columns of a table function."""
     named = node.args.get("alias")
     columns = named.args.get("columns") if named is not None else None
     alias = node.alias.lower() or _name(node)
     name = columns[0].name.lower() if columns else _name(node)
-    entry = VisibleColumn(alias, name, block.output.say(found, name, alias))
-    return block.body.items[before:], [entry]
+    return [VisibleColumn(alias, name, block.output.say(each, name, alias)) for each in found]

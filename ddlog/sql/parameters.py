@@ -105,6 +105,9 @@ def _literal(value: Any) -> Expression | None:
             return sql.Neg(this=literal) if value < 0 else literal
         case str():
             return sql.Literal.string(value)
+        case list() | tuple():
+            parts = list(map(_literal, value))
+            return None if None in parts else sql.Array(expressions=parts)
         case Decimal() if value.is_finite():
             places = max(-int(value.as_tuple().exponent), 0)
             return _cast(f"{value:f}", f"DECIMAL(38, {places})")

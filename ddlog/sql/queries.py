@@ -209,8 +209,7 @@ class Translator:
             elif column.wrapped and column.nullable and column.type.wrapper:
                 raw = self.output.variable(column.type, True)
                 variables.append(raw.name)
-                plain = f"match ($) {{Some{{{column.type.wrapper}{{var x}}}} -> Some{{x}}, None -> None}}"
-                lets.append(SqlLet(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
+                lets.append(SqlLet(value.name, c.inside(raw.tree, column.type)))
             else:
                 variables.append(value.name)
         domain = tuple(v.name for v in source.domain)

@@ -25,6 +25,7 @@ from .types import (
     SqlValue,
     common,
     decimal,
+    list_of,
     null,
 )
 
@@ -379,6 +380,8 @@ _TYPES: dict[str, SqlType] = {
 def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
     """A type by its name. Raises SqlError."""
     name = node.this.value if isinstance(node, sql.DataType) else ""
+    if name == "ARRAY" and len(node.expressions) == 1 and not node.args.get("values"):
+        return list_of(type_of(node.expressions[0], places))
     given = [str(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
     if not all(each.isdecimal() and len(each) < 10 for each in given):
         places.wrong(f"`{', '.join(given)}` are no numbers of digits and places", node)

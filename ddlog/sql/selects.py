@@ -12,6 +12,7 @@ from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
 from .joins import JoinedTables, from_clause
+from .lateral import unnested
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
@@ -87,6 +88,7 @@ class SelectBlock(Subqueries):
         attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
         if qualify is not None:
             self.condition(qualify.this)
+        unnested(self, clauses)
         values = [e if isinstance(e, SqlValue) else self.scalars.value(e) for _, e in columns]
         return self.finished(_named(columns), values, single)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -221,7 +220,7 @@ class ModuleTranslation:
         made = SqlRelation(relation, columns)
         self.output.declare("output relation" if query.is_set else "output multiset", made, name)
         for branch in query.branches:
-            self.output.rule(made, [wrapped(v) for v in branch.values], branch.body, branch.place)
+            self.output.rule(made, [c.outside(v) for v in branch.values], branch.body, branch.place)
         self._know(name, made, query.names)
 
     # ------------------------------------------------------------------- inserts
@@ -250,7 +249,7 @@ class ModuleTranslation:
                 brought = self.brought(given.get(column.name, null(NULL)), column, node)
                 if brought.nullable and not column.nullable:
                     self.places.wrong(f"column `{column.name}` must not be NULL", node)
-                args.append(wrapped(brought.optional() if column.nullable else brought))
+                args.append(c.outside(brought.optional() if column.nullable else brought))
             self.output.rule(source.relation, args, row.body)
 
     def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:
@@ -280,17 +279,6 @@ def _names_nothing(star: Expression) -> bool:
     return isinstance(select, sql.Count) or (
         isinstance(select, sql.Select) and isinstance(select.parent, sql.Exists)
     )
-
-
-def wrapped(value: SqlValue) -> SqlValue:
-    """A value as a table has it."""
-    wrapper = value.type.wrapper
-    if not wrapper:
-        return value
-    form = f"{wrapper}{{$}}"
-    if value.nullable:
-        form = f"match ($) {{Some{{var x}} -> Some{{{wrapper}{{x}}}}, None -> None}}"
-    return replace(value, tree=tree(form, value.tree))
 
 
 def field_name(name: str) -> str:

@@ -10,6 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
+from .lists import concatenated
 from .scalars import Scalars, Translate
 from .types import (
     BOOLEAN,
@@ -33,6 +34,9 @@ def _as_text(s: Scalars, node: Expression) -> SqlValue:
 
 
 def joined(s: Scalars, node: Expression) -> SqlValue:
+    values = [s.value(node.this), s.value(node.expression)]
+    if any(each.type.parts for each in values):
+        return concatenated(s, values, node)
     parts = [_as_text(s, each) for each in (node.this, node.expression)]
     return c.strict(parts, "$ ++ $", VARCHAR)
 

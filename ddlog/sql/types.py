@@ -3,7 +3,7 @@
 Inside of rules a value is a plain one: dates are days, times and timestamps microseconds, decimals whole
 numbers of their smallest unit, all of them integers without bounds. A table or a view has the types of the
 library module `sql` instead (`sql::Date{days}`), which are written as SQL writes them. NULL is `None` of an
-Option.
+Option. A list is a `Vec` of such Options, inside of rules and outside.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from ..syntax.templates import names_in, tree
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
-    """A type: its kind, and of a decimal the number of digits after the point."""
+    """A type: its kind, of a decimal the number of digits after the point, and of a list the type of its
+    elements."""
 
     kind: str
     scale: int = 0
+    parts: tuple[SqlType, ...] = ()
 
     def __str__(self) -> str:
+        if self.parts:
+            return f"{self.parts[0]}[]"
         return f"DECIMAL with {self.scale} places" if self.kind == "decimal" else self.kind.upper()
 
     @property
@@ -34,6 +38,8 @@ class SqlType:
     @property
     def plain(self) -> str:
         """The type inside of rules."""
+        if self.parts:
+            return f"Vec<Option<{self.parts[0].outside}>>"
         return _PLAIN.get(self.kind, "bigint")
 
     @property
@@ -111,6 +117,11 @@ def variables_in(part: object) -> list[str]:
     return [each for each in names_in(part) if _VARIABLE.fullmatch(each)]
 
 
+def list_of(type: SqlType) -> SqlType:
+    """Lists of values of a type, each of which may be NULL."""
+    return SqlType("list", parts=(type,))
+
+
 def null(type: SqlType) -> SqlValue:
     """NULL as a value of a type."""
     return SqlValue(tree(f"(None: Option<{type.plain}>)"), type, True)
@@ -136,4 +147,7 @@ def _joined(a: SqlType, b: SqlType) -> SqlType | None:
         return DOUBLE if DOUBLE in (a, b) else decimal(max(a.scale, b.scale))
     if {a.kind, b.kind} == {"date", "timestamp"}:
         return TIMESTAMP
+    if a.parts and b.parts:
+        part = _joined(a.parts[0], b.parts[0])
+        return None if part is None else list_of(part)
     return None

@@ -18,6 +18,15 @@ CALLS = {
     "(sql::and3(t(), n()), sql::and3(n(), f()), sql::and3(t(), t()))": "(None, Some{false}, Some{true})",
     "(sql::or3(t(), n()), sql::or3(n(), f()), sql::or3(f(), f()))": "(Some{true}, None, Some{false})",
     "(sql::first_of(n(), t()), sql::greatest(n(), f()), sql::least(n(), f()))": "(Some{true}, Some{false}, Some{false})",  # noqa: E501
+    "(sql::element([Some{1}, None], -2), sql::slice([1, 2, 3], 2, -1), sql::list_position([None, Some{4}], Some{4}))": "(Some{1}, [2, 3], Some{2})",  # noqa: E501
+    "(sql::list_sorted([Some{2}, None, Some{3}], true, true), sql::list_reversed([1, 2]))": "([None, Some{3}, Some{2}], [2, 1])",  # noqa: E501
+    "(sql::list_distinct([Some{2}, None, Some{2}]), sql::list_intersect([Some{1}, None], [Some{1}, None]))": "([Some{2}], [Some{1}])",  # noqa: E501
+    "(sql::list_has_any([Some{1}, None], [None, Some{2}]), sql::list_has_all([Some{1}], [None, Some{1}]))": "(false, true)",  # noqa: E501
+    "(sql::list_min([None, Some{2}, Some{1}]), sql::list_max([Some{1}, Some{2}]))": "(Some{1}, Some{2})",
+    "(sql::sum_of_units([None, Some{2}]), sql::sum_of_doubles([Some{0.5}, Some{1.0}]))": "(Some{2}, Some{1.5})",  # noqa: E501
+    "(sql::mean_of_units([Some{25}, None], 10), sql::mean_of_doubles([Some{0.5}, Some{1.0}]))": "(Some{2.5}, Some{0.75})",  # noqa: E501
+    '(sql::list_text([Some{"a"}, None]), sql::list_join([Some{"a"}, None, Some{"b"}], "-"), sql::split("a b", " "))': '("[a, NULL]", Some{"a-b"}, ["a", "b"])',  # noqa: E501
+    "(sql::concatenated([None, Some{[1]}, Some{[2]}]), sql::joined([1], [2]), sql::listed([[1], [2]]))": "([1, 2], [1, 2], Some{[1, 2]})",  # noqa: E501
     "(sql::span(sql::Interval{1, 1, 5}), sql::span(sql::Interval{0, 31, 5}))": "(2678400000005, 2678400000005)",  # noqa: E501
     "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",

@@ -16,7 +16,7 @@ from ddlog.errors.source import Source
 from ddlog.sessions.program import Program, compile_source
 from ddlog.sessions.session import Session
 from ddlog.stdlib.sql import date_text, timestamp_text
-from ddlog.types import Type, User
+from ddlog.types import Opaque, Type, User
 
 Rows = Mapping[str, Sequence[tuple[Any, ...]]]
 
@@ -28,6 +28,8 @@ def program_of(text: str) -> Program:
 
 def plain(value: Any, type: Type) -> Any:
     """A value as DuckDB gives it."""
+    if isinstance(type, Opaque):
+        return tuple(plain(each, type.args[0]) for each in value)
     if not isinstance(type, User):
         return value
     if type.name == "ddlog_std::Option":
@@ -46,6 +48,8 @@ def canonical(value: Any) -> Any:
     """A value such that equal ones of either system are equal: numbers as rounded doubles."""
     if isinstance(value, bool):
         return value
+    if isinstance(value, list | tuple):
+        return tuple(map(canonical, value))
     if isinstance(value, int | float | Decimal):
         number = float(value)
         if not math.isfinite(number):
@@ -105,7 +109,7 @@ class Both:
 
     def row(self, table: str, row: Sequence[Any]) -> tuple[Any, ...]:
         """A row of Python's values as a session takes it."""
-        return tuple(str(value) if isinstance(value, datetime.date | Decimal) else value for value in row)
+        return tuple(map(given, row))
 
     def differences(self) -> list[str]:
         """The views that differ, each with its query and the rows that only one side has."""
@@ -116,6 +120,13 @@ class Both:
             if here != there:
                 found.append(f"{query}\n  only here {dict(here - there)}\n  only there {dict(there - here)}")
         return found
+
+
+def given(value: Any) -> Any:
+    """A value of Python as a session takes it."""
+    if isinstance(value, list):
+        return list(map(given, value))
+    return str(value) if isinstance(value, datetime.date | Decimal) else value
 
 
 def relation(name: str) -> str:

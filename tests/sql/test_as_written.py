@@ -18,6 +18,7 @@ from .duck import Both, program_of
 TABLES = """
 CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, m DECIMAL(6,2), d DATE, w TIMESTAMP);
 CREATE TABLE p (c INTEGER, k INTEGER NOT NULL);
+CREATE TABLE l (k INTEGER, xs INTEGER[], ss VARCHAR[], ds DATE[], ms DECIMAL(6,2)[]);
 """  # noqa: E501
 VIEWS = """
 SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 ELSE 0 END) AS y FROM t
@@ -63,6 +64,31 @@ SELECT t.pk, p.k FROM t ASOF JOIN p ON t.a >= p.c
 SELECT t.pk, p.k, p.c FROM t ASOF LEFT JOIN p ON p.k <= t.b AND p.c = t.a
 SELECT t.pk, u.pk AS n FROM t ASOF JOIN t u ON t.a = u.a AND t.pk < u.pk
 SELECT t.pk FROM main.t WHERE a IN (SELECT c FROM main.p)
+SELECT k, xs, ss FROM l
+SELECT k, xs[1] AS a, xs[-1] AS b, xs[k] AS c, xs[2:3] AS d, xs[:2] AS e, xs[2:] AS f, ss[1] AS g, ds[1] AS h, ms[1] + 1 AS i FROM l
+SELECT k, [1, k, NULL] AS a, [] AS b, [ds[1], NULL] AS c, [1.5, 2] AS d, len(xs) AS e, array_length(xs) AS f FROM l
+SELECT k, x FROM l, unnest(l.xs) AS u(x)
+SELECT k, u.x FROM l LEFT JOIN unnest(l.ds) AS u(x) ON TRUE
+SELECT k, unnest(xs) AS x FROM l
+SELECT k, unnest(xs) AS x, unnest(ss) AS s, unnest([1,2]) AS y FROM l
+SELECT k, x, s FROM l, LATERAL (SELECT unnest(l.xs) AS x, unnest(l.ss) AS s) z
+SELECT x FROM unnest([3, NULL, 1]) AS u(x)
+SELECT a, list(b ORDER BY b) AS l1, array_agg(s ORDER BY s DESC, pk) AS l2, list(DISTINCT b ORDER BY b DESC) AS l3, list(pk ORDER BY pk) FILTER (WHERE b > 2) AS l4, list(d ORDER BY d NULLS FIRST) AS l5 FROM t GROUP BY a
+SELECT list(pk ORDER BY pk) AS x, len(list(m)) AS y FROM t
+SELECT a, list_sort(list(x)) AS y FROM t GROUP BY a
+SELECT k, list_contains(xs, 2) AS a, list_position(xs, 1) AS b, list_sort(xs) AS c, list_reverse_sort(xs) AS d, list_sort(list_distinct(xs)) AS e, list_sum(xs) AS f, list_min(ds) AS g, list_max(ms) AS h, list_avg(ms) AS i, list_sum(ms) AS j, list_count(xs) AS m, list_unique(xs) AS n FROM l
+SELECT k, xs || [9] AS a, list_concat(xs, [k]) AS b, list_append(xs, NULL) AS c, list_prepend(k, xs) AS d, list_has_any(xs, [2]) AS e, list_has_all(xs, [2, 1]) AS f, list_extract(xs, 2) AS g, list_slice(xs, 1, 2) AS h, list_reverse(xs) AS i FROM l
+SELECT k, list_transform(xs, lambda x: x + k) AS a, list_filter(xs, lambda y: y > 1) AS b, [z * 2 FOR z IN xs IF z > 1] AS c, list_transform(ds, lambda d: year(d)) AS d, list_transform(xs, lambda x: [x]) AS e, list_transform(ms, lambda m: m * 2) AS f FROM l
+SELECT k, array_to_string(xs, '-') AS a, array_to_string(ss, ',') AS b, string_split('a b  c', ' ') AS c, CAST(xs AS VARCHAR) AS d, CAST(ds AS VARCHAR) AS e, CAST(ss AS VARCHAR) AS f, xs::DOUBLE[] AS g, ms::VARCHAR AS h FROM l
+SELECT xs, count(*) AS n, min(k) AS m FROM l GROUP BY xs
+SELECT DISTINCT ss FROM l
+SELECT l1.k, l2.k AS k2 FROM l l1 JOIN l l2 ON l1.xs = l2.xs
+SELECT xs FROM l UNION SELECT [a, b] FROM t
+SELECT k, CASE WHEN k > 50 THEN xs ELSE [] END AS c, coalesce(xs, [0]) AS d, xs IS NULL AS e, xs IN ([1], [2]) AS f FROM l
+SELECT k, (SELECT sum(x) FROM unnest(l.xs) AS u(x)) AS s, (SELECT list(a ORDER BY a) FROM t WHERE t.a = l.k % 4) AS q FROM l
+SELECT s, unnest(list(DISTINCT a)) AS x FROM t GROUP BY s
+SELECT k, [[1], xs] AS a, [[1], xs][2][1] AS b FROM l
+SELECT x, count(*) AS n FROM (SELECT unnest(xs) AS x FROM l) q GROUP BY x HAVING count(*) > 1
 """  # noqa: E501
 
 
@@ -87,13 +113,34 @@ def rows(chosen: random.Random, count: int) -> list[tuple[object, ...]]:
     ]
 
 
+def lists(chosen: random.Random, count: int) -> list[tuple[object, ...]]:
+    """Rows of `l`."""
+
+    def one(*values: object) -> object:
+        return chosen.choice([None, chosen.choices([None, *values], k=chosen.randrange(5))])
+
+    return [
+        (
+            chosen.randrange(100),
+            one(1, 2, 3),
+            one("a", "b c", "ä"),
+            one(datetime.date(2020, 1, 2), datetime.date(1999, 12, 31)),
+            one(Decimal("1.25"), Decimal(2)),
+        )
+        for _ in range(count)
+    ]
+
+
 def test_views_are_those_of_duckdb() -> None:
     views = {f"v{number}": query for number, query in enumerate(VIEWS.strip().splitlines())}
     both, chosen, held = Both(TABLES, views), random.Random(5), list[tuple[object, ...]]()
     pairs: list[tuple[object, ...]] = []
+    listed: list[tuple[object, ...]] = []
     for step in range(4):
-        gone = {"t": [row for row in held if chosen.random() < 0.4], "p": pairs[:step]}
+        gone = {"t": [row for row in held if chosen.random() < 0.4], "p": pairs[:step], "l": listed[step:]}
         come = {"t": rows(chosen, 8), "p": [(chosen.choice([None, 1, 2, 3]), step) for _ in range(3 - step)]}
+        come["l"] = lists(chosen, 6)
+        listed = listed[:step] + come["l"]
         held = [row for row in held if row not in gone["t"]] + come["t"]
         pairs = pairs[step:] + come["p"]
         both.change(come, gone)
@@ -169,3 +216,31 @@ def test_tables_and_views_have_schemas() -> None:
             == [tuple(row) for row in session["v"]]
             == [(1,), (2,)]
         )
+
+
+def test_lists_come_from_python_and_go_to_arrow() -> None:
+    text = """CREATE TABLE r (k INTEGER, xs INTEGER[], ds DATE[]);
+    CREATE VIEW v AS SELECT xs, ds, [[k]] AS n FROM r;"""
+    with program_of(text).session() as session:
+        session.insert("r", (1, [1, None], [datetime.date(2020, 1, 2)]), (2, None, []))
+        session.commit()
+        session.execute("INSERT INTO r VALUES (3, [7], NULL), (?, ?, ?)", (4, [], ["2020-01-03", None]))
+        session.execute("INSERT INTO r VALUES (?, ?, ?)", (5, [None, 8], None))
+        found = session["v"].to_arrow()
+        assert list(map(str, found.schema.types)) == [
+            "list<item: decimal128(38, 0)>",
+            "list<item: date32[day]>",
+            "list<item: list<item: decimal128(38, 0)>>",
+        ]
+        assert sorted(found.to_pylist(), key=str) == sorted(
+            [
+                {"xs": [1, None], "ds": [datetime.date(2020, 1, 2)], "n": [[1]]},
+                {"xs": None, "ds": [], "n": [[2]]},
+                {"xs": [7], "ds": None, "n": [[3]]},
+                {"xs": [], "ds": [datetime.date(2020, 1, 3), None], "n": [[4]]},
+                {"xs": [None, 8], "ds": None, "n": [[5]]},
+            ],
+            key=str,
+        )
+        rows = session.select("SELECT n[1][1] AS k, unnest(xs) AS x FROM v").rows
+        assert sorted(map(str, rows)) == ["(1, 1)", "(1, None)", "(3, 7)", "(5, 8)", "(5, None)"]

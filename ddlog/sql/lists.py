@@ -1,0 +1,284 @@
+"""Lists: literals, elements, lambdas, and functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+from sqlglot.expressions.builders import apply_index_offset
+
+from ..syntax import VectorLit
+from ..syntax.templates import NOWHERE, tree
+from . import conversions as c
+from .calls import argument
+from .scalars import Scalars, Translate, is_true
+from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, common, list_of, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+def array(s: Scalars, node: Expression) -> SqlValue:
+    """`[1, 2]`, and `[x + 1 FOR x IN xs IF x > 1]`."""
+    match node.expressions:
+        case [sql.Comprehension() as inner]:
+            values, test = a_list(s, inner.args["iterator"], node), inner.args.get("condition")
+            kept = values if test is None else _filtered(s, values, inner.expression, test)
+            return _mapped(s, kept, inner.expression, inner.this)
+        case [sql.Query() as query]:
+            s.places.refuse("ARRAY of a subquery", query)
+    return literal(s.alike([s.value(each) for each in node.expressions], node, "a list"))
+
+
+def literal(values: Sequence[SqlValue]) -> SqlValue:
+    """The list of some values of one type."""
+    type = list_of(values[0].type if values else NULL)
+    items = tuple(c.outside(v.optional()).tree for v in values)
+    made = VectorLit(items, NOWHERE) if items else tree("vec_empty()")
+    return SqlValue(tree(f"($: {type.plain})", made), type)
+
+
+def a_list(s: Scalars, node: Expression, whole: Expression) -> SqlValue:
+    """A list. Raises SqlError."""
+    value = s.value(node)
+    if value.type == NULL:
+        return null(list_of(NULL))
+    if not value.type.parts:
+        s.places.mistyped(s.places.called(whole), str(value.type), node)
+    return value
+
+
+# ------------------------------------------------------------------------ lambdas
+
+
+def _lambda(translate: Callable[[Scalars, SqlValue, Expression, Expression], SqlValue]) -> Translate:
+    def translated(s: Scalars, node: Expression) -> SqlValue:
+        function = node.expression
+        if not isinstance(function, sql.Lambda) or len(function.expressions) != 1:
+            s.places.refuse(f"{s.places.called(node)} without a lambda of one parameter", node)
+        return translate(s, a_list(s, node.this, node), function.expressions[0], function.this)
+
+    return translated
+
+
+def _applied(s: Scalars, parameter: Expression, body: Expression, item: SqlValue) -> SqlValue:
+    """The body of a lambda for a value of its parameter."""
+    if body.find(sql.Query, sql.AggFunc, sql.Window) is not None:
+        s.places.refuse("a subquery or an aggregate in a lambda", body)
+    name, hidden = parameter.name.lower(), sql.column(parameter.name, f"lambda {id(parameter)}")
+
+    def named(node: Expression) -> Expression:
+        inner = node.this if isinstance(node, sql.Column) and not node.table else node
+        found = isinstance(inner, sql.Identifier) and inner.name.lower() == name
+        return hidden.copy() if found and not isinstance(node.parent, sql.Column | sql.Dot) else node
+
+    known = s.queries.scope.known
+    known[hidden] = item
+    try:
+        return s.value(body.transform(named))
+    finally:
+        del known[hidden]
+
+
+def _mapped(s: Scalars, values: SqlValue, parameter: Expression, body: Expression) -> SqlValue:
+    return c.each(values, lambda item: _applied(s, parameter, body, item))
+
+
+def _filtered(s: Scalars, values: SqlValue, parameter: Expression, body: Expression) -> SqlValue:
+    def test(item: SqlValue) -> SqlValue:
+        value = _applied(s, parameter, body, item)
+        if value.type not in (BOOLEAN, NULL):
+            s.places.mistyped("a condition", str(value.type), body)
+        return value
+
+    function = c.function_of(values.type, lambda item: is_true(test(item)))
+    return c.strict([values], lambda plain: tree("$.filter($)", plain, function), values.type)
+
+
+transformed, filtered = _lambda(_mapped), _lambda(_filtered)
+
+# ----------------------------------------------------------------------- functions
+
+_KINDS = {"integer": INTEGER, "text": VARCHAR, "boolean": BOOLEAN}
+
+
+def function(template: str, result: SqlType | str, *arguments: str, optional: bool = False) -> Translate:
+    """A function of lists of one type, by a template, its type (`list` or `element`: that of the lists) and
+    the names and kinds of its arguments: `list`, `value` of a list, `cell`, which may be NULL, or those of
+    `_KINDS`."""
+    named = [each.split() for each in arguments]
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        given = [each for name, _ in named if (each := argument(node, name)) is not None]
+        if len(given) < len(named) or (named[0][0] == "0" and len(node.expressions) != len(named)):
+            s.places.wrong(f"{s.places.called(node)} takes {len(named)} arguments", node)
+        kinds = [kind for _, kind in named]
+        return applied(s, node, list(zip(kinds, given, strict=True)), template, result, optional)
+
+    return translate
+
+
+def applied(
+    s: Scalars,
+    node: Expression,
+    given: Sequence[tuple[str, Expression]],
+    template: str,
+    result: SqlType | str,
+    optional: bool = False,
+) -> SqlValue:
+    """A template for arguments of these kinds. Raises SqlError."""
+    values = [a_list(s, each, node) if kind == "list" else s.value(each) for kind, each in given]
+    parts = [v.type.parts[0] for v in values if v.type.parts] if given[0][0] == "list" else []
+    parts += [v.type for (kind, _), v in zip(given, values, strict=True) if kind in ("cell", "value")]
+    part = common(parts)
+    if part is None:
+        s.places.mistyped(s.places.called(node), " and ".join(str(v.type) for v in values), node)
+    type, args = list_of(part), list[SqlValue]()
+    for (kind, each), value in zip(given, values, strict=True):
+        made = c.convert(value, type if kind == "list" else _KINDS.get(kind, part))
+        if made is None:
+            s.places.mistyped(s.places.called(node), str(value.type), each)
+        if kind == "cell":
+            made = SqlValue(c.outside(made.optional()).tree, part)
+        args.append(c.outside(made) if kind == "value" else made)
+    if result == "element":
+        return c.strict(args, lambda *x: c.inside(tree(template, *x), part), part, optional=True)
+    made_type = result if isinstance(result, SqlType) else type
+    return c.strict(args, template, made_type, optional=optional)
+
+
+def bracket(s: Scalars, node: Expression) -> SqlValue:
+    """`xs[1]` and `xs[2:3]`."""
+    (at,) = node.expressions
+    if isinstance(at, sql.Slice):
+        ends = [at.this or sql.Literal.number(1), at.expression or sql.Literal.number(-1)]
+        given = [("list", node.this), *(("integer", each) for each in ends)]
+        return applied(s, node, given, "sql::slice($, $, $)", "list")
+    (at,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
+    return applied(s, node, [("list", node.this), ("integer", at)], "sql::element($, $)", "element")
+
+
+def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> SqlValue:
+    """`||` of lists."""
+    brought = s.alike(values, node, "||")
+    return c.strict(brought, "sql::joined($, $)", brought[0].type)
+
+
+def joined(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_CONCAT, in which NULL is an empty list."""
+    return _all_of(s, node, [a_list(s, each, node) for each in (node.this, *node.expressions)])
+
+
+def appended(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_APPEND and LIST_PREPEND, in which NULL is an empty list."""
+    values, one = a_list(s, node.this, node), literal([s.value(node.expression)])
+    return _all_of(s, node, [one, values] if isinstance(node, sql.ArrayPrepend) else [values, one])
+
+
+def _all_of(s: Scalars, node: Expression, values: Sequence[SqlValue]) -> SqlValue:
+    brought = s.alike(values, node, "a list")
+    made = VectorLit(tuple(v.optional().tree for v in brought), NOWHERE)
+    return SqlValue(tree("sql::concatenated($)", made), brought[0].type)
+
+
+def total(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_SUM."""
+    values, type = _numbers(s, node)
+    kind = "doubles" if type == DOUBLE else "units"
+    return c.strict([values], f"sql::sum_of_{kind}($)", type, optional=True)
+
+
+def mean(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_AVG."""
+    values, type = _numbers(s, node)
+    if type == DOUBLE:
+        return c.strict([values], "sql::mean_of_doubles($)", DOUBLE, optional=True)
+    return c.strict([values], f"sql::mean_of_units($, {10**type.scale})", DOUBLE, optional=True)
+
+
+def _numbers(s: Scalars, node: Expression) -> tuple[SqlValue, SqlType]:
+    """The list of the plain values of a list of numbers, and their type."""
+    if len(node.expressions) != 1:
+        s.places.wrong(f"{s.places.called(node)} takes 1 arguments", node)
+    values = a_list(s, node.expressions[0], node)
+    type = INTEGER if values.type.parts[0] == NULL else values.type.parts[0]
+    if not type.is_number:
+        s.places.mistyped(s.places.called(node), str(values.type), node)
+    plain = c.function_of(values.type, lambda item: (c.convert(item, type) or item).tree)
+    of = DOUBLE if type == DOUBLE else INTEGER
+    return c.strict([values], lambda x: tree("$.map($)", x, plain), list_of(of)), type
+
+
+def as_text(s: Scalars, node: Expression) -> SqlValue:
+    """ARRAY_TO_STRING, which leaves NULL out."""
+    texts = c.each(a_list(s, node.this, node), lambda item: c.cast(item, VARCHAR, may_fail=False) or item)
+    separator = s.text(node.expression)
+    return c.strict([texts, separator], "sql::list_join($, $)", VARCHAR, optional=True)
+
+
+def split(s: Scalars, node: Expression) -> SqlValue:
+    """STRING_SPLIT."""
+    texts = [s.text(node.this), s.text(node.expression)]
+    return c.strict(texts, "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
+
+
+def length(s: Scalars, node: Expression) -> SqlValue:
+    """LENGTH of a text or a list."""
+    if s.value(node.this).type.parts:
+        return applied(s, node, [("list", node.this)], "vec_len($) as bigint", INTEGER)
+    return c.strict([s.text(node.this)], "sql::length($)", INTEGER)
+
+
+def values_of(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_VALUE and other calls that list their arguments."""
+    return literal(s.alike([s.value(each) for each in node.expressions], node, "a list"))
+
+
+LISTS: dict[type[Expression], Translate] = {
+    sql.Array: array,
+    sql.Bracket: bracket,
+    sql.Transform: transformed,
+    sql.ArrayFilter: filtered,
+    sql.Length: length,
+    sql.ArraySize: function("vec_len($) as bigint", INTEGER, "this list"),
+    sql.ArrayContains: function("vec_contains($, Some{$})", BOOLEAN, "this list", "expression value"),
+    sql.ArrayAppend: appended,
+    sql.ArrayPrepend: appended,
+    sql.ArrayConcat: joined,
+    sql.ArrayDistinct: function("sql::list_distinct($)", "list", "this list"),
+    sql.ArrayMin: function("sql::list_min($)", "element", "this list"),
+    sql.ArrayMax: function("sql::list_max($)", "element", "this list"),
+    sql.ArrayOverlaps: function("sql::list_has_any($, $)", BOOLEAN, "this list", "expression list"),
+    sql.ArrayContainsAll: function("sql::list_has_all($, $)", BOOLEAN, "this list", "expression list"),
+    sql.ArraySlice: function("sql::slice($, $, $)", "list", "this list", "start integer", "end integer"),
+    sql.ArrayToString: as_text,
+    sql.Split: split,
+}
+"""The translation of each kind of node that makes a list or reads one."""
+
+
+def sorted_list(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_SORT, LIST_REVERSE_SORT."""
+    down, first = (
+        "true" if isinstance(made := node.args.get(key), sql.Boolean) and made.this == on else "false"
+        for key, on in (("asc", False), ("nulls_first", True))
+    )
+    return applied(s, node, [("list", node.this)], f"sql::list_sorted($, {down}, {first})", "list")
+
+
+LISTS[sql.ArraySort] = sorted_list
+NAMED_LISTS: dict[str, Translate] = {
+    "list_value": values_of,
+    "list_sum": total,
+    "list_avg": mean,
+    "list_count": function("vec_len($.filter(|x| is_some(x))) as bigint", INTEGER, "0 list"),
+    "list_unique": function("vec_len(sql::list_distinct($)) as bigint", INTEGER, "0 list"),
+    "list_position": function("sql::list_position($, $)", INTEGER, "0 list", "1 cell", optional=True),
+    "list_extract": function("sql::element($, $)", "element", "0 list", "1 integer"),
+    "list_slice": function("sql::slice($, $, $)", "list", "0 list", "1 integer", "2 integer"),
+    "list_reverse": function("sql::list_reversed($)", "list", "0 list"),
+    "list_has_all": function("sql::list_has_all($, $)", BOOLEAN, "0 list", "1 list"),
+    "list_intersect": function("sql::list_intersect($, $)", "list", "0 list", "1 list"),
+}
+"""The translation of each function of lists that the parser knows by its name alone."""
