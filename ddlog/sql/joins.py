@@ -16,6 +16,7 @@ from sqlglot import expressions as sql
 from .conjuncts import conjuncts
 from .conversions import convert
 from .lateral import as_lateral, asof, reading, series, subquery, unnest
+from .pivots import unfolded
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _REFUSED = {
-    "pivots": ("PIVOT", ""),
     "sample": ("TABLESAMPLE", "a view of random rows would not be the same when it is computed again"),
     "when": ("FOR SYSTEM_TIME", ""),
 }
@@ -75,6 +75,8 @@ def _joined(
 
 def _table(block: SelectBlock, node: Expression) -> JoinedTables:
     """One table, or a subquery, or joins in parentheses."""
+    if node.args.get("pivots"):
+        return _table(block, unfolded(node, lambda of: _columns(block, of), block.places))
     alias = node.alias.lower() if node.alias else ""
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
     for key, (what, why) in _REFUSED.items():
@@ -114,6 +116,15 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             with reading(block, [], []):
                 return JoinedTables(*unnest(block, node))
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
+
+
+def _columns(block: SelectBlock, node: Expression) -> list[str]:
+    """The names of the columns of a table."""
+    mark = block.output.mark()
+    try:
+        return [each.name for each in _table(block, node).entries if not each.hidden]
+    finally:
+        block.output.back(mark)
 
 
 def _read(

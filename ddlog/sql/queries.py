@@ -18,6 +18,7 @@ from ..errors.unknown import UnknownName
 from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
+from .pivots import in_from
 from .places import SqlError, SqlPlaces, are
 from .rules import SqlBody, SqlLet, SqlOutput, SqlRelation, SqlTerm
 from .scopes import Capture, VisibleColumn
@@ -100,6 +101,8 @@ class Translator:
                 return self.limited(self.query(node.this, names, capture), node)
             case sql.Values():
                 return self.values(node, names, capture)
+            case sql.Pivot():
+                return self.query(in_from(node, self.places), names, capture)
             case sql.Table():
                 return self.query(sql.select("*").from_(node.copy()), names, capture)
         self.places.refuse(f"the query {node.sql(dialect='duckdb')[:60]}", node)

@@ -33,7 +33,6 @@ _REFUSED = {
     "into": "SELECT INTO",
     "locks": "FOR UPDATE",
     "connect": "CONNECT BY",
-    "pivots": "PIVOT",
     "prewhere": "PREWHERE",
     "settings": "SETTINGS",
     "format": "FORMAT",

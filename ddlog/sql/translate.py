@@ -45,6 +45,7 @@ def translate(
         import sqlglot
     except ImportError:
         raise DDlogError([errors.NoParser()]) from None
+    from .pivots import in_parentheses
     from .rules import SqlOutput
     from .statements import ModuleTranslation
 
@@ -57,7 +58,7 @@ def translate(
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     module, found = (begin or ModuleTranslation)(places, output), list[Diagnostic]()
-    places.tokens = tokens = module.reading(tokens)
+    places.tokens = tokens = in_parentheses(module.reading(tokens))
     module.know_all(relations)
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
@@ -84,10 +85,11 @@ def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
     import sqlglot
     from sqlglot import expressions as sql
 
+    from .pivots import in_parentheses
     from .queries import qualified
 
     dialect = sqlglot.Dialect.get_or_raise("duckdb")
-    for part in _statements(dialect.tokenize(source.text)):
+    for part in _statements(in_parentheses(dialect.tokenize(source.text))):
         words = [each.text.upper() for each in part[:4]]
         if words[0] != "CREATE" or "VIEW" not in words:
             continue

@@ -89,6 +89,21 @@ SELECT k, (SELECT sum(x) FROM unnest(l.xs) AS u(x)) AS s, (SELECT list(a ORDER B
 SELECT s, unnest(list(DISTINCT a)) AS x FROM t GROUP BY s
 SELECT k, [[1], xs] AS a, [[1], xs][2][1] AS b FROM l
 SELECT x, count(*) AS n FROM (SELECT unnest(xs) AS x FROM l) q GROUP BY x HAVING count(*) > 1
+PIVOT t ON s IN ('a','b') USING sum(a) AS x, count(*) AS n GROUP BY b
+PIVOT (SELECT s, a, b FROM t) ON s IN ('a','b') USING sum(a)
+SELECT * FROM (SELECT s, a, b FROM t) PIVOT (sum(a) AS x, max(a) AS y FOR s IN ('a' AS q,'b', NULL)) ORDER BY b
+SELECT * FROM (SELECT s, a, b FROM t) PIVOT (count(*) FOR s IN ('a','b')) AS pp
+SELECT pp.b, z.c FROM (SELECT s, a, b FROM t) PIVOT (sum(a) FOR s IN ('a','b')) AS pp JOIN p z ON z.c = pp.b
+PIVOT (SELECT s,a,b FROM t) ON s IN ('a','b'), b IN (2,5) USING sum(a)
+PIVOT (SELECT s,a,b FROM t)  ON b IN (2,5)
+SELECT pk, n, v FROM t UNPIVOT (v FOR n IN (a, b AS bb))
+UNPIVOT (SELECT pk,a,b FROM t) ON a, b INTO NAME n VALUE v
+UNPIVOT (SELECT pk,a,m FROM t) ON a, m
+SELECT pk, v, n FROM t UNPIVOT INCLUDE NULLS (v FOR n IN (a, b))
+SELECT n, sum(v) AS s FROM (UNPIVOT (SELECT pk,a,b FROM t) ON a, b INTO NAME n VALUE v) q GROUP BY n
+WITH z AS (PIVOT t ON a IN (1, 2) USING max(m) GROUP BY s) SELECT * FROM z
+SELECT * FROM (SELECT s, a, b FROM t WHERE a > 100) PIVOT (sum(a), count(*) FOR s IN ('a'))
+WITH w AS (SELECT s, a FROM t) SELECT * FROM w PIVOT (count(*) AS n, sum(a) FOR s IN ('a'))
 """  # noqa: E501
 
 
@@ -169,6 +184,11 @@ def refusal(query: str) -> str:
             "POSITIONAL JOIN p",
         ),
         ("SELECT isnan(s) FROM t", "the function ISNAN is not defined for VARCHAR: s"),
+        (
+            "PIVOT t ON s USING sum(a)",
+            "PIVOT without IN and a list is not supported: the columns of a view are known before its rows: "
+            "PIVOT t ON s USING sum(a",
+        ),
         ("SELECT min(zz) AS zz FROM t", "unknown column `zz`: zz"),
     ],
 )

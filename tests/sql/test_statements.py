@@ -155,7 +155,7 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("UPDATE item SET name = NULL WHERE id = 2", (), "must not be NULL, in the row (2, NULL"),
         ("INSERT INTO item (id, name) VALUES ('x', 'a')", (), "`x` is no INTEGER, the type of column `id`"),
         ("INSERT INTO item (id, name) VALUES (3, ?)", (), "the parameter $1 has no value"),
-        ("SELECT ?", ([1],), "the parameter $1 cannot be a value of Python's type list"),
+        ("SELECT ?", ({1},), "the parameter $1 cannot be a value of Python's type set"),
         ("SELECT 1; SELECT 2", (), "there are 2 statements here"),
         ("SELECT id // 0 FROM item", (), "division by zero, in this statement"),
         ("DELETE FROM item WHERE", (), "this is not SQL"),
