@@ -1,5 +1,5 @@
-"""PIVOT and UNPIVOT of a table, written as a query: an aggregate with a FILTER for each value of the list, and
-a union with a branch for each column."""
+"""PIVOT and UNPIVOT of a table, written as a query: aggregates with a FILTER for each value of the list, or a
+union with a branch for each column."""
 
 from __future__ import annotations
 
