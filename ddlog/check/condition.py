@@ -123,7 +123,8 @@ def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.V
             local.used = True
             keys[key.name] = local
     context.forgotten = (context.forgotten | body.scope.names()) - set(keys)
-    type_ = grouping.group_type([local.type for local in keys.values()], value.type)
+    known = context.substitution.resolve(value.type)  # each use of the group would resolve it again
+    type_ = grouping.group_type([local.type for local in keys.values()], known)
     taken = target is not None and body.scope.find(target.name) is not None
     if target is not None and taken:
         context.report(errors.names.VariableDefined(span=target.span, name=target.name))

@@ -61,11 +61,27 @@ class String:
         return "string"
 
 
+def _close(made: Tuple | User | Opaque | Function, parts: tuple[Type, ...]) -> None:
+    """Notes of a type whether no type variable is in it, so that nobody looks for one again."""
+    object.__setattr__(made, "closed", all(map(is_closed, parts)))
+
+
+def is_closed(type: Type) -> bool:
+    """Whether no type variable is in a type."""
+    if isinstance(type, Tuple | User | Opaque | Function):
+        return type.closed
+    return not isinstance(type, TypeVar)
+
+
 @dataclass(frozen=True, slots=True)
 class Tuple:
     """`(A, B, ...)`; the unit type is the tuple of no items."""
 
     items: tuple[Type, ...]
+    closed: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _close(self, self.items)
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.items))})"
@@ -77,6 +93,10 @@ class User:
 
     name: str
     args: tuple[Type, ...] = ()
+    closed: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _close(self, self.args)
 
     def __str__(self) -> str:
         return self.name + (f"<{', '.join(map(str, self.args))}>" if self.args else "")
@@ -88,6 +108,10 @@ class Opaque:
 
     name: str
     args: tuple[Type, ...] = ()
+    closed: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _close(self, self.args)
 
     def __str__(self) -> str:
         return self.name + (f"<{', '.join(map(str, self.args))}>" if self.args else "")
@@ -110,6 +134,10 @@ class Function:
     parameters: tuple[Type, ...]
     mutable: tuple[bool, ...]
     result: Type
+    closed: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _close(self, (*self.parameters, self.result))
 
     def __str__(self) -> str:
         shown = ", ".join(

@@ -14,16 +14,15 @@ from enum import Enum
 from .types import (
     BigInt,
     Bit,
-    Bool,
     Float,
     Function,
     Opaque,
     Signed,
-    String,
     Tuple,
     Type,
     TypeVar,
     User,
+    is_closed,
 )
 
 
@@ -43,9 +42,6 @@ class LiteralSort(Enum):
 ERROR = TypeVar("?error")  # what an error has left of a declared type: agrees with every type
 
 
-_PLAIN = frozenset({Bool, BigInt, Bit, Signed, Float, String})  # types without parts
-
-
 def is_unknown(type_: Type) -> bool:
     """Whether the type is a unification variable."""
     return isinstance(type_, TypeVar) and type_.name.startswith("?")
@@ -53,17 +49,17 @@ def is_unknown(type_: Type) -> bool:
 
 def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
     """The type with `leaf` applied to every type variable."""
-    if type(type_) in _PLAIN:
+    if is_closed(type_):
         return type_
     match type_:
         case TypeVar():
             return leaf(type_)
         case Tuple(items):
-            return Tuple(tuple(rebuild(item, leaf) for item in items)) if items else type_
+            return Tuple(tuple(rebuild(item, leaf) for item in items))
         case User(name, args):
-            return User(name, tuple(rebuild(arg, leaf) for arg in args)) if args else type_
+            return User(name, tuple(rebuild(arg, leaf) for arg in args))
         case Opaque(name, args):
-            return Opaque(name, tuple(rebuild(arg, leaf) for arg in args)) if args else type_
+            return Opaque(name, tuple(rebuild(arg, leaf) for arg in args))
         case Function(parameters, mutable, result):
             shown = tuple(rebuild(parameter, leaf) for parameter in parameters)
             return Function(shown, mutable, rebuild(result, leaf))
@@ -94,6 +90,8 @@ def type_variables(type_: Type) -> tuple[str, ...]:
     """The names of the type variables of a type, in order of first occurrence."""
     if isinstance(type_, TypeVar):
         return (type_.name,)
+    if is_closed(type_):
+        return ()
     return tuple(dict.fromkeys(name for inner in written_in(type_) for name in type_variables(inner)))
 
 
@@ -262,10 +260,11 @@ class Substitution:
         literal = self._literal.get(variable.name)
         if literal is not None and not self.restrict(type_, literal):
             return False
-        if not isinstance(type_, TypeVar) and variable.name in type_variables(self.resolve(type_)):
+        known = self.resolve(type_)
+        if not isinstance(type_, TypeVar) and variable.name in type_variables(known):
             return False
         self._trail.append((variable.name, literal))
-        self._bound[variable.name] = type_
+        self._bound[variable.name] = known if is_closed(known) else type_
         if isinstance(type_, TypeVar):
             self._joined[type_.name].append(variable.name)
         return True
