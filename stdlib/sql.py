@@ -105,6 +105,10 @@ from .sqlvalues import truncated as truncated
 from .sqlvalues import units_of as units_of
 
 
+def broken(problem: str) -> str:
+    raise Fault(problem)
+
+
 def sure(found: Struct, text: str, of: str) -> Any:
     if found[0] == 0:
         raise Fault(f'"{text}" is no {of}')

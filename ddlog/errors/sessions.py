@@ -65,6 +65,17 @@ class FaultInView(Diagnostic):
     problem: str
 
 
+BROKEN = "the constraint "
+"""What faults about constraints begin with."""
+
+
+class ConstraintBroken(Diagnostic):
+    """A commit that gives a row which breaks a constraint of its table."""
+
+    title = "{problem}"
+    problem: str
+
+
 class NestedTooDeeply(Diagnostic):
     """A value that is nested more deeply than can be compared, stored or written."""
 

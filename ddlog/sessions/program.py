@@ -312,7 +312,12 @@ class Program:
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
     def kept_names(self, relations: str | Iterable[str]) -> tuple[str, ...]:
-        """The names of the relations that a session keeps, for what `session` takes as `relations`."""
+        """The names of the relations that a session keeps, for what `session` takes as `relations`: these,
+        and the constraints of tables of SQL."""
+        kept = self._asked_names(relations)
+        return (*kept, *(name for name in self.relations if is_constraint(name) and name not in kept))
+
+    def _asked_names(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
             case "all" if not any(each.demand for each in self.relations.values()):
                 return tuple(self.relations)
@@ -330,6 +335,11 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def is_constraint(name: str) -> bool:
+    """Whether a relation is a constraint of a table of SQL, which has no rows."""
+    return name.startswith("Constraint__")
 
 
 def check_delays(query: CheckedQuery, relations: Mapping[str, Relation]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from sqlglot import expressions as sql
 
 from .. import syntax
 from ..errors import sql as errors
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..errors.unknown import UnknownName
 from ..syntax.lexer import RESERVED
@@ -18,6 +19,7 @@ from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached, table_of
+from .constraints import Constraint, constrained, write_constraint
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
 from .rules import SqlColumn, SqlOutput, SqlRelation
@@ -44,7 +46,8 @@ class ModuleTranslation:
         self.tables: dict[str, NamedRows] = {}
         self.relations: dict[str, str] = {}
         self.inputs: set[str] = set()
-        self.references: list[sql.Table] = []  # of foreign keys
+        self.constraints: list[Constraint] = []
+        self.primary: dict[str, tuple[str, ...]] = {}  # the keys of tables
         self.broken: set[str] = set()  # names of tables and views that have errors
         self.imports = ["sql", "group"]
 
@@ -112,8 +115,10 @@ class ModuleTranslation:
 
     def _table(self, node: sql.Create) -> None:
         name, relation = self._name(node.this, "table")
-        columns, key, foreign = list[SqlColumn](), list[str](), list[sql.ForeignKey]()
-        for each in node.this.expressions:
+        columns, key = list[SqlColumn](), list[str]()
+        rules: list[Expression] = []
+        for part in node.this.expressions:
+            each = part.expressions[0] if isinstance(part, sql.Constraint) and part.expressions else part
             match each:
                 case sql.ColumnDef():
                     column, is_key = self._column(each)
@@ -125,24 +130,20 @@ class ModuleTranslation:
                     key += [column.name] if is_key else []
                 case sql.PrimaryKey():
                     key += [part.name.lower() for part in each.expressions]
-                case sql.Constraint() if any(isinstance(e, sql.PrimaryKey) for e in each.expressions):
-                    (found,) = (e for e in each.expressions if isinstance(e, sql.PrimaryKey))
-                    key += [part.name.lower() for part in found.expressions]
-                case sql.ForeignKey():
-                    foreign.append(each)
-                case sql.Constraint() if all(isinstance(e, sql.ForeignKey) for e in each.expressions):
-                    foreign += each.expressions
+                case sql.ForeignKey() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
+                    rules.append(each)
                 case _:
                     self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", each)
         names = [column.name for column in columns]
         for part in key:
             if part not in names:
                 self.places.wrong(f"the primary key has no column `{part}`", node.this)
-        for node_of in foreign:
-            for part in node_of.expressions:
-                if part.name.lower() not in names:
-                    self.places.wrong(f"the foreign key has no column `{part.name.lower()}`", node_of)
-            self._refers(node_of.args.get("reference"))
+        for rule in rules:
+            self._constrain(node.this.this, names, rule)
+        for definition in node.this.expressions:
+            for each in definition.args.get("constraints") or ():
+                self._constrain(node.this.this, names, each.kind, definition.name.lower())
+        self.primary[name] = tuple(key)
         columns = [
             SqlColumn(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns
         ]
@@ -164,26 +165,62 @@ class ModuleTranslation:
                     nullable = bool(each.kind.args.get("allow_null"))
                 case sql.PrimaryKeyColumnConstraint():
                     nullable, key = False, True
-                case sql.Reference():
-                    self._refers(each.kind)
+                case sql.Reference() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
+                    pass  # a constraint of the table
                 case _:
                     self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", node)
         return SqlColumn(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
 
-    def _refers(self, reference: Expression | None) -> None:
-        """Notes the table of a foreign key, which may come later."""
-        table = None if reference is None else reference.find(sql.Table)
-        if table is not None:
-            self.references.append(table)
+    def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:
+        """Notes a constraint of a table, or of a column of it."""
+        to: Expression | None = None
+        test: Expression | None = None
+        to_columns: tuple[str, ...] = ()
+        match node:
+            case sql.UniqueColumnConstraint():
+                columns = (column,) if column else constrained(node.this.expressions)
+            case sql.CheckColumnConstraint():
+                columns, test = tuple(names), node.this
+            case sql.ForeignKey() | sql.Reference():
+                columns = (column,) if column else constrained(node.expressions)
+                reference = node if column else node.args["reference"]
+                to = reference.this.this if isinstance(reference.this, sql.Schema) else reference.this
+                to_columns = constrained(reference.this.expressions) if to is not reference.this else ()
+            case _:
+                return
+        for each in columns:
+            if each not in names:
+                self.places.wrong(f"the constraint has no column `{each}`", node)
+        self.constraints.append(Constraint(table, columns, node, to, to_columns, test))
 
-    def dangling(self) -> list[Diagnostic]:
-        """The errors for foreign keys to tables that there are not."""
-        known = self.tables.keys() | self.broken
-        return [
-            UnknownName(what="table", name=qualified(each), span=self.places.of(each))
-            for each in self.references
-            if qualified(each) not in known
-        ]
+    def finished(self) -> list[Diagnostic]:
+        """Writes the constraints, which may refer to tables that come later; returns their errors."""
+        found = list[Diagnostic]()
+        for each in self.constraints:
+            try:
+                self._write_constraint(each)
+            except SqlError as error:
+                found.append(error.diagnostic)
+        return found
+
+    def _write_constraint(self, made: Constraint) -> None:
+        if qualified(made.table) in self.broken or (
+            made.to is not None and qualified(made.to) in self.broken
+        ):
+            return
+        if made.to is not None:
+            name = qualified(made.to)
+            if name not in self.tables:
+                raise SqlError(UnknownName(what="table", name=name, span=self.places.of(made.to)))
+            made = replace(made, to_columns=made.to_columns or self.primary.get(name, ()))
+            if len(made.to_columns) != len(made.columns):
+                self.places.wrong(
+                    f"{counted(len(made.columns), 'column')} cannot refer to "
+                    f"{counted(len(made.to_columns), 'column')} of `{name}`",
+                    made.to,
+                )
+        translator = Translator(self.places, self.output, None)
+        write_constraint(made, translator, self.output, QueryNames(self.tables))
 
     def _know(self, name: str, relation: SqlRelation, names: tuple[str, ...]) -> None:
         self.tables[name] = NamedRows(relation, names)

@@ -74,7 +74,7 @@ def translate(
         except RecursionError:
             problems = [errors.SqlTooDeep(limit=DEEPEST, span=_reading(parser, places))]
         found += [replace(each, span=each.span or whole) for each in problems]
-    found += module.dangling()
+    found += module.finished()
     if found:
         raise DDlogError(in_order(found))
     return module.tree(places.between(0, len(source.text)))

@@ -73,7 +73,7 @@ def test_a_stream_of_statements(monkeypatch: pytest.MonkeyPatch) -> None:
         ("INSERT INTO item VALUES (1, 'a', 1);\n  DELETE FROM item\n  WHERE z = 1;",
          "<stdin>:3:9: unknown column `z`"),
         ("BEGIN;\nINSERT INTO item VALUES (1, 'a', 1); INSERT INTO item VALUES (1, 'b', 2);\nCOMMIT;",
-         "<stdin>:2:38: Item already has a row with the key 1"),
+         "<stdin>:2:38: item already has a row with the key id = 1"),
         ("INSERT INTO item VALUES (1, 'a', 1);\nINSERT INTO item VALUES (2, NULL, 1);",
          "<stdin>:2:1: column `name` of `item` must not be NULL, in the row (2, NULL, "),
         ("SELECT 1;\n\n COMMIT;", "<stdin>:3:2: `commit` outside a transaction"),

@@ -31,6 +31,7 @@ CALLS = {
     "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",
     '(sql::sure(n(), "x", "BOOLEAN"))': 'fault: "x" is no BOOLEAN',
+    '(sql::broken("the constraint x"))': "fault: the constraint x",
     "(sql::floor_div(-7, 2), sql::ceil_div(-7, 2), sql::trunc_div(-7, 2), sql::floor_mod(-7, 2))": "(-4, -3, -3, 1)",  # noqa: E501
     "(sql::rounded(25, 10), sql::rounded(-25, 10), sql::rounded(24, 10))": "(3, -3, 2)",
     "(sql::as_double(125, 100), sql::from_double(1.255, 2), sql::from_double(2.5, 0))": "(1.25, 126, 2)",

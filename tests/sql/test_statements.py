@@ -151,7 +151,7 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("DELETE FROM itm", (), "1:13: unknown table `itm`"),
         ("DELETE FROM dear", (), "1:13: dear is not an input relation"),
         ("INSERT INTO item VALUES (1, 'a')", (), "(id, name, price, key), and a row has 2"),
-        ("INSERT INTO item VALUES (1, 'a', NULL, NULL)", (), "Item already has a row with the key 1"),
+        ("INSERT INTO item VALUES (1, 'a', NULL, NULL)", (), "item already has a row with the key id = 1"),
         ("UPDATE item SET name = NULL WHERE id = 2", (), "must not be NULL, in the row (2, NULL"),
         ("INSERT INTO item (id, name) VALUES ('x', 'a')", (), "`x` is no INTEGER, the type of column `id`"),
         ("INSERT INTO item (id, name) VALUES (3, ?)", (), "the parameter $1 has no value"),
@@ -218,7 +218,7 @@ def test_keys_after_an_update() -> None:
     both.session.execute("INSERT INTO k VALUES (1, 1, 'a'), (2, 2, 'b')")
     both.session.execute("UPDATE k SET id = 3 - id")
     assert list(both.session.execute("SELECT id, a FROM k").rows or ()) == [(1, 2), (2, 1)]
-    with pytest.raises(DDlogError, match="already has a row with the key 1"):
+    with pytest.raises(DDlogError, match="already has a row with the key id = 1"):
         both.session.execute("UPDATE k SET id = 1")
     assert list(both.session.execute("SELECT id, a FROM k").rows or ()) == [(1, 2), (2, 1)]
 
@@ -397,3 +397,70 @@ def test_facts_of_the_program_stay() -> None:
         session.execute("DELETE FROM k WHERE id > 1")
         session.execute("UPDATE b SET d = d * 2")
         assert session.select("SELECT id, d FROM k, b").rows == [(1, Decimal("3.0"))]
+
+
+CONSTRAINED = """CREATE TABLE sale (item INTEGER REFERENCES item, code VARCHAR UNIQUE,
+    n DECIMAL(4, 2) CHECK (n > 0), UNIQUE (item, n), CONSTRAINT few CHECK (n < 50 OR code = 'x'));
+CREATE TABLE item (id INTEGER, day DATE, PRIMARY KEY (id));
+CREATE TABLE twin (a INTEGER, b DATE, PRIMARY KEY (a, b), FOREIGN KEY (a) REFERENCES item (id));
+CREATE VIEW v AS SELECT count(*) AS n FROM sale;"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("INSERT INTO sale VALUES (2, 'b', 1)",
+         "1:44: the constraint (item) REFERENCES item of `sale` does not hold for item = 2"),
+        ("DELETE FROM item", "REFERENCES item of"),
+        ("UPDATE item SET id = 9", "REFERENCES item of"),
+        ("INSERT INTO sale VALUES (1, 'a', 2)",
+         "the constraint UNIQUE (code) of `sale` does not hold for the rows with code = a"),
+        ("INSERT INTO sale VALUES (1, 'b', 1)",
+         "UNIQUE (item, n) of `sale` does not hold for the rows with item = 1, n = 1.00"),
+        ("UPDATE sale SET n = -n WHERE item = 1",
+         "the constraint CHECK (n > 0) of `sale` does not hold for item = 1, code = a, n = -1.00"),
+        ("INSERT INTO sale VALUES (NULL, 'b', 60)",
+         "CHECK (n < 50 OR code = 'x') of `sale` does not hold for item = NULL, code = b, n = 60.00"),
+        ("INSERT INTO item VALUES (1, NULL)", "item already has a row with the key id = 1"),
+        ("INSERT INTO twin VALUES (1, '2024-01-31')",
+         'twin already has a row with the key a = 1, b = "2024-01-31"'),
+        ("INSERT INTO twin VALUES (1, NULL)", "column `b` of `twin` must not be NULL, in the row (1, NULL)"),
+    ],
+)  # fmt: skip
+def test_a_constraint_that_is_broken_is_an_error(text: str, message: str) -> None:
+    """At the commit: until then a transaction may break it."""
+    with program_of(CONSTRAINED).session(relations="outputs") as session:
+        session.execute("BEGIN")
+        session.execute(
+            "INSERT INTO sale VALUES (1, 'a', 1), (NULL, 'x', 60), (NULL, NULL, NULL), (NULL, NULL, NULL)"
+        )
+        session.execute("INSERT INTO item VALUES (1, NULL)")
+        session.execute("INSERT INTO twin VALUES (1, '2024-01-31')")
+        session.execute("COMMIT")
+        with pytest.raises(DDlogError) as found:
+            session.execute(text)
+        assert message in render(found.value.diagnostics)
+        assert "in this view" not in render(found.value.diagnostics)
+        session.execute("BEGIN")
+        session.execute("DELETE FROM item")
+        session.execute("DELETE FROM twin")
+        session.execute("DELETE FROM sale WHERE item IS NOT NULL")
+        session.execute("COMMIT")
+        assert session.select("SELECT n FROM v").rows == [(3,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CREATE TABLE t (a INTEGER REFERENCES u);", "1:38: unknown table `u`"),
+        ("CREATE TABLE t (a INTEGER, UNIQUE (b));", "the constraint has no column `b`"),
+        ("CREATE TABLE t (a INTEGER REFERENCES u); CREATE TABLE u (b INTEGER);",
+         "1 column cannot refer to 0 columns of `u`"),
+        ("CREATE TABLE t (a INTEGER CHECK (z > 1));", "unknown column `z`"),
+        ("CREATE TABLE t (a INTEGER CHECK (a + 1));", "a condition is not defined for INTEGER"),
+    ],
+)  # fmt: skip
+def test_a_wrong_constraint_is_an_error(text: str, message: str) -> None:
+    with pytest.raises(DDlogError) as found:
+        program_of(text)
+    assert message in render(found.value.diagnostics)

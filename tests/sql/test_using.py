@@ -203,7 +203,7 @@ def test_all_statements_with_errors_are_told_at_once(
 ) -> None:
     path = tmp_path / "v.sql"
     path.write_text(
-        "UPDATE t SET a = 1;\nCREATE VIEW v AS SELEC 1;\nDROP TABLE t;\nSELECT (;\n", encoding="utf-8"
+        "UPDATE t SET a = 1;\nCREATE VIEW v AS SELEC 1;\nDROP TABLE t;\nCREATE TABLE (;\n", encoding="utf-8"
     )
     assert main(["run", str(path)]) == 1
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]

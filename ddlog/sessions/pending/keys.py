@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ... import values
-from ...core import Block, Declare, Expr, GetField, MakeStruct, MakeTuple, Relation, Var, VarPattern
+from ...core import Block, Column, Declare, Expr, GetField, MakeStruct, MakeTuple, Relation, Var, VarPattern
 from ...errors.changes import KeyExists
 from ...errors.diagnostics import DDlogError, Note
 from ...errors.source import Span
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PrimaryKey:
     """`of` computes the key of a row, `show` and `show_row` give texts for messages, and `places` are those
-    of the columns that it is; none where it is another function of the row."""
+    of the columns that it is; none where it is another function of the row. `name` is that of a table of
+    SQL."""
 
     of: Callable[[Row], Hashable]
     show: Callable[[Any], str]
     show_row: Callable[[Row], str]
     places: tuple[int, ...]
+    name: str = ""
 
     def exists(
         self, relation: str, row: Row, other: Row, span: Span | None = None, there: Span | None = None
@@ -37,7 +39,7 @@ class PrimaryKey:
             Note(f"this row is {self.show_row(row)}"),
             Note(f"the other row is {self.show_row(other)}", there),
         )
-        return DDlogError([KeyExists(relation, self.show(self.of(row)), span=span, notes=notes)])
+        return DDlogError([KeyExists(self.name or relation, self.show(self.of(row)), span=span, notes=notes)])
 
 
 def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
@@ -46,7 +48,17 @@ def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
         return None
     typedefs = program.checked.typedefs
     show, show_row = partial(_text, declared.key.result, typedefs), record_text(declared, typedefs)
-    return PrimaryKey(program.key_function(declared), show, show_row, key_places(declared))
+    places, name = key_places(declared), declared.original
+    if name and places:
+        show = partial(_named, [declared.columns[at] for at in places], typedefs)
+    return PrimaryKey(program.key_function(declared), show, show_row, places, name)
+
+
+def _named(columns: Sequence[Column], typedefs: Mapping[str, TypeDef], key: Any) -> str:
+    """A key as SQL writes it: each column with its value."""
+    parts = key if len(columns) > 1 else (key,)
+    texts = (values.show(each, column.type, typedefs) for each, column in zip(parts, columns, strict=True))
+    return ", ".join(f"{column.name} = {text}" for column, text in zip(columns, texts, strict=True))
 
 
 def _text(type: Any, typedefs: Mapping[str, TypeDef], key: Any) -> str:

@@ -13,7 +13,7 @@ from ...errors.loops import LoopLimitReached, LoopRepeats
 from ...errors.memory import MemoryLimitReached, NoMemoryLeft
 from ...errors.origins import SqlPlace
 from ...errors.recursion import IterationLimitReached, RecursionRepeats
-from ...errors.sessions import FaultInRule, FaultInView
+from ...errors.sessions import BROKEN, ConstraintBroken, FaultInRule, FaultInView
 from ...errors.source import Span
 from ...types import TypeDef
 from ...values.rows import record_text
@@ -26,7 +26,8 @@ def diagnosed(fault: RowFault) -> Diagnostic:
     """The error for a fault, at its origin: the span that lowering gave the expression."""
     span = fault.origin if isinstance(fault.origin, Span) else None
     if isinstance(span, SqlPlace):
-        return FaultInView(fault.message, span=span)
+        is_constraint = fault.message.startswith(BROKEN)
+        return (ConstraintBroken if is_constraint else FaultInView)(fault.message, span=span)
     row = ", ".join(
         f"{name} = {_shown(value)}" for name, value in fault.row.items() if not name.startswith("$")
     )
