@@ -29,6 +29,7 @@ from ..types import (
     TypeDef,
     User,
 )
+from ..values.anyjson import JSON_VALUE
 from ..values.cells import read_bool, read_float, read_integer
 from ..values.defaults import default_value
 from ..values.fromjson import decode_json, from_json
@@ -138,6 +139,8 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str | None]:
             return lambda value: shortest(value, width)
         case User() if is_option(type):
             return _option_writer(type, typedefs)
+        case User() if type == JSON_VALUE:
+            return lambda value: json_text(to_json(value, type, typedefs))
         case Function() | Opaque() if isinstance(type, Function) or type.name in {ANY, *typedefs}:
             return lambda value: values.show(value, type, typedefs)
     form = text_form(type, typedefs)
@@ -150,8 +153,8 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str | None]:
 def _option_writer(type: User, typedefs: TypeDefs) -> Callable[[Any], str | None]:
     """The text of the value in an Option. A text that would be taken for an Option stands in the Option's."""
     held = type.args[0]
-    if is_option(held):
-        return lambda value: _data_text(to_json(value, type, typedefs)) if value[0] else None
+    if is_option(held) or held == JSON_VALUE:
+        return lambda value: json_text(to_json(value, type, typedefs)) if value[0] else None
     write, nullable = cell_writer(held, typedefs), is_nullable(type, typedefs)
 
     def write_present(value: Any) -> str | None:

@@ -5,24 +5,20 @@ The types are those of the rows that are there; a comment beside each says why.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, counted
-from ..syntax.lexer import RESERVED
-from ..syntax.tables import tables
 from .delimited import RowShape, records, usual_shape
 from .dialects import DELIMITED, TABLES, check_fits, split_options
 from .faults import CellFault, FaultyFile
 from .files import FactFile, no_format, split_name
-from .guesses import DATE, FLOAT, INTEGER, MOMENT, ZONED, guessed, usual_cells
+from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
+from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
 from .read import fault_in, faulty_file, table_of, text_of
 
@@ -48,8 +44,10 @@ class _Column:
 
     @property
     def is_key(self) -> bool:
-        """Whether each row has another value."""
-        return None not in self.values and len(set(map(_hashed, self.values))) == len(self.values)
+        """Whether each row has another value, which is one number, text or time."""
+        if any(value is None or isinstance(value, list | dict) for value in self.values):
+            return False
+        return len(set(map(_hashed, self.values))) == len(self.values)
 
 
 def inferred(place: str) -> Inferred:
@@ -69,7 +67,7 @@ def inferred(place: str) -> Inferred:
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(name, reason)]) from None
-    return _declared(_type_name(stem), place, columns, options, format in DELIMITED)
+    return _declared(type_name(stem), place, columns, options, format in DELIMITED)
 
 
 def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
@@ -132,92 +130,18 @@ def _is_header(cells: Sequence[str]) -> bool:
 def _declared(
     relation: str, place: str, columns: Sequence[_Column], options: list[str], are_texts: bool
 ) -> Inferred:
-    names = _column_names([column.there for column in columns])
+    names = field_names([column.there for column in columns])
     renamed = [(n, c.there) for n, c in zip(names, columns, strict=True) if n != c.there.lower()]
     if renamed:
         options = [*options, "map=" + ",".join(f"{name}:{there}" for name, there in renamed)]
-    lines, imports = list[str](), set[str]()
-    for name, column in zip(names, columns, strict=True):
-        type, why = _type(column.values, are_texts)
-        imports.update(re.findall(r"(\w+)::", type))
-        comma = "," if len(lines) + 1 < len(columns) else ""
-        lines.append(f"    {name}: {type}{comma}  // {why}")
+    types = InferredTypes(relation, are_texts)
+    lines = types.fields([(name, column.values) for name, column in zip(names, columns, strict=True)])
     count = len(columns[0].values) if columns else 0
-    text = [f"// {place}: {counted(count, 'row')}", f"input relation {relation}(", *lines, ")"]
-    text += _key(names, columns, count)
+    text = [f"// {place}: {counted(count, 'row')}", *types.typedefs]
+    text += [f"input relation {relation}(", *lines, ")", *_key(names, columns, count)]
     sign = "&" if "?" in place else "?"
     whole = f"{relation}={place}" + (sign + "&".join(options) if options else "")
-    return Inferred("\n".join(text), frozenset(imports), whole)
-
-
-def _type(values: Sequence[Any], are_texts: bool) -> tuple[str, str]:
-    """The type of a column, and why."""
-    present = [value for value in values if value is not None]
-    type, why = _type_of(present, are_texts) if present else ("string", "no value is there")
-    missing = len(values) - len(present)
-    if not missing and present:
-        return type, why
-    return f"Option<{type}>", f"{why}; missing in {missing:,} of {len(values):,} rows"
-
-
-def _type_of(values: Sequence[Any], are_texts: bool) -> tuple[str, str]:
-    kinds = {type(value) for value in values}
-    if kinds == {str}:
-        return _type_of_texts(values, are_texts)
-    if kinds == {bool}:
-        return "bool", "true or false"
-    if kinds == {int}:
-        return _integer(values)
-    if kinds <= {int, float}:
-        return "double", f"{min(values)} to {max(values)}"
-    if kinds == {date}:
-        return "time::Date", f"{min(values)} to {max(values)}"
-    if kinds <= {datetime} or all(isinstance(value, datetime) for value in values):
-        return "time::DateTime", f"{min(values).isoformat()} to {max(values).isoformat()}"
-    if kinds == {list}:
-        inner, why = _type([each for value in values for each in value], are_texts)
-        return f"Vec<{inner}>", f"lists: {why}"
-    if kinds == {dict}:
-        return "json::JsonValue", "objects: a typedef with their fields is checked, too"
-    if kinds <= {str, bool, int, float, list, dict}:
-        return "json::JsonValue", "values of several kinds"
-    return "string", f"values that are {', '.join(sorted(kind.__name__ for kind in kinds))} in the file"
-
-
-def _type_of_texts(values: Sequence[str], are_texts: bool) -> tuple[str, str]:
-    def all_are(form: re.Pattern[str], read: Callable[[str], Any]) -> bool:
-        return all(map(form.match, values)) and _reads(values, read)
-
-    if all_are(DATE, date.fromisoformat):
-        return "time::Date", f"{min(values)} to {max(values)}"
-    if all_are(MOMENT, datetime.fromisoformat):
-        return "time::DateTime", f"{min(values)} to {max(values)}"
-    if all_are(ZONED, datetime.fromisoformat):
-        return "time::TzDateTime", f"{min(values)} to {max(values)}"
-    if are_texts and all(value in ("true", "false") for value in values):
-        return "bool", "true or false"
-    if are_texts and all_are(INTEGER, int):
-        return _integer(list(map(int, values)))
-    if are_texts and all(FLOAT.match(value) and not re.match(r"-?0[0-9]", value) for value in values):
-        numbers = list(map(float, values))
-        return "double", f"{min(numbers)} to {max(numbers)}"
-    example = json.dumps(values[0][:20], ensure_ascii=False)
-    return "string", f"{counted(len(set(values)), 'text')}, such as {example}"
-
-
-def _integer(values: Sequence[int]) -> tuple[str, str]:
-    least, most = min(values), max(values)
-    fits = least >= -(1 << 63) and most < 1 << 63
-    return "s64" if fits else "bigint", f"{least:,} to {most:,}"
-
-
-def _reads(values: Sequence[str], read: Callable[[str], Any]) -> bool:
-    try:
-        for value in values:
-            read(value)
-    except ValueError:
-        return False
-    return True
+    return Inferred("\n".join(text), frozenset(types.imports), whole)
 
 
 def _key(names: Sequence[str], columns: Sequence[_Column], count: int) -> Iterator[str]:
@@ -240,21 +164,3 @@ def _key(names: Sequence[str], columns: Sequence[_Column], count: int) -> Iterat
 
 def _hashed(value: Any) -> Any:
     return repr(value) if isinstance(value, list | dict | tuple) else value
-
-
-def _type_name(stem: str) -> str:
-    name = "".join(part[:1].upper() + part[1:] for part in re.split(r"\W+|_", stem) if part)
-    return name if name[:1].isalpha() else f"R{name}"
-
-
-def _column_names(found: Sequence[str]) -> list[str]:
-    """Names of columns for those in a file."""
-    reserved, names = RESERVED | tables().words.keys(), list[str]()
-    for each in found:
-        name = re.sub(r"\W+", "_", each).strip("_").lower() or "column"
-        name = f"c{name}" if name[0].isdigit() or not name.isascii() else name
-        name = f"{name}_" if name in reserved else name
-        while name in names:
-            name += "_"
-        names.append(name)
-    return names

@@ -52,19 +52,23 @@ def item_rows(
 
 
 def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
-    """A function that gives the members of an object the names of columns, and leaves out others if the
-    dialect ignores them."""
-    if not dialect.map and dialect.extra == "error":
-        return lambda item: item
-    mapped = {there: name for name, there in dialect.map}
+    """A function that gives the members of an object the names of columns, in any case, and leaves out others
+    if the dialect ignores them."""
+    mapped: dict[Any, str] = {there: name for name, there in dialect.map}
     forms = forms_of(relation.constructor) if relation.constructor is not None else ()
     known = {form.name for form in forms}
-    keeps_all = dialect.extra == "error" or any(form.flatten for form in forms) or not forms
+    flattens = any(form.flatten for form in forms)
+    in_any_case = {name.lower(): name for name in known if not flattens}
+    keeps_all = dialect.extra == "error" or flattens or not forms
 
     def named(item: Any) -> Any:
-        if not isinstance(item, dict):
+        if not isinstance(item, dict) or (not mapped and item.keys() <= known):
             return item
         renamed = {mapped.get(name, name): value for name, value in item.items()}
+        for other in [name for name in renamed if name not in known]:
+            column = in_any_case.get(str(other).lower(), other)
+            if column not in renamed:
+                renamed[column] = renamed.pop(other)
         return renamed if keeps_all else {name: renamed[name] for name in renamed if name in known}
 
     return named

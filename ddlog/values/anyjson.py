@@ -1,4 +1,4 @@
-"""Any JSON as a value of the library's JsonValue."""
+"""Any JSON as a value of the library's JsonValue, and back."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from ..types import String, User
+from . import local_name
 from .collections import Map, Vec
 from .fromplain import check
 from .numbers import canonical_float, int_to_double
 from .shapes import Shape, shape_of
-from .structs import TypeDefs
+from .structs import TypeDefs, taken_apart
 
 JSON_VALUE = User("json::JsonValue")
 _INTEGERS = range(-(1 << 127), 1 << 127)
@@ -52,3 +53,19 @@ def from_any_json(data: Any, typedefs: TypeDefs) -> Any:
         return made(shape, "JsonObject", Map((_text(key), value(item)) for key, item in data.items()))
 
     return value(data)
+
+
+def to_any_json(value: Any, typedefs: TypeDefs) -> Any:
+    """The decoded JSON that a JsonValue stands for. A number that is not finite becomes null."""
+    chosen, fields = taken_apart(value, JSON_VALUE, typedefs)
+    match local_name(chosen.name):
+        case "JsonNull":
+            return None
+        case "JsonNumber":
+            (number,) = taken_apart(fields[0], User("json::JsonNum"), typedefs)[1]
+            return number if isinstance(number, int) or math.isfinite(number) else None
+        case "JsonArray":
+            return [to_any_json(item, typedefs) for item in fields[0]]
+        case "JsonObject":
+            return {key: to_any_json(item, typedefs) for key, item in fields[0]}
+    return fields[0]

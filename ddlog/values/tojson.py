@@ -2,11 +2,11 @@
 
 A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just `"Name"` when
 it has no fields; an Option is `null` or the value in it, or `{"some": …}` if that would be something else.
-Tuples, Vec and Set are arrays. A Map with string keys is an object, any other Map an array of pairs.
-Infinities, NaN and integers beyond 64 bits, which other readers of JSON change, are strings, and so are the
-values of types that are written as text. Attributes of the program can rename a field, let it be absent, or
-make a map the array of its values. They can rename a constructor, write its name beside the fields, or leave
-its name out.
+Tuples, Vec and Set are arrays. A Map with string keys is an object, any other Map an array of pairs. A
+JsonValue is the JSON that it stands for. Infinities, NaN and integers beyond 64 bits, which other readers of
+JSON change, are strings, and so are the values of types that are written as text. Attributes of the program
+can rename a field, let it be absent, or make a map the array of its values. They can rename a constructor,
+write its name beside the fields, or leave its name out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Final
 from .. import values
 from ..types import BigInt, Bit, Constructor, Float, JsonField, Opaque, Signed, String, Tuple, Type, User
 from . import local_name
+from .anyjson import JSON_VALUE, to_any_json
 from .numbers import decimal, shortest
 from .shapes import OPTION_WORDS, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
@@ -55,6 +56,8 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
+    if type == JSON_VALUE:
+        return to_any_json(value, typedefs)
     shape = shape_of(type, typedefs)
     text = None if shape.typedef.text is None else shape.typedef.text.write(value)
     if text is not None:
@@ -95,8 +98,6 @@ def members(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> dict
     if is_option(type):
         return members(value[1], form, type.args[0], typedefs) if value[0] else {}
     data = to_json(value, type, typedefs)
-    if isinstance(type, User) and type.name == "json::JsonValue":
-        data = data["JsonObject"]["o"] if isinstance(data, dict) and "JsonObject" in data else data
     if isinstance(data, str) and isinstance(type, User):
         return {data: None}
     if not isinstance(data, dict | None):

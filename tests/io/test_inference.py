@@ -39,8 +39,9 @@ def test_what_is_inferred_reads_the_files(
     text = inferred(capsys, "orders.csv", "customers.jsonl", "parts.parquet")
     assert re.findall(r"^    (\w+: .*?),?  //", text, re.MULTILINE) == [
         "id: s64", "order_date: time::Date", "total: double", "note: Option<string>", "type_: string",
-        "ok: bool", "zip: string", "name: string", "tags: Vec<string>", "more: Option<json::JsonValue>",
-        "age: Option<s64>", "n: s64", "part: string", "x: Option<double>", "day: Option<time::Date>",
+        "ok: bool", "zip: string", "x: s64", "name: string", "tags: Vec<string>",
+        "more: Option<CustomersMore>", "age: Option<s64>", "n: s64", "part: string", "x: Option<double>",
+        "day: Option<time::Date>",
     ]  # fmt: skip
     assert "primary key (row) row.id  // unique in 2 rows; so is order_date" in text
     assert "primary key (row) row.part  // unique in 2 rows" in text
@@ -94,6 +95,41 @@ def test_keys_of_two_columns_and_repeated_rows(tmp_path: Path, capsys: pytest.Ca
     assert "c0: s64" in text and "// 1 row more than once: a relation has each once" in text
 
 
+NESTED = """\
+{"id": 1, "By": {"name": "J", "e-mail":null, "at": {"z": "1"}}, "items": [{"n": 1, "of": 2.5}], "a": {"a": 1}}
+{"id": 2, "By": {"name": "Al", "e-mail": "x@y", "at": null}, "items": [], "a": {"a": "b"}, "none": {}}
+"""
+MAPS = "".join(f'{{"id": {n}, "of": {{"k{n}": {n}, "l{n}": 1}}}}\n' for n in range(20))
+
+
+def test_objects_become_typedefs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    (tmp_path / "order.jsonl").write_text(NESTED)
+    (tmp_path / "maps.json").write_text(MAPS)
+    maps = pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int64()))
+    parquet.write_table(pa.table({"s": [{"x": 1}, None], "m": maps}), tmp_path / "t.parquet")
+    text = inferred(capsys, *(f"{tmp_path}/{each}" for each in ("order.jsonl", "maps.json", "t.parquet")))
+    declared = [re.sub(r",?  //.*", "", line).strip() for line in text.splitlines()]
+    assert [line for line in declared if line and not line.startswith(("//", "primary"))] == [
+        "import json",
+        "typedef OrderByAt = OrderByAt{", "z: string", "}",
+        "typedef OrderBy = OrderBy{", "name: string",
+        '#[rust = "serde(rename=\\"e-mail\\")"] e_mail: Option<string>', "at: Option<OrderByAt>", "}",
+        "typedef OrderItems = OrderItems{", "n: s64", "of: double", "}",
+        "typedef OrderA = OrderA{", "a: json::JsonValue", "}",
+        "input relation Order(", "id: s64", "by: OrderBy", "items: Vec<OrderItems>", "a: OrderA",
+        "none: Option<json::JsonValue>", ")",
+        "input relation Maps(", "id: s64", "of: Map<string, s64>", ")",
+        "typedef TS = TS{", "x: s64", "}",
+        "input relation T(", "s: Option<TS>", "m: Map<string, s64>", ")",
+    ]  # fmt: skip
+    with ddlog.compile(text).session() as session:
+        session.load(re.findall(r"--input '(.*?)'", text))
+        assert [session.size(name) for name in ("Order", "Maps", "T")] == [2, 20, 2]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -109,3 +145,38 @@ def test_files_of_which_nothing_can_be_inferred(
     (tmp_path / name).write_text(text)
     assert main(["infer", f"{tmp_path}/{name}"]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_members_of_objects_name_columns_in_any_case(tmp_path: Path) -> None:
+    (tmp_path / "R.jsonl").write_text('{"ID": 1, "Name": "a"}\n{"id": 2, "name": "b"}\n')
+    with ddlog.compile("input relation R(id: s64, name: string)").session() as session:
+        session.load(f"R={tmp_path}/R.jsonl")
+        assert sorted(session["R"]) == [(1, "a"), (2, "b")]
+    (tmp_path / "R.jsonl").write_text('{"id": 1, "Id": 2, "name": "a"}\n')
+    with (
+        ddlog.compile("input relation R(id: s64, name: string)").session() as session,
+        pytest.raises(ddlog.DDlogError, match="R has no field 'Id'"),
+    ):
+        session.load(f"R={tmp_path}/R.jsonl")
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "json", "parquet", "arrow"])
+def test_any_json_is_written_as_it_is_read(tmp_path: Path, format: str) -> None:
+    program = tmp_path / "p.dl"
+    program.write_text(
+        "import json\n"
+        "input relation R(id: s64, x: json::JsonValue, y: Option<json::JsonValue>)\n"
+        "output relation O(id: s64, x: json::JsonValue, y: Option<json::JsonValue>)\n"
+        "O(i, x, y) :- R(i, x, y).\n"
+    )
+    rows = [
+        '{"id": 1, "x": {"a": [1, null, "s", 1.5, true]}, "y": null}',
+        '{"id": 2, "x": null, "y": {"k": null}}',
+        '{"id": 3, "x": 123456789012345678901234567890, "y": "t"}',
+    ]
+    (tmp_path / "R.jsonl").write_text("\n".join(rows))
+    command = ["run", str(program), "--quiet", "--input"]
+    assert main([*command, f"R={tmp_path}/R.jsonl", "--output", f"{tmp_path}/out", "--format", format]) == 0
+    again = ["--output", f"{tmp_path}/again", "--format", "jsonl"]
+    assert main([*command, f"R={tmp_path}/out/O.{format}", *again]) == 0
+    assert (tmp_path / "again" / "O.jsonl").read_text().splitlines() == rows
