@@ -37,14 +37,12 @@ class OverLimit(MemoryError):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The growth of a relation in an epoch that ran out of memory, or of the intermediate rows of a rule. The
-    bytes from before it are known only if there was a limit."""
+    """The growth of a relation in an epoch that ran out of memory, or of the intermediate rows of a rule."""
 
     name: str
     rows: int
     bytes: int
     rows_before: int
-    bytes_before: int | None
 
 
 class Exhausted(Exception):

@@ -40,16 +40,15 @@ def sizes_within(running: RunningEpoch) -> Sizes:
 
 
 def described(
-    error: MemoryError, limit: int | None, held: int | None, within: Sizes, before: Sizes, exact: bool
+    error: MemoryError, limit: int | None, held: int | None, within: Sizes, before: Sizes
 ) -> Exhausted:
-    """The error of an epoch: its sizes `within` it and `before` it, the bytes of which are `exact` if they
-    were measured then. `held` is the size that the process had."""
+    """The error of an epoch: its sizes `within` it, and since it was rolled back. `held` is the size that the
+    process had."""
     grown = []
     for name, (rows, size) in within.items():
-        old_rows, old_size = before.get(name, (0, 0))
+        old_rows, _ = before.get(name, (0, 0))
         if rows > old_rows:
-            growth = Growth(name, rows, size, old_rows, old_size if exact else None)
-            grown.append((size * (rows - old_rows) // rows, growth))
+            grown.append((size * (rows - old_rows) // rows, Growth(name, rows, size, old_rows)))
     grown.sort(key=lambda each: (-each[0], each[1].name))
     shown = limit if isinstance(error, OverLimit) else None
     return Exhausted(phase_of(error), shown, held, [each for _, each in grown[:_MOST]])

@@ -72,18 +72,16 @@ class InProcess:
         memory_limit: int | None = None,
         values: Values | None = None,
         maintain: Mode | Coin | Maintaining = "auto",
-        weighs: bool = True,
         budget: Budget | None = None,
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
-        recursions are maintained; see `engine.maintaining`. `weighs`: where there is a limit, the bytes of
-        relations are taken before each epoch, for the error at its end. `budget`: one to share."""
+        recursions are maintained; see `engine.maintaining`. `budget`: one to share."""
         self.values, self._workers = Values(nan) if values is None else values, workers
         self._maintaining = (
             Maintaining(maintain) if callable(maintain) or isinstance(maintain, str) else maintain
         )
-        self._limit, self._weighs = memory_limit, weighs
+        self._limit = memory_limit
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
         """Held by an epoch; whoever else holds it reads a state that does not change."""
@@ -165,9 +163,7 @@ class InProcess:
     def beside(self, circuit: Circuit) -> InProcess:
         """A runtime for another circuit over the same values, which can take this one's batches."""
         self._settle()
-        other = InProcess(
-            circuit, workers=self._workers, memory_limit=self._limit, values=self.values, weighs=self._weighs
-        )
+        other = InProcess(circuit, workers=self._workers, memory_limit=self._limit, values=self.values)
         self._sharing.update(other._sharing)
         other._sharing = self._sharing
         return other
@@ -635,7 +631,6 @@ class InProcess:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
-        before = sizes(self._state) if self._weighs and self._limit is not None else None
         try:
             with memory.limited(self._limit):
                 return self._epochs.run(
@@ -648,8 +643,7 @@ class InProcess:
             self._sweep(sweeping.everything)
             memory.give_back()
             self._within, (within, held) = ({}, None), self._within
-            now = before or sizes(self._state)
-            raise described(error, self._limit, held, within, now, before is not None) from None
+            raise described(error, self._limit, held, within, sizes(self._state)) from None
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)

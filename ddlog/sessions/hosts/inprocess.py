@@ -48,10 +48,8 @@ def open_host(
 
     workers = workers or default_workers()
     limit = default_limit() if memory_limit is None else memory_limit
-    runtime = InProcess(
-        circuit, values.NAN, workers, None if limit == UNLIMITED else limit, maintain=maintain,
-        weighs=memory_limit is not None,
-    )  # fmt: skip
+    bounded = None if limit == UNLIMITED else limit
+    runtime = InProcess(circuit, values.NAN, workers, bounded, maintain=maintain)
     return InProcessHost(program, runtime)
 
 

@@ -78,7 +78,4 @@ def out_of_memory(exhausted: Exhausted) -> Diagnostic:
 
 def _growth(grown: Growth) -> str:
     name = grown.name.partition("$")[0] or "(internal)"
-    before = f"{grown.rows_before:,} rows"
-    if grown.bytes_before is not None:
-        before += f" ({size_text(grown.bytes_before)})"
-    return f"`{name}` grew from {before} to {grown.rows:,} rows ({size_text(grown.bytes)})"
+    return f"`{name}` grew from {grown.rows_before:,} rows to {grown.rows:,} rows ({size_text(grown.bytes)})"
