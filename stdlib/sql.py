@@ -28,7 +28,15 @@ from .sqlgroups import window_number as window_number
 from .sqlgroups import window_share as window_share
 from .sqlgroups import window_value as window_value
 from .sqljson import json_at as json_at
+from .sqljson import json_keys as json_keys
 from .sqljson import json_length as json_length
+from .sqljson import json_list as json_list
+from .sqljson import json_members as json_members
+from .sqljson import json_number as json_number
+from .sqljson import json_object as json_object
+from .sqljson import json_quoted as json_quoted
+from .sqljson import json_sure as json_sure
+from .sqljson import json_type as json_type
 from .sqljson import json_valid as json_valid
 from .sqllists import element as element
 from .sqllists import list_distinct as list_distinct

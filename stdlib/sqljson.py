@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from ..values import Fault, Struct
+from ..values import Fault, Struct, Vec
 from .options import NONE, some
 
 
@@ -57,3 +57,56 @@ def json_valid(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def json_sure(text: str) -> str:
+    _value(text)
+    return text
+
+
+def json_type(text: str) -> Struct:
+    return some(_type(_value(text)))
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "BIGINT" if -(1 << 63) <= value < 0 else "UBIGINT" if 0 <= value < 1 << 64 else "DOUBLE"
+    return _TYPES[type(value)]
+
+
+_TYPES = {
+    type(None): "NULL", bool: "BOOLEAN", float: "DOUBLE", str: "VARCHAR", list: "ARRAY", dict: "OBJECT"
+}  # fmt: skip
+
+
+def json_keys(text: str) -> Struct:
+    value = _value(text)
+    return some(Vec(map(some, value if isinstance(value, dict) else ())))
+
+
+def json_number(a: float) -> str:
+    return _written(a).replace("e+", "e")
+
+
+def json_quoted(text: str) -> str:
+    return _written(text)
+
+
+def json_list(values: Vec) -> str:
+    return f"[{','.join(each[1] for each in values)}]"
+
+
+def json_object(members: Vec) -> str:
+    return f"{{{','.join(each[1] for each in members if each[0])}}}"
+
+
+def json_members(text: str) -> Vec:
+    value = _value(text)
+    match value:
+        case dict():
+            pairs = [(some(key), each) for key, each in value.items()]
+        case list():
+            pairs = [(some(str(place)), each) for place, each in enumerate(value)]
+        case _:
+            pairs = [(NONE, value)]
+    return Vec((key, _written(each), _type(each)) for key, each in pairs)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
-
-from sqlglot import expressions as sql
 
 from . import conversions as c
 from .scalars import Scalars, Translate
@@ -47,20 +44,3 @@ def _brought(s: Scalars, node: Expression, kind: SqlType, whole: Expression) -> 
     if made is None:
         s.places.mistyped(s.places.called(whole), str(value.type), node)
     return made
-
-
-def json_at(s: Scalars, node: Expression) -> SqlValue:
-    """`->` and `->>`, with a path that is a constant."""
-    path = node.expression
-    if not isinstance(path, sql.JSONPath):
-        s.places.refuse("a path of JSON that is not a constant", node)
-    steps = []
-    for each in path.expressions[1:]:
-        if not isinstance(each, sql.JSONPathKey | sql.JSONPathSubscript) or not isinstance(
-            each.this, str | int
-        ):
-            s.places.refuse("a path of JSON with more than keys and places", node)
-        steps.append(each.this)
-    text = "true" if isinstance(node, sql.JSONExtractScalar) else "false"
-    values = [s.text(node.this), c.string(json.dumps(steps))]
-    return c.strict(values, f"sql::json_at($, $, {text})", VARCHAR, optional=True)

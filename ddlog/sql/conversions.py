@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
+from ..stdlib.sqljson import json_valid
 from ..syntax import Expr, FloatLit, StringLit, VarDecl
 from ..syntax.templates import NOWHERE, name, tree
 from .types import (
@@ -17,6 +18,7 @@ from .types import (
     DOUBLE,
     INTEGER,
     INTERVAL,
+    JSON,
     TIME,
     TIMESTAMP,
     VARCHAR,
@@ -112,8 +114,8 @@ def read_literal(text: str, type: SqlType) -> SqlValue:
                 return boolean({"true": True, "t": True, "false": False, "f": False}[text.lower()])
     except (ValueError, KeyError, InvalidOperation):
         pass
-    if type == VARCHAR:
-        return string(text)
+    if type == VARCHAR or (type == JSON and json_valid(text)):
+        return replace(string(text), type=type)
     raise BadLiteral(f"`{text}` is no {type}")
 
 
@@ -161,6 +163,8 @@ def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
             return strict([value], lambda x: as_double(x, source.scale), DOUBLE)
         case "date", "timestamp":
             return strict([value], "$ * 86400000000", TIMESTAMP)
+        case "json", "varchar":
+            return replace(value, type=VARCHAR)
     return None
 
 
@@ -231,6 +235,12 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     if found is not None:
         return found
     source = value.type
+    if JSON in (source, type):
+        from . import jsons
+
+        if source == JSON:
+            return jsons.from_json(value, type, may_fail=may_fail)
+        return jsons.read(value, may_fail=may_fail) if source == VARCHAR else jsons.to_json(value)
     match source.kind, type.kind:
         case "varchar", "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" as kind:
             read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"

@@ -22,8 +22,9 @@ from .arithmetic import (
     towards,
     whole_quotient,
 )
-from .calls import call, json_at
+from .calls import call
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .jsons import JSONS, NAMED_JSONS
 from .lists import LISTS, NAMED_LISTS
 from .scalars import Scalars, Translate, conjoined, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
@@ -153,12 +154,11 @@ def _sha256(s: Scalars, node: Expression) -> SqlValue:
 
 
 NAMED: dict[str, Translate] = {
-    "json_array_length": call("sql::json_length($)", INTEGER, "0 text", optional=True),
-    "json_valid": call("sql::json_valid($)", BOOLEAN, "0 text"),
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
     **NAMED_LISTS,
+    **NAMED_JSONS,
     "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
 }
 """The translation of each function that the parser knows by its name alone."""
@@ -262,8 +262,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
     sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
-    sql.JSONExtract: json_at,
-    sql.JSONExtractScalar: json_at,
     sql.TimeToStr: call("sql::strftime($, $)", VARCHAR, "this timestamp", "format text"),
     sql.StrToTime: call("sql::strptime($, $)", TIMESTAMP, "this text", "format text"),
     sql.LastDay: call("sql::last_day($)", DATE, "this timestamp"),
@@ -275,5 +273,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.DayOfWeekIso: part("ISODOW"),
     sql.Anonymous: _anonymous,
     **LISTS,
+    **JSONS,
 }
 """The translation of each kind of node."""

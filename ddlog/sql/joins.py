@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
-from .lateral import as_lateral, asof, reading, series, subquery, unnest
+from .lateral import as_lateral, asof, is_members, members, reading, series, subquery, unnest
 from .pivots import unfolded
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
@@ -92,6 +92,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
         case sql.Table(this=sql.GenerateSeries()):
             with reading(block, [], []):
                 return JoinedTables(*series(block, node))
+        case sql.Table() if is_members(node):
+            with reading(block, [], []):
+                return JoinedTables(*members(block, node))
         case sql.Table():
             block.places.refuse(f"the table function {node.this.sql(dialect='duckdb')}", node)
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import expressions as sql
 
-from ..syntax.templates import let, tree
+from ..syntax import VarDecl
+from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
 from .lists import a_list
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
-from .types import INTEGER, TIMESTAMP, SqlType, SqlValue
+from .types import INTEGER, JSON, TIMESTAMP, VARCHAR, SqlType, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -39,7 +40,7 @@ def reading(block: SelectBlock, items: Sequence[Item], entries: Sequence[Visible
 
 def as_lateral(node: Expression) -> Expression:
     """A series whose ends read columns as a LATERAL subquery; any other table as it is."""
-    is_series = isinstance(node, sql.Unnest) or isinstance(node.this, sql.GenerateSeries)
+    is_series = isinstance(node, sql.Unnest) or isinstance(node.this, sql.GenerateSeries) or is_members(node)
     if not (is_series and isinstance(node, sql.Table | sql.Unnest) and node.find(sql.Column)):
         return node
     table, alias = node.copy(), node.args.get("alias") or sql.TableAlias(this=sql.to_identifier(_name(node)))
@@ -78,6 +79,8 @@ def _is_of(node: Expression, table: str) -> bool:
 def _name(node: Expression) -> str:
     if isinstance(node, sql.Unnest):
         return "unnest"
+    if is_members(node):
+        return "json_each"
     return "range" if node.this.args.get("is_end_exclusive") else "generate_series"
 
 
@@ -145,6 +148,27 @@ def unnest(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
     return block.body.items[before:], _entries(block, node, [found])
 
 
+def is_members(node: Expression) -> bool:
+    """Whether a table is `json_each(…)`."""
+    return isinstance(node.this, sql.Anonymous) and node.this.name.lower() == "json_each"
+
+
+def members(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
+    """The clauses and the columns of `json_each(text)`: keys, values and their types. Raises SqlError."""
+    if len(node.this.expressions) != 1:
+        block.places.refuse("json_each with a path", node)
+    before = len(block.body.items)
+    text = block.plain(block.scalars.text(node.this.expressions[0]))
+    key, value, type = (
+        block.output.variable(of, nullable)
+        for of, nullable in ((VARCHAR, True), (JSON, False), (VARCHAR, False))
+    )
+    row = items(*(VarDecl(each.name, NOWHERE) for each in (key, value, type)))
+    found = tree("$ = FlatMap(sql::json_members($))", row, text.tree)
+    block.body.items.append(SqlClause(found, written(node)))
+    return block.body.items[before:], _entries(block, node, [key, value, type], ("key", "value", "type"))
+
+
 def _opened(block: SelectBlock, list_: Any, type: SqlType, node: Expression) -> SqlValue:
     """A variable for the elements of a list."""
     cell = block.output.variable(type, True)
@@ -190,10 +214,14 @@ def _member(block: SelectBlock, made: Any, type: SqlType, node: Expression) -> S
     return found
 
 
-def _entries(block: SelectBlock, node: Expression, found: Sequence[SqlValue]) -> list[VisibleColumn]:
-    """The columns of a table function."""
-    named = node.args.get("alias")
-    columns = named.args.get("columns") if named is not None else None
+def _entries(
+    block: SelectBlock, node: Expression, found: Sequence[SqlValue], names: Sequence[str] = ()
+) -> list[VisibleColumn]:
+    """The columns of a table function, with these names, if the table does not give others."""
+    named, usual = node.args.get("alias"), names or [_name(node)]
+    given = [each.name.lower() for each in (named.args.get("columns") or () if named is not None else ())]
     alias = node.alias.lower() or _name(node)
-    name = columns[0].name.lower() if columns else _name(node)
-    return [VisibleColumn(alias, name, block.output.say(each, name, alias)) for each in found]
+    return [
+        VisibleColumn(alias, name, block.output.say(each, name, alias))
+        for name, each in zip([*given, *usual[len(given) :]], found, strict=True)
+    ]

@@ -19,6 +19,7 @@ from .types import (
     DATE,
     INTEGER,
     INTERVAL,
+    JSON,
     TIMESTAMP,
     VARCHAR,
     SqlType,
@@ -173,6 +174,8 @@ class Scalars:
         value = self.value(node)
         if value.type.kind == "null":
             return null(VARCHAR)
+        if value.type == JSON:
+            return replace(value, type=VARCHAR)
         if value.type != VARCHAR:
             self.places.mistyped(self.places.called(node.parent), str(value.type), node)
         return value
@@ -374,6 +377,7 @@ _TYPES: dict[str, SqlType] = {
     "DATE": DATE,
     "TIME": SqlType("time"),
     "INTERVAL": INTERVAL,
+    "JSON": JSON,
 }
 
 

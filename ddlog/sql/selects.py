@@ -12,6 +12,7 @@ from . import conversions as c
 from .conjuncts import conjuncts
 from .extents import written
 from .joins import JoinedTables, from_clause
+from .jsons import as_lists
 from .lateral import unnested
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
@@ -63,6 +64,7 @@ class SelectBlock(Subqueries):
                 found = node.args[key]
                 self.places.refuse(what, found[0] if isinstance(found, list) else found)
         _first_of_each(node)
+        as_lists(node)
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")

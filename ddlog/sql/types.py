@@ -70,6 +70,7 @@ _PLAIN = {
     "double": "double",
     "varchar": "string",
     "interval": "sql::Interval",
+    "json": "string",
     "null": "bool",
 }
 _WRAPPERS = {"date": "sql::Date", "timestamp": "sql::Timestamp", "time": "sql::Time"}
@@ -78,7 +79,7 @@ _NUMBERS = ("integer", "decimal", "double")
 
 NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")
 VARCHAR, DATE, TIMESTAMP, TIME = SqlType("varchar"), SqlType("date"), SqlType("timestamp"), SqlType("time")
-INTERVAL = SqlType("interval")
+INTERVAL, JSON = SqlType("interval"), SqlType("json")
 MOST_PLACES = 38
 
 
@@ -147,6 +148,8 @@ def _joined(a: SqlType, b: SqlType) -> SqlType | None:
         return DOUBLE if DOUBLE in (a, b) else decimal(max(a.scale, b.scale))
     if {a.kind, b.kind} == {"date", "timestamp"}:
         return TIMESTAMP
+    if {a.kind, b.kind} == {"json", "varchar"}:
+        return VARCHAR
     if a.parts and b.parts:
         part = _joined(a.parts[0], b.parts[0])
         return None if part is None else list_of(part)

@@ -27,6 +27,10 @@ CALLS = {
     "(sql::mean_of_units([Some{25}, None], 10), sql::mean_of_doubles([Some{0.5}, Some{1.0}]))": "(Some{2.5}, Some{0.75})",  # noqa: E501
     '(sql::list_text([Some{"a"}, None]), sql::list_join([Some{"a"}, None, Some{"b"}], "-"), sql::split("a b", " "))': '("[a, NULL]", Some{"a-b"}, ["a", "b"])',  # noqa: E501
     "(sql::concatenated([None, Some{[1]}, Some{[2]}]), sql::joined([1], [2]), sql::listed([[1], [2]]))": "([1, 2], [1, 2], Some{[1, 2]})",  # noqa: E501
+    '(sql::json_type("[1]"), sql::json_keys("{\\"a\\":1}"), sql::json_list([Some{"1"}]))': '(Some{"ARRAY"}, Some{[Some{"a"}]}, "[1]")',  # noqa: E501
+    '(sql::json_number(1.5), sql::json_quoted("a"), sql::json_object([Some{sql::json_member("k", "1")}]))': '("1.5", "\\"a\\"", "{\\"k\\":1}")',  # noqa: E501
+    'sql::json_members("[1]")': '[(Some{"0"}, "1", "UBIGINT")]',
+    '(sql::json_sure("x"))': 'fault: "x" is no JSON',
     "(sql::span(sql::Interval{1, 1, 5}), sql::span(sql::Interval{0, 31, 5}))": "(2678400000005, 2678400000005)",  # noqa: E501
     "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",

@@ -18,7 +18,7 @@ from .duck import Both, program_of
 TABLES = """
 CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, m DECIMAL(6,2), d DATE, w TIMESTAMP);
 CREATE TABLE p (c INTEGER, k INTEGER NOT NULL);
-CREATE TABLE l (k INTEGER, xs INTEGER[], ss VARCHAR[], ds DATE[], ms DECIMAL(6,2)[]);
+CREATE TABLE l (k INTEGER, xs INTEGER[], ss VARCHAR[], ds DATE[], ms DECIMAL(6,2)[], j JSON);
 """  # noqa: E501
 VIEWS = """
 SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 ELSE 0 END) AS y FROM t
@@ -104,6 +104,15 @@ SELECT n, sum(v) AS s FROM (UNPIVOT (SELECT pk,a,b FROM t) ON a, b INTO NAME n V
 WITH z AS (PIVOT t ON a IN (1, 2) USING max(m) GROUP BY s) SELECT * FROM z
 SELECT * FROM (SELECT s, a, b FROM t WHERE a > 100) PIVOT (sum(a), count(*) FOR s IN ('a'))
 WITH w AS (SELECT s, a FROM t) SELECT * FROM w PIVOT (count(*) AS n, sum(a) FOR s IN ('a'))
+SELECT k, j -> 'a' AS a, j ->> 'a' AS b, j ->> '$.b[1]' AS c, json_extract(j, '$.a') AS d, json_type(j) AS e, json_type(j, '$.a') AS f, json_array_length(j) AS g, json_keys(j) AS h, json_exists(j, '$.a') AS i, json_array_length(j, '$.b') AS l FROM l
+SELECT k, CAST(j ->> 'a' AS INTEGER) AS a, TRY_CAST(j -> 'a' AS INTEGER) AS b, CAST(j AS VARCHAR) AS c, (j -> 'a') = '1' AS d, CAST('[1,2]' AS JSON) AS e, TRY_CAST(ss[1] AS JSON) AS f FROM l
+SELECT k, json_object('k', k, 'x', xs, 'd', ds[1], 'j', j, 's', ss[1]) AS a, json_array(k, NULL, ss[1], 1.5, true) AS b, to_json(ss) AS c, to_json(ss[1]) AS d, to_json(ms) AS e, json_quote('a"b') AS f, k::JSON AS g, json('{ "a" : 1}') AS h FROM l
+SELECT l.k, e.key, e.value, e.type FROM l, json_each(l.j) e
+SELECT l.k, e.value ->> '$' AS v FROM l LEFT JOIN json_each(l.j) AS e ON e.key = 'a'
+SELECT k % 3 AS m, json_group_array(k) AS a FROM (SELECT 5 AS k UNION ALL SELECT c FROM p) GROUP BY m
+SELECT k, count(*) AS n FROM (SELECT j ->> 'a' AS k FROM l) GROUP BY k
+SELECT json_group_object(k, s) AS o FROM (SELECT max(pk) AS k, s FROM t WHERE s = 'a' GROUP BY s)
+SELECT j, count(*) AS n FROM l GROUP BY j
 """  # noqa: E501
 
 
@@ -141,6 +150,9 @@ def lists(chosen: random.Random, count: int) -> list[tuple[object, ...]]:
             one("a", "b c", "ä"),
             one(datetime.date(2020, 1, 2), datetime.date(1999, 12, 31)),
             one(Decimal("1.25"), Decimal(2)),
+            chosen.choice(
+                [None, "[1,null]", '{"a":1,"b":[2,"x"]}', '{"a":"7"}', "2.50", '"s"', '[{"é":true}]']
+            ),
         )
         for _ in range(count)
     ]

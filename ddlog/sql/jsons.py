@@ -1,0 +1,211 @@
+"""JSON: a text whose type says what it is. Values become JSON, and JSON values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from ..syntax import Expr, VectorLit
+from ..syntax.templates import NOWHERE, tree
+from . import conversions as c
+from .lists import function
+from .scalars import Scalars, Translate
+from .types import BOOLEAN, INTEGER, JSON, VARCHAR, SqlType, SqlValue, list_of, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+# --------------------------------------------------------------------------- paths
+
+
+def at_path(s: Scalars, node: Expression) -> SqlValue:
+    """`->` and `->>`, with a path that is a constant."""
+    is_text = isinstance(node, sql.JSONExtractScalar)
+    return _part(s, s.text(node.this), node.expression, is_text, node)
+
+
+def _part(s: Scalars, text: SqlValue, path: Expression | None, is_text: bool, node: Expression) -> SqlValue:
+    values = [text, c.string(json.dumps(_steps(s, path, node)))]
+    template = f"sql::json_at($, $, {'true' if is_text else 'false'})"
+    return c.strict(values, template, VARCHAR if is_text else JSON, optional=True)
+
+
+def _steps(s: Scalars, path: Expression | None, node: Expression) -> list[str | int]:
+    """The keys and places of a path."""
+    if isinstance(path, sql.Literal):
+        path = sql.maybe_parse(f"x -> {path.sql()}", dialect="duckdb").expression
+    if not isinstance(path, sql.JSONPath):
+        s.places.refuse("a path of JSON that is not a constant", node)
+    steps = []
+    for each in path.expressions[1:]:
+        known = isinstance(each, sql.JSONPathKey | sql.JSONPathSubscript)
+        if not known or not isinstance(each.this, str | int):
+            s.places.refuse("a path of JSON with more than keys and places", node)
+        steps.append(each.this)
+    return steps
+
+
+def _asked(template: str, type: SqlType) -> Translate:
+    """A function of JSON and, maybe, a path in it."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        args = node.expressions if isinstance(node, sql.Anonymous) else [node.this, node.expression]
+        given = [each for each in args if each is not None]
+        if len(given) not in (1, 2):
+            s.places.wrong(f"{s.places.called(node)} takes 1 or 2 arguments", node)
+        value = s.text(given[0])
+        if len(given) == 2:
+            value = _part(s, value, given[1], False, node)
+        return c.strict([value], template, type, optional=True)
+
+    return translate
+
+
+def _exists(s: Scalars, node: Expression) -> SqlValue:
+    if len(node.expressions) != 2:
+        s.places.wrong(f"{s.places.called(node)} takes 2 arguments", node)
+    steps = json.dumps(_steps(s, node.expressions[1], node))
+    values = [s.text(node.expressions[0]), c.string(steps)]
+    return c.strict(values, "is_some(sql::json_at($, $, false))", BOOLEAN)
+
+
+# ---------------------------------------------------------------------- to and from
+
+
+def to_json(value: SqlValue) -> SqlValue | None:
+    """A value as JSON; NULL stays NULL. None for a type that JSON does not have."""
+    source = value.type
+    match source.kind:
+        case "null":
+            return null(JSON)
+        case "json":
+            return value
+        case "list":
+            parts = c.each(value, lambda item: json_cell(item) or item)
+            return None if parts.type != list_of(JSON) else c.strict([parts], "sql::json_list($)", JSON)
+        case "integer" | "boolean":
+            return c.strict([value], "to_string($)", JSON)
+        case "double":
+            return c.strict([value], "sql::json_number($)", JSON)
+        case "decimal":
+            return c.strict(
+                [value], lambda x: tree("sql::json_number($)", c.as_double(x, source.scale)), JSON
+            )
+    text = c.cast(value, VARCHAR, may_fail=False)
+    return None if text is None else c.strict([text], "sql::json_quoted($)", JSON)
+
+
+def json_cell(value: SqlValue) -> SqlValue | None:
+    """A value as a part of JSON, in which NULL is `null`."""
+    if value.type == JSON:
+        value = c.strict([value], 'sql::json_at($, "[]", false)', JSON, optional=True)
+    made = to_json(value)
+    if made is None or not made.nullable:
+        return made
+    return SqlValue(tree('unwrap_or($, "null")', made.tree), JSON)
+
+
+def from_json(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
+    """JSON as a value: what is in its text, but for `null`."""
+    text = c.strict([value], 'sql::json_at($, "[]", true)', VARCHAR, optional=True)
+    return c.cast(text, type, may_fail=may_fail)
+
+
+def read(value: SqlValue, *, may_fail: bool) -> SqlValue:
+    """A text as JSON, if it is any."""
+    if may_fail:
+        return c.strict([value], "if (sql::json_valid($0)) Some{$0} else None", JSON, optional=True)
+    return c.strict([value], "sql::json_sure($)", JSON)
+
+
+def _converted(s: Scalars, node: Expression) -> SqlValue:
+    given = node.this if isinstance(node.this, sql.Expression) else node.expressions[0]
+    return _as_json(s, s.value(given), given)
+
+
+def _as_json(s: Scalars, value: SqlValue, node: Expression, *, cell: bool = False) -> SqlValue:
+    made = json_cell(value) if cell else to_json(value)
+    if made is None:
+        s.places.mistyped("JSON", str(value.type), node)
+    return made
+
+
+def _parsed(s: Scalars, node: Expression) -> SqlValue:
+    """JSON(text): without blanks."""
+    return c.strict([s.text(node.this)], 'sql::json_at($, "[]", false)', JSON, optional=True)
+
+
+def _texts(parts: Sequence[Expr]) -> Expr:
+    return (
+        VectorLit(tuple(tree("Some{$}", each) for each in parts), NOWHERE) if parts else tree("vec_empty()")
+    )
+
+
+def _array(s: Scalars, node: Expression) -> SqlValue:
+    parts = [_as_json(s, s.value(each), each, cell=True).tree for each in node.expressions]
+    return SqlValue(tree("sql::json_list($)", _texts(parts)), JSON)
+
+
+def _object(s: Scalars, node: Expression) -> SqlValue:
+    parts = [_member(s, each.this, each.expression) for each in node.expressions]
+    return c.strict(parts, lambda *x: tree("sql::json_object($)", _texts(x)), JSON)
+
+
+def _member(s: Scalars, key: Expression, value: Expression) -> SqlValue:
+    name = c.cast(s.value(key), VARCHAR, may_fail=False)
+    if name is None:
+        s.places.mistyped("a key of JSON", str(s.value(key).type), key)
+    return c.strict([name, _as_json(s, s.value(value), value, cell=True)], "sql::json_member($, $)", JSON)
+
+
+# ------------------------------------------------------------------------ aggregates
+
+_MEMBER, _OBJECT = "json_member", "json_of_members"
+_LISTS = ("json_group_array", "json_arrayagg", "json_agg")
+
+
+def as_lists(node: Expression) -> None:
+    """Writes JSON_GROUP_ARRAY and JSON_GROUP_OBJECT as functions of LIST."""
+    for each in list(node.find_all(sql.Anonymous)):
+        name, args, above = each.name.lower(), each.expressions, each.parent
+        if name in _LISTS and len(args) == 1:
+            inner, outer = args[0], "to_json"
+        elif name == "json_group_object" and len(args) == 2:
+            inner, outer = sql.Anonymous(this=_MEMBER, expressions=list(args)), _OBJECT
+        else:
+            continue
+        made: Expression = sql.ArrayAgg(this=inner)
+        replaced = above if isinstance(above, sql.Filter) else each
+        if replaced is above:
+            made = sql.Filter(this=made, expression=above.expression)
+        replaced.replace(sql.Anonymous(this=outer, expressions=[made]))
+
+
+def _pair(s: Scalars, node: Expression) -> SqlValue:
+    return _member(s, *node.expressions)
+
+
+_CLASSES = [sql.JSONExtract, sql.JSONExtractScalar]
+JSONS: dict[type[Expression], Translate] = {
+    **dict.fromkeys(_CLASSES, at_path),
+    sql.JSONType: _asked("sql::json_type($)", VARCHAR),
+    sql.JSONKeys: _asked("sql::json_keys($)", list_of(VARCHAR)),
+    sql.JSONObject: _object,
+    sql.JSONArray: _array,
+    sql.ParseJSON: _parsed,
+}
+"""The translation of each kind of node that makes JSON or reads it."""
+
+NAMED_JSONS: dict[str, Translate] = {
+    "json_array_length": _asked("sql::json_length($)", INTEGER),
+    "json_exists": _exists,
+    "json_quote": _converted,
+    "to_json": _converted,
+    "json_valid": function("sql::json_valid($)", BOOLEAN, "0 text"),
+    _MEMBER: _pair,
+    _OBJECT: function("sql::json_object($)", JSON, "0 list"),
+}
+"""The translation of each function of JSON that the parser knows by its name alone."""
