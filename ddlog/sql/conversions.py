@@ -236,11 +236,9 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
         return found
     source = value.type
     if JSON in (source, type):
-        from . import jsons
-
         if source == JSON:
-            return jsons.from_json(value, type, may_fail=may_fail)
-        return jsons.read(value, may_fail=may_fail) if source == VARCHAR else jsons.to_json(value)
+            return from_json(value, type, may_fail=may_fail)
+        return read_json(value, may_fail=may_fail) if source == VARCHAR else to_json(value)
     match source.kind, type.kind:
         case "varchar", "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" as kind:
             read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
@@ -288,3 +286,47 @@ def as_text(plain: Expr, type: SqlType) -> Expr:
         case "decimal":
             return tree("sql::decimal_text($, $)", plain, type.scale)
     return tree("to_string($)", plain)
+
+
+def to_json(value: SqlValue) -> SqlValue | None:
+    """A value as JSON; NULL stays NULL. None for a type that JSON does not have."""
+    source = value.type
+    match source.kind:
+        case "null":
+            return null(JSON)
+        case "json":
+            return value
+        case "list":
+            parts = each(value, lambda item: json_cell(item) or item)
+            return None if parts.type != list_of(JSON) else strict([parts], "sql::json_list($)", JSON)
+        case "integer" | "boolean":
+            return strict([value], "to_string($)", JSON)
+        case "double":
+            return strict([value], "sql::json_number($)", JSON)
+        case "decimal":
+            return strict([value], lambda x: tree("sql::json_number($)", as_double(x, source.scale)), JSON)
+    text = cast(value, VARCHAR, may_fail=False)
+    return None if text is None else strict([text], "sql::json_quoted($)", JSON)
+
+
+def json_cell(value: SqlValue) -> SqlValue | None:
+    """A value as a part of JSON, in which NULL is `null`."""
+    if value.type == JSON:
+        value = strict([value], 'sql::json_at($, "[]", false)', JSON, optional=True)
+    made = to_json(value)
+    if made is None or not made.nullable:
+        return made
+    return SqlValue(tree('unwrap_or($, "null")', made.tree), JSON)
+
+
+def from_json(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
+    """JSON as a value: what is in its text, but for `null`."""
+    text = strict([value], 'sql::json_at($, "[]", true)', VARCHAR, optional=True)
+    return cast(text, type, may_fail=may_fail)
+
+
+def read_json(value: SqlValue, *, may_fail: bool) -> SqlValue:
+    """A text as JSON, if it is any."""
+    if may_fail:
+        return strict([value], "if (sql::json_valid($0)) Some{$0} else None", JSON, optional=True)
+    return strict([value], "sql::json_sure($)", JSON)

@@ -13,7 +13,7 @@ from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
 from .lists import function
 from .scalars import Scalars, Translate
-from .types import BOOLEAN, INTEGER, JSON, VARCHAR, SqlType, SqlValue, list_of, null
+from .types import BOOLEAN, INTEGER, JSON, VARCHAR, SqlType, SqlValue, list_of
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -75,59 +75,13 @@ def _exists(s: Scalars, node: Expression) -> SqlValue:
 # ---------------------------------------------------------------------- to and from
 
 
-def to_json(value: SqlValue) -> SqlValue | None:
-    """A value as JSON; NULL stays NULL. None for a type that JSON does not have."""
-    source = value.type
-    match source.kind:
-        case "null":
-            return null(JSON)
-        case "json":
-            return value
-        case "list":
-            parts = c.each(value, lambda item: json_cell(item) or item)
-            return None if parts.type != list_of(JSON) else c.strict([parts], "sql::json_list($)", JSON)
-        case "integer" | "boolean":
-            return c.strict([value], "to_string($)", JSON)
-        case "double":
-            return c.strict([value], "sql::json_number($)", JSON)
-        case "decimal":
-            return c.strict(
-                [value], lambda x: tree("sql::json_number($)", c.as_double(x, source.scale)), JSON
-            )
-    text = c.cast(value, VARCHAR, may_fail=False)
-    return None if text is None else c.strict([text], "sql::json_quoted($)", JSON)
-
-
-def json_cell(value: SqlValue) -> SqlValue | None:
-    """A value as a part of JSON, in which NULL is `null`."""
-    if value.type == JSON:
-        value = c.strict([value], 'sql::json_at($, "[]", false)', JSON, optional=True)
-    made = to_json(value)
-    if made is None or not made.nullable:
-        return made
-    return SqlValue(tree('unwrap_or($, "null")', made.tree), JSON)
-
-
-def from_json(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
-    """JSON as a value: what is in its text, but for `null`."""
-    text = c.strict([value], 'sql::json_at($, "[]", true)', VARCHAR, optional=True)
-    return c.cast(text, type, may_fail=may_fail)
-
-
-def read(value: SqlValue, *, may_fail: bool) -> SqlValue:
-    """A text as JSON, if it is any."""
-    if may_fail:
-        return c.strict([value], "if (sql::json_valid($0)) Some{$0} else None", JSON, optional=True)
-    return c.strict([value], "sql::json_sure($)", JSON)
-
-
 def _converted(s: Scalars, node: Expression) -> SqlValue:
     given = node.this if isinstance(node.this, sql.Expression) else node.expressions[0]
     return _as_json(s, s.value(given), given)
 
 
 def _as_json(s: Scalars, value: SqlValue, node: Expression, *, cell: bool = False) -> SqlValue:
-    made = json_cell(value) if cell else to_json(value)
+    made = c.json_cell(value) if cell else c.to_json(value)
     if made is None:
         s.places.mistyped("JSON", str(value.type), node)
     return made
