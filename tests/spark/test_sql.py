@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
 
@@ -43,3 +44,30 @@ def test_views_change_alike(spark: SparkSession) -> None:
         first = changes(here)
         assert "Outer_join" in first[0] and "Best" in first[1]
         assert changes(there) == first
+
+
+STATEMENTS = (
+    ("INSERT INTO t VALUES (?, 1, 2.5), (?, NULL, 1)", (1, 2)),
+    ("BEGIN", ()),
+    ("UPDATE t SET a = coalesce(a, 0) + ? WHERE k IN (SELECT min(k) FROM t)", (2,)),
+    ("MERGE INTO t USING (SELECT 2 AS k, 9 AS a) AS s ON t.k = s.k WHEN MATCHED THEN UPDATE SET a = s.a", ()),
+    ("SELECT k, a FROM t ORDER BY k", ()),
+    ("SAVEPOINT p", ()),
+    ("DELETE FROM t RETURNING k", ()),
+    ("ROLLBACK TO p", ()),
+    ("COMMIT", ()),
+)
+
+
+def test_statements_do_the_same(spark: SparkSession) -> None:
+    """They read the transaction so far; a view cannot come there."""
+    program = compile_source(Source("views.sql", VIEWS))
+    with program.session() as here, program.session(spark=spark) as there:
+        for text, parameters in STATEMENTS:
+            outcomes = [each.execute(text, parameters) for each in (here, there)]
+            first, second = (
+                (o.count, str(o.changes), sorted(o.rows.rows) if o.rows else None) for o in outcomes
+            )
+            assert first == second, text
+        with pytest.raises(DDlogError, match="Spark"):
+            there.execute("DROP VIEW best")
