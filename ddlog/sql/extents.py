@@ -33,15 +33,14 @@ def extent(node: Expression, places: SqlPlaces) -> Span | None:
     at = _select(left, places)
     if at is None:
         return None
-    kinds = [token.token_type.name for token in places.tokens]
     outer = node
     while isinstance(outer, sql.SetOperation):
-        if isinstance(outer.this, sql.Subquery | sql.Paren) and at and kinds[at - 1] == _OPEN:
+        if isinstance(outer.this, sql.Subquery | sql.Paren) and at and places.kind(at - 1) == _OPEN:
             at -= 1
         outer = outer.this.unnest()
     last, depth = at, 0
-    for number in range(at, len(kinds)):
-        kind = kinds[number]
+    for number in range(at, len(places.tokens)):
+        kind = places.kind(number)
         depth += (kind == _OPEN) - (kind == _CLOSE)
         over = kind == "SEMICOLON" or (left is node and kind in _COMBINING)
         if depth < 0 or (depth == 0 and over):
@@ -59,7 +58,7 @@ def _select(node: Expression, places: SqlPlaces) -> int | None:
     at = bisect_right(places.tokens, first, key=lambda token: token.start) - 1
     depth = 0
     while at >= 0:
-        kind = places.tokens[at].token_type.name
+        kind = places.kind(at)
         if kind == "SEMICOLON":
             return None
         if kind == _CLOSE:

@@ -39,6 +39,11 @@ class SqlPlaces:
         self._offsets = Offsets(source)
         self.tokens: Sequence[Token] = ()
 
+    def kind(self, number: int) -> str:
+        """The kind of a token, by its number."""
+        kind: str = self.tokens[number].token_type.name
+        return kind
+
     def between(self, start: int, end: int) -> Span:
         """The span from one offset up to another."""
         return self._offsets.span(start, end)

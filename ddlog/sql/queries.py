@@ -6,6 +6,7 @@ operation or a correlated subquery. Other queries become part of the rule around
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -110,6 +111,7 @@ class Translator:
     def _with(
         self, with_: Expression, node: Expression, names: QueryNames, capture: Capture | None
     ) -> QueryNames:
+        uses = Counter(t.name.lower() for t in node.find_all(sql.Table) if not t.db)
         for each in with_.expressions:
             name = each.alias.lower()
             columns = tuple(i.name.lower() for i in each.args["alias"].args.get("columns") or ())
@@ -122,10 +124,9 @@ class Translator:
             found = self.query(each.this, names, capture)
             if columns:
                 found = self.renamed(found, columns, each)
-            uses = [t for t in node.find_all(sql.Table) if t.name.lower() == name and not t.db]
             kept: NamedRows | SqlQuery = found
             if (
-                len(uses) > 1
+                uses[name] > 1
                 or found.is_set
                 or len(found.branches) != 1
                 or not found.branches[0].body.is_plain

@@ -181,6 +181,11 @@ SIZED = {
         lambda n: f"CREATE VIEW v AS SELECT a FROM t WHERE a IN ({', '.join(map(str, range(n)))});", sql
     ),
     "views of SQL": Sized(lines("CREATE VIEW v# AS SELECT a FROM t WHERE b = #;"), sql, 20),
+    "a WITH of SQL": Sized(
+        lambda n: f"CREATE VIEW v AS WITH {', '.join(f'c{i} AS (SELECT a FROM t)' for i in range(n))} "
+        "SELECT a FROM c0;",
+        sql,
+    ),
     "columns of SQL": Sized(
         lambda n: f"CREATE VIEW v AS SELECT {', '.join(f'a + {i} AS c{i}' for i in range(n))} FROM t;", sql
     ),
