@@ -67,12 +67,13 @@ def execute(
         check_changeable(state, session.transaction.is_open)
         program = with_views_changed(session.program, text, name)
         return Outcome(changes=session.go_on_with(program))
-    plan, given = plans.of(Source(name, text), parameters)
+    source = Source(name, text)
+    plan, given = plans.of(source, parameters)
     if plan.statement.kind == "select":
         return Outcome(rows=selected(session, plan, given))
     if not plan.statement.answer:
         return _of_transaction(session, commit, plan.statement)
-    return _changing(session, commit, lambda: _changed(session, plan, given))
+    return _changing(session, commit, lambda: _changed_by(session, source, plan, given, parameters))
 
 
 def select(session: Executing, text: str, name: str) -> Result:
@@ -129,6 +130,22 @@ def _changing(session: Executing, commit: Callable[[], Changes], change: Callabl
 def _inserted(session: Executing, relation: str, rows: Sequence[Row]) -> Outcome:
     session.insert_rows(relation, rows)
     return Outcome(len(rows))
+
+
+def _changed_by(
+    session: Executing, source: Source, plan: Plan, given: Parameters, own: Parameters
+) -> Outcome:
+    """Changes rows by a plan. If literals, and not `own` parameters, are given, an error is that of
+    the statement as it is written, which knows more of them."""
+    mark = session.transaction.mark()
+    try:
+        return _changed(session, plan, given)
+    except DDlogError:
+        if given is own:
+            raise
+        session.transaction.undo(mark)
+    written, _ = session.plans.of(source, own, as_written=True)
+    return _changed(session, written, own)
 
 
 def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:

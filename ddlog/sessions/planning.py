@@ -87,10 +87,13 @@ class Plans:
             self._facts[declared.name] = frozenset(evaluated(self._state, alone)[1])
         return self._facts[declared.name]
 
-    def of(self, source: Source, parameters: Parameters) -> tuple[Plan, Parameters]:
-        """The plan of a statement, and its parameters. Raises DDlogError."""
-        general = None if parameters else parametrised(source.text)
-        if general is not None and general[1]:
+    def of(
+        self, source: Source, parameters: Parameters, *, as_written: bool = False
+    ) -> tuple[Plan, Parameters]:
+        """The plan of a statement, and its parameters, which may be its literals, unless it is taken as it is
+        written. Raises DDlogError."""
+        general = None if parameters or as_written else parametrised(source.text)
+        if general is not None:
             text, values = general
             plan = self._typed(Source(source.name, text), values)
             if plan is not None:

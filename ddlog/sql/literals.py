@@ -31,7 +31,9 @@ _INSERT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CELLS = re.compile(_CELL, re.IGNORECASE)
-_CHANGE = re.compile(r"\s*(UPDATE|DELETE)\s(?!.*(\bSELECT\b|[?:$]))", re.IGNORECASE | re.DOTALL)
+_CHANGE = re.compile(
+    r"\s*(UPDATE|DELETE|MERGE|INSERT\b(?=.*\bVALUES\b))\s*(?!.*(\bSELECT\b|[?:$]))", re.IGNORECASE | re.DOTALL
+)
 
 
 def shape_of(text: str) -> tuple[str, list[str]]:
@@ -56,11 +58,11 @@ def literal_of(text: str) -> Any:
 
 
 def parametrised(text: str) -> tuple[str, list[Any]] | None:
-    """An UPDATE or a DELETE with parameters in the places of its literals, and these; None for other
+    """A statement that changes rows, with parameters in the places of its literals, and these; None for other
     statements, and where a subquery may count by them."""
-    if _CHANGE.match(text) is None:
-        return None
     shape, literals = shape_of(text)
+    if _CHANGE.match(shape) is None or not literals:
+        return None
     first, *rest = shape.split(MARK)
     return first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1)), list(map(literal_of, literals))
 

@@ -270,7 +270,10 @@ def test_a_statement_is_compiled_once_for_other_values(monkeypatch: pytest.Monke
             session.execute("INSERT INTO item VALUES (?, ?, NULL, '2024-01-31')", (n + 100, str(n)))
             session.execute(f"UPDATE item SET price = {n}.25 WHERE name = 'a {n}' AND id = {n}")
             session.execute("DELETE FROM item WHERE id = :n RETURNING name", {"n": n - 1})
-        assert len(made) == 2
+            session.execute(
+                f"INSERT INTO item (id, name) VALUES ({n} - 1000, upper('q{n}')) ON CONFLICT DO NOTHING"
+            )
+        assert len(made) == 3
         rows = session.select("SELECT * FROM item WHERE id IN (7, 8, -8, 108) ORDER BY id").rows
         day = datetime.date(2024, 1, 31)
         assert rows == [
@@ -287,6 +290,9 @@ def test_a_statement_is_compiled_once_for_other_values(monkeypatch: pytest.Monke
         ("INSERT INTO t VALUES (2.0, -1, 0.1, NULL) -- 'x'", (), (2, Decimal("-1.00"), 0.1, None)),
         ("INSERT INTO t VALUES (?, ?, ?, ?)", (True, "2.5", Decimal("0.1"), 4),
          (1, Decimal("2.50"), 0.1, "4")),
+        ("INSERT INTO t VALUES (1 + 1, -'2', 7 / 2, upper('a') || 3)", (), (2, Decimal("-2.00"), 3.5, "A3")),
+        ("INSERT INTO t VALUES (round(2.567, 2), CAST('5.5' AS DECIMAL(8, 2)), 1e3, DATE '2024-01-05')", (),
+         (3, Decimal("5.50"), 1000.0, "2024-01-05")),
         ("INSERT INTO t VALUES ($2, $1, $1, $2)", (2, 1), (1, Decimal("2.00"), 2.0, "1")),
     ],
 )  # fmt: skip
