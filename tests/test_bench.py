@@ -37,9 +37,9 @@ def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:
 def test_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     options = ["--scale", "tiny", "--runs", "1", "--verify", "--cache", str(tmp_path), "--json", str(figures)]
-    options += longer(["tc_chain", "andersen", "groupby", "triangles", "updates", "incremental"], [])
+    options += longer(["tc_chain", "triangles", "updates"], [])
     done = subprocess.run([sys.executable, str(RUN), *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))
     parts = ("batch", "frontend", "updates", "incremental", "deletions", "curves")
-    assert [len(found[part]) for part in parts] == longer([4, 0, 3, 23, 0, 0], [25, 2, 3, 23, 15, 3])
+    assert [len(found[part]) for part in parts] == longer([2, 0, 3, 0, 0, 0], [25, 2, 3, 23, 15, 3])

@@ -1,6 +1,6 @@
 """How much the tests try: a part of it by default, and all with `pytest --long`.
 
-A property takes its settings from `trying(n)`: n examples, and in the long form 20 times as many, or
+A property takes its settings from `trying(n)`: n examples, and in the long form 60 times as many, or
 `long` of them. A test that only the long form runs has the mark `long`. Other tests of two sizes ask
 `longer(short, long)` for theirs."""
 
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 _Size = TypeVar("_Size")
 
-LONG_FACTOR = 20
+LONG_FACTOR = 60
 is_long = False  # `tests/conftest.py` sets it before the first module of tests is imported
 
 

@@ -161,13 +161,13 @@ def check(text: str) -> None:
     log.set_level(None)
 
 
-@trying(120)
+@trying(40)
 @given(mutated() | scripts)
 def test_commands_are_carried_out_or_refused(text: str) -> None:
     check(text)
 
 
-@trying(80)
+@trying(26)
 @given(
     st.lists(words | signs | strings | numbers | st.sampled_from(NAMES), max_size=30),
     st.sampled_from(["", " "]),

@@ -184,28 +184,28 @@ GOOD = (
 )
 
 
-@trying(250)
+@trying(83)
 @given(scripts | mutated())
 @example(GOOD)
 def test_commands_in_runs_read_the_same(text: str) -> None:
     assert read(command_reader(), text, True) == read(command_reader(), text, False)
 
 
-@trying(250)
+@trying(83)
 @given(json_scripts)
 @example('{"insert": {"Edge": {"a": 1, "b": "a"}}}\n{"insert": {"Edge": {"a": 300000000000, "b": ""}}}')
 def test_json_lines_in_runs_read_the_same(text: str) -> None:
     assert read(json_reader(), text, True) == read(json_reader(), text, False)
 
 
-@trying(60)
+@trying(20)
 @given(scripts)
 @example(GOOD)
 def test_commands_in_runs_do_the_same(text: str) -> None:
     assert carry_out(command_reader(), text, True) == carry_out(command_reader(), text, False)
 
 
-@trying(40)
+@trying(13)
 @given(json_scripts)
 def test_json_lines_in_runs_do_the_same(text: str) -> None:
     assert carry_out(json_reader(), text, True) == carry_out(json_reader(), text, False)

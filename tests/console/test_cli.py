@@ -1,4 +1,4 @@
-"""The command line, run as a process."""
+"""The command line: in this process, or as one of its own where its streams, signals and end matter."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
+from unittest import mock
 
 import pytest
+
+from ddlog.console.cli import main
 
 HERE = ("--engine", "in-process")
 DDLOG = [sys.executable, "-m", "ddlog"]
@@ -36,22 +42,25 @@ def paths(tmp_path: Path) -> Path:
 
 
 def ddlog(where: Path, *arguments: str, stdin: str = "", code: int = 0) -> tuple[str, str]:
-    """The output of a run, its exit code as expected, and never a traceback. The note on the choice of the
+    """The output of a run in this process, its exit code as expected. The note on the choice of the
     engine, which has figures of the machine, is left out; `test_engines` is about it."""
-    environment = {key: value for key, value in os.environ.items() if key != "DDLOG_DEBUG"}
-    done = subprocess.run(
-        [*DDLOG, *arguments],
-        cwd=where,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode == code, done.stdout + done.stderr
-    notes = done.stderr.splitlines(keepends=True)
-    return done.stdout, "".join(line for line in notes if not line.startswith("note: engine: in-process ("))
+    out, error = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        chdir(where),
+        TemporaryFile("w+", encoding="utf-8") as given,
+        mock.patch.object(sys, "stdin", given),
+        mock.patch.dict(os.environ),
+        redirect_stdout(out),
+        redirect_stderr(error),
+    ):
+        os.environ.pop("DDLOG_DEBUG", None)
+        given.write(stdin)
+        given.seek(0)
+        ended = main(arguments)
+    shown, said = (stream.buffer.getvalue().decode() for stream in (out, error))  # type: ignore[attr-defined]
+    assert ended == code, shown + said
+    notes = said.splitlines(keepends=True)
+    return shown, "".join(line for line in notes if not line.startswith("note: engine: in-process ("))
 
 
 STATE = """\

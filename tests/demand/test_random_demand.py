@@ -17,7 +17,7 @@ from ddlog.sessions.asking import sparing
 from ..programs.random_programs import MULTISETS, TYPES, programs, transactions
 from ..trying import trying
 
-thorough = trying(20)
+thorough = trying(8)
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 budgets = st.sampled_from([1, 20, 1 << 60])
 parts = st.sampled_from([1, 2, rewriting.MOST_PARTS])

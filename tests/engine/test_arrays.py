@@ -47,7 +47,7 @@ def home(word: int, bits: int) -> int:
 NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
 
 
-@trying(100)
+@trying(33)
 @given(
     st.lists(st.integers(0, 1 << 40) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
     st.integers(1, 3),

@@ -80,7 +80,7 @@ def weights(rows: pa.Table) -> dict[int, int]:
     return dict(zip(rows.column("c0").to_pylist(), rows.column("w").to_pylist(), strict=True))
 
 
-@trying(100)
+@trying(33)
 @given(epochs(), st.sets(st.integers(0, 5)), st.integers(0, 2))
 def test_distinct_in_a_recursion(rows: list[list[tuple[int, int]]], here: set[int], ahead: int) -> None:
     for begin in (Plain, lambda before: OnDriver(before, here)):

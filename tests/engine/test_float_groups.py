@@ -36,7 +36,7 @@ epochs = st.lists(
 )
 
 
-@trying(80)
+@trying(26)
 @given(epochs)
 def test_accumulators_agree_with_the_whole_group(stream: list) -> None:  # type: ignore[type-arg]
     program = ddlog.compile(PROGRAM)

@@ -17,7 +17,7 @@ from ..trying import trying
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, schema, settling, streams
 from .rewriting import incrementalize_steps
 
-thorough = trying(60)
+thorough = trying(20)
 
 
 def snapshots(epochs: list[Changes]) -> list[dict[str, Zset]]:

@@ -19,7 +19,7 @@ from ddlog.engine.schema import Column, Kind
 
 from ..trying import trying
 
-quick = trying(60)
+quick = trying(20)
 
 
 def totals(kind: Kind, domain: str) -> Runtime:

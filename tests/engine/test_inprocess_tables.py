@@ -21,7 +21,7 @@ from ddlog.engine.schema import Column, Kind
 
 from ..trying import trying
 
-quick = trying(60)
+quick = trying(20)
 words = st.one_of(
     st.integers(0, 3),
     st.integers(-5, 100),

@@ -38,7 +38,7 @@ positives = st.dictionaries(rows, st.integers(1, 3), max_size=6)
 zset_streams = st.lists(zsets, max_size=TIMES).map(lambda values: of_values(ZSETS, values))
 integer_streams = st.lists(st.integers(-9, 9), max_size=TIMES).map(lambda values: of_values(INTEGERS, values))
 nested = st.lists(st.lists(zsets, max_size=4), max_size=4).map(lambda values: stream_of(ZSETS, values))
-laws = trying(60)
+laws = trying(20)
 
 
 def same(left: Stream[Any], right: Stream[Any]) -> bool:

@@ -69,7 +69,7 @@ def births(session: Session, relations: Sequence[str]) -> tuple[dict[object, int
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@trying(30)
+@trying(10)
 @given(commits=commits)
 def test_births_are_the_least(name: str, commits: list[tuple[Commit, bool]]) -> None:
     made = program(name)

@@ -12,7 +12,7 @@ from ..trying import trying
 from .machine import Machine
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, settling, streams
 
-some = trying(40)
+some = trying(13)
 
 
 @some

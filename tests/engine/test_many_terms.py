@@ -105,7 +105,7 @@ signs = st.lists(st.tuples(pairs, st.sampled_from([-2, -1, 1, 1, 3])), max_size=
 epochs = st.lists(st.tuples(signs, st.sets(pairs, max_size=3)), min_size=1, max_size=5)
 
 
-@trying(60)
+@trying(20)
 @given(bodies(), epochs)
 def test_joins_of_signed_bags_are_those_of_the_oracle(
     body: tuple[tuple[Term, ...], tuple[str, ...]], stream: list[tuple[list[Any], set[Any]]]

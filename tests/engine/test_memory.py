@@ -19,7 +19,7 @@ from .random_circuits import INPUTS, Changes, Definition, any_circuits, apply, s
 from .test_loops import loops
 from .test_oracle import commit, difference, undo
 
-thorough = trying(50)
+thorough = trying(16)
 
 
 @contextmanager

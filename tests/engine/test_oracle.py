@@ -32,7 +32,7 @@ from .random_circuits import (
     streams,
 )
 
-thorough = trying(75)
+thorough = trying(25)
 
 
 def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:

@@ -41,7 +41,7 @@ from .random_circuits import (
 )
 
 Pass = Callable[[Circuit], Circuit]
-thorough = trying(60)
+thorough = trying(20)
 TWO = schema(2)
 EDGE = c.Input("Edge", TWO)
 BAG = c.Input("Bag", TWO, multiset=True)

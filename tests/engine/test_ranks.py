@@ -130,7 +130,7 @@ edits = st.lists(
 )
 
 
-@trying(60)
+@trying(20)
 @given(st.lists(edits, min_size=1, max_size=8), st.booleans())
 def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row]]], forget: bool) -> None:
     held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
@@ -210,7 +210,7 @@ def paths(edges: set[Row], closed: set[tuple]) -> set[Row]:
     return found
 
 
-@trying(100)
+@trying(33)
 @example([({(0, 1), (1, 2)}, {(1,), (2,)}), ({(0, 1), (2, 3)}, {(2,)})])
 @given(st.lists(st.tuples(near_rows, near_nodes), max_size=5))
 def test_a_recursion_without_rows_begins_afresh(epochs: list[tuple[set[Row], set[tuple]]]) -> None:

@@ -27,7 +27,7 @@ from ..trying import trying
 from .random_circuits import INPUTS, Changes, any_circuits, apply, streams
 from .test_oracle import legal
 
-thorough = trying(60)
+thorough = trying(20)
 
 
 @contextmanager

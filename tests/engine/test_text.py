@@ -44,7 +44,7 @@ PATHS = Circuit(
     ),
     (("Edge", 0), ("Path", 2)),
 )
-quick = trying(20)
+quick = trying(8)
 
 
 def test_text_is_one_node_a_line_with_its_rule_beside_it() -> None:

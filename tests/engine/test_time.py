@@ -74,7 +74,7 @@ def row_of(table: Any, row: int) -> tuple[int, ...]:
     return tuple(int(c[0]) for c in table.columns_at(np.array([row])))
 
 
-@trying(100)
+@trying(33)
 @given(st.sampled_from(LATTICES), timelines, timelines)
 def test_distinct(lattice: Lattice, before: Vectors, change: Vectors) -> None:
     """Visits as the kernel asks for them tell what the law tells; what was rolled back, committed and
@@ -106,7 +106,7 @@ def test_distinct(lattice: Lattice, before: Vectors, change: Vectors) -> None:
     assert added(told, emitted) == now
 
 
-@trying(100)
+@trying(33)
 @given(st.sampled_from(LATTICES), timelines, zsets, vectors)
 def test_views(lattice: Lattice, before: Vectors, change: Zset, vector: tuple[int, int]) -> None:
     """Look-ups by column, by row and by absence see a timeline with a change at the time, or without."""

@@ -20,7 +20,7 @@ TEXT = (Column("t", Kind.OBJECT, "string"),)
 EDGE = c.Input("Edge", TWO)
 
 
-@trying(30)
+@trying(10)
 @given(circuits())
 def test_what_the_rewritings_make_is_well_formed(circuit: Circuit) -> None:
     for each in (circuit, optimize(circuit)):

@@ -29,11 +29,11 @@ WITHIN = 2.0
 
 
 def some(examples: int) -> settings:
-    """Few examples of what is slow. Shrinking would take minutes."""
+    """Few examples, as each takes seconds. Shrinking would take minutes."""
     return trying(examples, phases=[Phase.generate])
 
 
-@some(3)
+@some(1)
 @given(programs(), transactions())
 def test_forms_of_sessions(text: str, stream: Transactions) -> None:
     compare(text, stream)
@@ -73,7 +73,7 @@ def windowed(draw: Any) -> tuple[str, Transactions]:
     return f"import window\n{text}\n{windows}", [a + b for a, b in zip(stream, more, strict=True)]
 
 
-@some(2)
+@some(1)
 @given(windowed())
 def test_forms_of_sessions_with_streams_and_windows(case: tuple[str, Transactions]) -> None:
     compare(*case)

@@ -156,7 +156,7 @@ changes = st.one_of(
 
 
 @pytest.mark.parametrize("body", BODIES)
-@trying(80)
+@trying(26)
 @given(plan=st.lists(st.lists(changes, max_size=6), max_size=6))
 def test_weights_sum_up_to_what_a_body_holds(
     body: str, plan: list[list[tuple[str, tuple[int, ...], int]]]

@@ -19,6 +19,7 @@ from ddlog.engine.inprocess import runtime
 from ddlog.sessions.session import Session
 
 from ..engine.reference_runtime import ReferenceRuntime
+from ..trying import longer
 from . import vnet_oracle
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -97,16 +98,17 @@ def rows_come_and_go(oracle: vnet_oracle.Oracle, session: Session) -> None:
         f"{module}::{name}" for module, names in vnet_oracle.INPUTS.items() for name in names.split()
     ]
     gone: list[tuple[str, Any]] = []
-    for step in range(24):
+    last = longer(7, 23)
+    for step in range(last + 1):
         for _ in range(2):
             relation = choose.choice(relations)
             rows = list(session[relation].stored)
-            if rows and relation != "southbound::Probe" and step < 20:
+            if rows and relation != "southbound::Probe" and step < last - 3:
                 gone.append((relation, choose.choice(rows)))
                 session.delete_rows(relation, [gone[-1][1]])
                 session.commit()
                 agree(oracle, session)
-        for _ in range(len(gone) if step == 23 else choose.randrange(3)):
+        for _ in range(len(gone) if step == last else choose.randrange(3)):
             if gone:
                 relation, row = gone.pop(choose.randrange(len(gone)))
                 session.insert_rows(relation, [row])

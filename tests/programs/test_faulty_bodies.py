@@ -25,7 +25,7 @@ def pair(text: str) -> Pair:
     return Pair(program.session(), definition)
 
 
-@trying(40, database=None)
+@trying(13, database=None)
 @given(bodies(), st.lists(changes(), min_size=1, max_size=5))
 def test_a_fault_counts_if_its_valuation_is_there(rule: str, commits: Commits) -> None:
     both = pair(HEADER + rule)

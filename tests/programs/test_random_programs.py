@@ -33,7 +33,7 @@ from .random_programs import (
     transactions,
 )
 
-thorough = trying(50)
+thorough = trying(16)
 
 Zset = dict[tuple[Any, ...], int]
 
@@ -70,7 +70,7 @@ Cheapest(x, n) :- Way(x, each), var n = each.group_by(x).min().
 """
 
 
-@trying(30)
+@trying(10)
 @given(edges(), modes())
 def test_recursions_over_paths(
     stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin

@@ -87,7 +87,7 @@ class Model:
 
 
 @pytest.mark.parametrize("kind", ["relation", "multiset", "stream"])
-@trying(40)
+@trying(13)
 @given(EPOCHS, st.booleans())
 def test_windows_are_those_from_scratch(kind: str, epochs: list, few: bool) -> None:
     program, model = PROGRAMS[kind], Model(kind)
@@ -161,7 +161,7 @@ DERIVED_PROGRAMS = {
 
 
 @pytest.mark.parametrize("kind", ["relation", "multiset"])
-@trying(40)
+@trying(13)
 @given(st.lists(st.tuples(EPOCHS.map(lambda each: each[:1]), st.booleans(), st.booleans()), max_size=8))
 def test_derived_relations_forget_with_their_inputs(kind: str, epochs: list) -> None:
     """Windows are those of a program in which nothing is forgotten."""

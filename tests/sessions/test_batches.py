@@ -66,7 +66,7 @@ def bag_change(held: Counter[Pair], what: str, listed: list[Pair]) -> Counter[Pa
     return +now
 
 
-@trying(60)
+@trying(20)
 @given(steps)
 def test_tables_and_rows_are_taken_together(taken: list[tuple[str, list[Pair]]]) -> None:
     with PROGRAM.session() as session:

@@ -90,7 +90,7 @@ def check(session: Session) -> None:
         assert [(tuple(row), weight) for row, weight in index.all().weighted()] == rows
 
 
-@trying(40)
+@trying(13)
 @given(transactions)
 def test_an_index_finds_what_its_pattern_says(epochs: list[list[Any]]) -> None:
     with PROGRAM.session() as session, on_reference(PROGRAM) as slow:

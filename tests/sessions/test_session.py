@@ -379,7 +379,7 @@ OPERATION = st.tuples(
 )
 
 
-@trying(60)
+@trying(20)
 @given(st.lists(OPERATION, max_size=25))
 def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str, int, int]]) -> None:
     with open_session("inprocess") as one, open_session("reference") as other:

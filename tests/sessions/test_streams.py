@@ -23,7 +23,7 @@ from ..engine.reference_runtime import ReferenceRuntime
 from ..test_readme import ROOT
 from ..trying import trying
 
-thorough = trying(50)
+thorough = trying(16)
 
 Row = tuple[int, ...]
 State = dict[str, Counter[Row]]

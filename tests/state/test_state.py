@@ -105,7 +105,7 @@ def remove(path: Path) -> None:
         Path(f"{path}{end}").unlink(missing_ok=True)
 
 
-@trying(25)
+@trying(8)
 @given(scripts, st.sampled_from(["commit", "interval", "exit"]), st.data())
 def test_closing_and_opening_after_any_epoch_changes_nothing(
     tmp_path: Path, script: Any, durability: Any, data: st.DataObject

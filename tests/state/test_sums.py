@@ -29,7 +29,7 @@ NUMBERS = {
 }
 
 
-@trying(100)
+@trying(33)
 @given(st.lists(st.lists(ROW, max_size=6), max_size=6))
 def test_changes_of_a_set_have_the_sum_of_any_changes(epochs: list[list[tuple[int, str]]]) -> None:
     held, tables = set[tuple[int, str]](), []
@@ -50,7 +50,7 @@ def test_changes_of_a_set_have_the_sum_of_any_changes(epochs: list[list[tuple[in
         assert found.equals(summed(tables))
 
 
-@trying(100)
+@trying(33)
 @given(st.data(), st.lists(st.sampled_from([*NUMBERS, String()]), min_size=1, max_size=4), st.integers(1, 40))
 def test_rows_of_numbers_and_texts_come_back(data: st.DataObject, types: list[Any], count: int) -> None:
     columns: list[Any] = []
@@ -74,7 +74,7 @@ def _values(column: Any) -> list[Any]:
     return [column[0][k] for k in column[1].tolist()] if isinstance(column, tuple) else list(column)
 
 
-@trying(100)
+@trying(33)
 @given(st.lists(st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False)))
 def test_a_checksum_is_that_of_json(fields: list[Any]) -> None:
     assert checksum(*fields) == zlib.crc32(dumps(fields, separators=(",", ":")).encode())

@@ -51,7 +51,7 @@ damages = st.lists(
 )
 
 
-@trying(100)
+@trying(33)
 @given(damages, st.floats(0.5, 1), st.booleans())
 def test_as_many_frames_are_taken_as_sqlite_takes(
     tmp_path_factory: pytest.TempPathFactory,

@@ -71,7 +71,7 @@ many = st.lists(st.booleans(), min_size=len(EVERY), max_size=len(EVERY)).map(
 streams = st.tuples(many, st.lists(st.lists(st.tuples(facts, st.booleans()), max_size=8), max_size=3)).map(
     lambda made: [made[0], *made[1]]
 )
-thorough = trying(25)
+thorough = trying(8)
 
 
 def states(text: str, stream: Any) -> Iterator[tuple[Facts, set[tuple[int, int]]]]:
@@ -245,7 +245,7 @@ def statements(draw: st.DrawFn) -> tuple[str, Meaning]:
     return made.pick([made.loop_n, made.loop_t])(4)  # type: ignore[no-any-return]
 
 
-@trying(75)
+@trying(25)
 @given(statements(), streams)
 def test_statements_are_loops(statement: tuple[str, Meaning], stream: Any) -> None:
     """A statement inserts what its loops would find on the facts, after every transaction."""

@@ -171,7 +171,7 @@ def of_type(type: Type) -> st.SearchStrategy[Any]:
     return st.lists(of_type(element[0]) if len(element) == 1 else of_type(Tuple(element)), max_size=4)
 
 
-@trying(100)
+@trying(33)
 @given(st.data())
 def test_text_and_json_round_trip(data: st.DataObject) -> None:
     type = data.draw(TYPED)

@@ -113,7 +113,7 @@ def plain(type: Type) -> st.SearchStrategy[Any]:
     return st.lists(st.tuples(*map(plain, type.args)), max_size=3)
 
 
-@trying(100)
+@trying(33)
 @given(st.data())
 def test_what_is_checked_is_canonical_and_printed_and_read_again(data: st.DataObject) -> None:
     type = data.draw(TYPES)
