@@ -25,7 +25,7 @@ from ..sessions.session import Session
 from ..souffle.files.databases import read_database, write_database
 from ..souffle.files.facts import read_delimited_facts
 from ..souffle.files.jsonforms import has_json, json_texts, read_json_facts
-from ..souffle.files.results import delimited_texts
+from ..souffle.files.results import delimited_texts, ordered
 from ..souffle.files.transfers import FileForm, Transfer, Vocabulary, form_of
 from ..souffle.translate import Translation
 from .notes import Note
@@ -45,7 +45,10 @@ class SouffleFiles:
         self, program: Program, translation: Translation, fact_dir: str, output_dir: str, note: Note
     ) -> None:
         self._program, self._note = program, note
-        self._words = Vocabulary(program.checked.typedefs, translation.branches, translation.fields)
+        self._words = Vocabulary(
+            program.checked.typedefs, translation.branches, translation.fields,
+            translation.dialect == "flowlog",
+        )  # fmt: skip
         self._fact_dir = Path(fact_dir)
         self._output_dir = None if output_dir == "-" else Path(output_dir)
         self._targets = _forms(
@@ -71,7 +74,8 @@ class SouffleFiles:
         if not self._fact_dir.is_dir():
             kind = errors.NotADirectory if self._fact_dir.exists() else errors.NoSuchDirectory
             raise DDlogError([kind(str(self._fact_dir))])
-        sources = _forms(self._inputs, lambda each: form_of(each, self._fact_dir, self._note))
+        forms = _forms(self._inputs, lambda each: form_of(each, self._fact_dir, self._note))
+        sources = [source for source in forms if source[1].medium != "updates"]
         self._check_json(sources)
         absent = [s for s in sources if s[1].medium != "console" and not s[1].path.exists()]
         if absent and not may_be_absent:
@@ -125,7 +129,7 @@ class SouffleFiles:
             if form.medium == "size":
                 sys.stdout.write(f"{form.name}\t{session.size(transfer.relation)}\n")
                 continue
-            rows = session[transfer.relation].stored
+            rows = ordered(session[transfer.relation].stored, form)
             self._write(rows, form, self._program.relations[transfer.relation])
         sys.stdout.flush()
 

@@ -97,7 +97,9 @@ class Actions:
     def domain(self, *names: Token) -> tuple[Token, ...]:
         return names
 
-    def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive, ...]:
+    def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive | ast.Ignored, ...]:
+        if word == ".debug_delta":
+            return (ast.Ignored(span, ".debug_delta has no meaning here and is left out"),)
         return tuple(
             ast.Directive(name.span, word.removeprefix("."), name.value, parameters)
             for name, parameters in targets
@@ -231,6 +233,9 @@ class Actions:
     # ----------------------------------------------------------- expressions
 
     def variable(self, span: Span, name: Token) -> ast.Var:
+        if name.value == "__ITERATION__":
+            why = "a recursion here is what it is when nothing changes any more, whatever its rounds were"
+            self.found.append(errors.CannotTranslate(what=f"`{name.value}`", why=why, span=span))
         return ast.Var(span, name.value)
 
     def wildcard(self, span: Span) -> ast.Wildcard:
@@ -247,6 +252,9 @@ class Actions:
 
     def text(self, span: Span, token: Token) -> ast.Text:
         return ast.Text(span, token.value)
+
+    def boolean(self, span: Span, token: Token) -> ast.Boolean:
+        return ast.Boolean(span, token.value == "true")
 
     def nil(self, span: Span) -> ast.Nil:
         return ast.Nil(span)

@@ -73,6 +73,8 @@ class ArgumentWriter:
                 return syntax.FloatLit(float(text), None, span)
             case ast.Text(span, value):
                 return string(value, span)
+            case ast.Boolean(span, value):
+                return syntax.BoolLit(value, span)
             case ast.Nil(span):
                 return syntax.Struct("None", None, span)
             case ast.Record(span, items) | ast.Branch(span, _, items):

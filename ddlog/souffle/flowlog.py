@@ -1,4 +1,4 @@
-"""Programs of FlowLog as programs of Soufflé: types that say their size, and aggregates in heads.
+"""Programs of FlowLog as programs of Soufflé: types that say their size, casts, and aggregates in heads.
 
     Far(y, min(d + w)) :- Far(x, d), Arc(x, y, w).
 
@@ -14,61 +14,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .lexer import Token
+from .clauses import rebuilt
+from .flowlogtokens import AGGREGATES
 from .names import FreeNames
+from .types import TRUTH
 
 Aggregates: TypeAlias = tuple[str | None, ...]
 """The aggregate of each column of a head, None for a plain column."""
 
-_WORDS = {
-    **{each: each for each in ("min", "max", "sum", "count", "mean")},
-    **dict.fromkeys(("avg", "average"), "mean"),
-}
 _BASES = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "number"),
     **dict.fromkeys(("uint8", "uint16", "uint32", "uint64"), "unsigned"),
-    **dict.fromkeys(("float32", "float64"), "float"),
+    **dict.fromkeys(("float32", "float64", "f32", "f64"), "float"),
     "string": "symbol",
+    "bool": TRUTH,
 }
 _LESS = {"min": "<", "max": ">"}
 
 
-def with_calls(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens, with names in place of the words for aggregates that stand as arguments."""
-    texts = ["", *(token.value for token in tokens), ""]
-    around = zip(texts, texts[2:], strict=False)
-    return [
-        token._replace(kind="IDENT", value=_WORDS[token.value.lower()])
-        if _is_call(token.value, *each)
-        else token
-        for token, each in zip(tokens, around, strict=True)
-    ]
-
-
-def _is_call(word: str, before: str, after: str) -> bool:
-    return word.lower() in _WORDS and word in (word.lower(), word.upper()) and before in "(," and after == "("
-
-
 def as_souffle(items: Sequence[ast.Item], found: list[Diagnostic]) -> tuple[ast.Item, ...]:
     """The program in Soufflé's language. Errors go to `found`."""
+    items = rebuilt(tuple(items), _cast)
     return (*_types(items), *_Heads(items, found).items())
+
+
+def _cast(expr: Any) -> Any:
+    """`cast(x, T)` as Soufflé's `as(x, T)`."""
+    match expr:
+        case ast.FunctorCall(span, "cast", (value, ast.Var(_, type))):
+            return ast.Cast(span, value, type)
+    return expr
 
 
 def _types(items: Sequence[ast.Item]) -> Iterator[ast.Item]:
     """The declarations of the types that are used and not declared."""
     known = {each.name for each in items if isinstance(each, ast.AliasType | ast.RecordType | ast.BranchType)}
-    used = {
-        of.type: of.span for each in items if isinstance(each, ast.RelationDecl) for of in each.attributes
-    }
+    used = dict(_named(items))
     for name, span in used.items():
         if name in _BASES and name not in known:
             yield ast.AliasType(span, name, (_BASES[name],))
+
+
+def _named(node: Any) -> Iterator[tuple[str, Span]]:
+    """The types that a part of a program names, each with a place."""
+    match node:
+        case tuple():
+            for each in node:
+                yield from _named(each)
+            return
+        case ast.AliasType(span, _, bases):
+            yield from ((base, span) for base in bases)
+        case ast.Attribute(span, _, type) | ast.Cast(span, _, type):
+            yield type, span
+    for part in ast.children(node):
+        yield from _named(getattr(node, part))
 
 
 class _Heads:
@@ -153,7 +158,7 @@ class _Heads:
 
 def _function(arg: ast.Expr) -> str | None:
     """The aggregate that an argument of a head is."""
-    if isinstance(arg, ast.FunctorCall) and arg.name in _WORDS and len(arg.args) == 1:
+    if isinstance(arg, ast.FunctorCall) and arg.name in AGGREGATES and len(arg.args) == 1:
         return arg.name
     return None
 

@@ -18,7 +18,7 @@ from ..errors.unknown import UnknownName
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
-from .types import SouffleTypes
+from .types import TRUTH, SouffleTypes
 
 NUMERIC = ("number", "unsigned", "float")
 
@@ -161,6 +161,8 @@ class Kinds:
                     self._set(key, kind, span)
             case ast.Float(span):
                 self._set(key, "float", span)
+            case ast.Boolean(span):
+                self._set(key, TRUTH, span)
             case ast.Text(span):
                 self._set(key, "symbol", span)
             case ast.Record(_, items):

@@ -227,7 +227,7 @@ class _Kept:
             for clause in pair.as_clauses(f"%{dominated}", f"%{self.each.offers}"):
                 known = Kinds(clause, types, output.types)
                 write_clause(clause.heads, clause.body, known, output, output.head, clause.span)
-        subsumed = replace(row(dominated, self.columns, self.span), negated=True)
+        subsumed = replace(row(dominated, self.columns, self.each.subsumptions[0].span), negated=True)
         head = row(self.each.name, self.columns, self.span)
         output.rule(head, [self._offers(), subsumed], self.span)
 
@@ -314,7 +314,8 @@ class _Pair:
             rows.append(replace(head, args=tuple(args)))
         self.shared = {i for i in both if rows[0].args[i] == rows[1].args[i]}
         self.equalities = equalities
-        self.clause = replace(clause, heads=tuple(rows), body=(*equalities, *clause.body))
+        body = (each for each in clause.body if each not in clause.heads)  # the rows are there anyway
+        self.clause = replace(clause, heads=tuple(rows), body=(*equalities, *body))
         self.is_pure = all(isinstance(each, ast.Compare | ast.Test) or _is_test(each) for each in clause.body)
 
     def extreme(self, key: Sequence[int]) -> tuple[int, str] | None:

@@ -40,7 +40,7 @@ _TOKEN = re.compile(
   | (?P<BRANCH>     \$ [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )* )
   | (?P<QUALIFIED>  [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )+ )
   | (?P<IDENT>      [A-Za-z_?][\w?]* )
-  | (?P<FLOAT>      [0-9]+ \. [0-9]+ (?: [eE][+-]?[0-9]+ )? )
+  | (?P<FLOAT>      [0-9]+ (?: \. [0-9]+ (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) \b )
   | (?P<NUMBER>     (?: 0x[0-9A-Fa-f]+ | 0b[01]+ | [0-9]+ ) u? \b )
   | (?P<OPEN>       " )
   | (?P<SIGN>       :- | \*\* | <: | <= | >= | != | . )
@@ -48,6 +48,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _FOR_PREPROCESSOR = {".include": "INCLUDE", ".once": "ONCE"}
+_FOREIGN = {".extern": "a functor of Soufflé, `.functor f(x: number): number`, is a function of Python"}
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
@@ -72,6 +73,9 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
                 yield Token(words["."], ".", places, start, at)
             elif value in _FOR_PREPROCESSOR:
                 yield Token(_FOR_PREPROCESSOR[value], value, places, start, at)
+            elif value in _FOREIGN:
+                span = places.span(start, at)
+                found.append(errors.CannotTranslate(what=f"`{value}`", why=_FOREIGN[value], span=span))
             else:
                 known = [word for word in words if word[0] == "." and len(word) > 1]
                 span = places.span(start, at)

@@ -12,7 +12,8 @@ from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import Actions
-from .flowlog import as_souffle, with_calls
+from .flowlog import as_souffle
+from .flowlogtokens import as_tokens_of_souffle
 from .lexer import Token
 from .preprocess import PreprocessorSettings, preprocess
 
@@ -20,6 +21,7 @@ GRAMMAR = Path(__file__).with_name("grammar.lark")
 
 DIRECTIVES = (
     *(".type", ".symbol_type", ".number_type", ".decl", ".input", ".output", ".printsize", ".limitsize"),
+    ".debug_delta",
     *(".pragma", ".functor", ".lattice", ".comp", ".init", ".override"),
 )
 _KINDS = {
@@ -39,7 +41,9 @@ def parse(
     """The declarations and rules of a program, and all that is wrong with its syntax."""
     grammar = tables(GRAMMAR, ("program",))
     tokens, found = preprocess(source, grammar.words, settings)
-    parser = _Parser(grammar, with_calls(tokens) if dialect == "flowlog" else tokens, found)
+    if dialect == "flowlog":
+        tokens = as_tokens_of_souffle(tokens, grammar.words, found)
+    parser = _Parser(grammar, tokens, found)
     items = parser.run() if tokens else ()
     found = in_order([*found, *parser.actions.found])
     if dialect == "flowlog" and not found:

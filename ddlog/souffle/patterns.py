@@ -42,7 +42,7 @@ class Patterns:
                     return syntax.Wildcard(span)
                 self.bound.add(name)
                 return self._variable(expr, new)
-            case ast.Nil() | ast.Number() | ast.Text() if not new:
+            case ast.Nil() | ast.Number() | ast.Text() | ast.Boolean() if not new:
                 return self.writer.value(expr)
             case ast.Record() | ast.Branch() if not self.is_ground(expr):
                 if not new or not self._is_reference(expr):

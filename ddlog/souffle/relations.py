@@ -251,6 +251,9 @@ class Relations:
     def _of_input(self, each: DeclaredRelation, directive: ast.Directive) -> Iterator[Remark]:
         parameters, span = dict(directive.parameters), directive.span
         name = each.input_name or each.name
+        if parameters.get("IO") == "command":
+            yield Remark(f"the rows of {name} come from updates, not from a file", span)
+            return
         if parameters.get("IO", "file") != "file":
             yield _of_text(f"{name} is read from a file, not by IO={parameters['IO']}", span)
             return

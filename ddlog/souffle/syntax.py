@@ -49,6 +49,13 @@ class Text(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
+class Boolean(Phrase):
+    """`true` or `false` as a value, which only FlowLog has."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Nil(Phrase):
     """`nil`, the record that is none."""
 
@@ -127,6 +134,7 @@ Expr: TypeAlias = (
     | Number
     | Float
     | Text
+    | Boolean
     | Nil
     | Record
     | Branch

@@ -10,7 +10,7 @@ changes no result, or is expressed elsewhere, is a remark.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import syntax
 from ..errors import souffle as errors
@@ -57,6 +57,7 @@ class Translation:
     transfers: tuple[Transfer, ...] = ()
     branches: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dialect: str = "souffle"
 
     @property
     def text(self) -> str:
@@ -73,7 +74,7 @@ def translate(
     _stop_at(found)
     plain, found = instantiate(items)
     _stop_at(found)
-    return _Translator(source, plain, word).run()
+    return replace(_Translator(source, plain, word).run(), dialect=dialect)
 
 
 def _stop_at(found: Sequence[Diagnostic]) -> None:

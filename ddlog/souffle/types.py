@@ -21,7 +21,8 @@ from . import syntax as ast
 from .functors import FUNCTION_NAMES
 from .names import FreeNames, assigned, small
 
-PRIMITIVE = ("number", "unsigned", "float", "symbol")
+TRUTH = "truth value"  # the kind of FlowLog's bool, which no name of a type can be
+PRIMITIVE = ("number", "unsigned", "float", "symbol", TRUTH)
 BOOLEAN = syntax.NamedType("bool", (), NOWHERE)
 
 
@@ -127,6 +128,8 @@ class SouffleTypes:
                 return _named("double" if self.word == 64 else "float")
             case "symbol":
                 return _named("string")
+            case "truth value":
+                return BOOLEAN
         of = _named(self.declared[kind])
         if kind in self.recursive:
             of = _named("Ref", of)

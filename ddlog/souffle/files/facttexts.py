@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...types import Bit, Float, Signed, String, Type, User
+from ...types import Bit, Bool, Float, Signed, String, Type, User
 from ...values.numbers import canonical_float, integer_range, single
 from ...values.shapes import Shape, is_option, shape_of, some_maker
 from .transfers import Vocabulary
@@ -17,6 +17,7 @@ _INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)(?![\w.])")
 _FLOAT = re.compile(
     r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)(?![\w.])", re.IGNORECASE
 )
+_BOOL = re.compile(r"(?:true|false)(?!\w)", re.IGNORECASE)
 _NIL = re.compile(r"nil(?!\w)")
 _BRANCH = re.compile(r"\$([A-Za-z_?][\w?.]*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -26,7 +27,7 @@ _WORDS = {"inf", "infinity", "nan"}
 
 def is_plain(type: Type) -> bool:
     """Whether the values of the type are numbers or symbols."""
-    return isinstance(type, Bit | Signed | Float | String)
+    return isinstance(type, Bit | Signed | Float | String | Bool)
 
 
 def cell_reader(type: Type, words: Vocabulary) -> Callable[[str], Any]:
@@ -60,6 +61,8 @@ class _Cell:
                 return self._integer(type)
             case Float():
                 return self._float(type)
+            case Bool():
+                return self._bool()
             case String():
                 return self._symbol(stops)
             case User() if is_option(type):
@@ -101,6 +104,12 @@ class _Cell:
         if math.isinf(value) and found.group().lstrip("+-").lower() not in _WORDS:
             raise ValueError(f"{found.group()} is out of the range of a floating-point number")
         return canonical_float(value)
+
+    def _bool(self) -> bool:
+        found = self._taken(_BOOL)
+        if found is None:
+            self._fail("true or false")
+        return found.group().lower() == "true"
 
     def _symbol(self, stops: str) -> str:
         quoted = self._taken(_QUOTED)

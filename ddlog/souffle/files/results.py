@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 
 from ...core import Relation
 from ...io.formats import Row
@@ -12,6 +13,13 @@ from .resulttexts import value_writer
 from .transfers import FileForm, Vocabulary
 
 _CHUNK = 1 << 14
+
+
+def ordered(rows: Iterable[Row], form: FileForm) -> Iterable[Row]:
+    """The rows in the order of the form, as many as it lets through."""
+    for place, descending in reversed(form.order):
+        rows = sorted(rows, key=itemgetter(place), reverse=descending)
+    return rows if form.limit is None else islice(rows, form.limit)
 
 
 def delimited_texts(
@@ -48,7 +56,7 @@ def _line_writer(form: FileForm, relation: Relation, words: Vocabulary) -> Calla
     """A function that writes a row as a line."""
     types = [column.type for column in relation.columns]
     if not types:
-        return lambda row: "()\n"
+        return lambda row: "True\n" if words.of_flowlog else "()\n"
     template = form.delimiter.replace("%", "%%").join(["%s"] * len(types)) + "\n"
     if all(isinstance(type, Bit | Signed) or (type == String() and not form.quoted) for type in types):
         return template.__mod__

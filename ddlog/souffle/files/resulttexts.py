@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Any
 
-from ...types import Float, Type, User
+from ...types import Bool, Float, Type, User
 from ...values.shapes import is_option
 from ...values.structs import taken_apart
 from .transfers import Vocabulary
@@ -17,6 +19,10 @@ Piece = str | tuple[Any, Type]
 def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
     """A function that writes a value of the type."""
     match type:
+        case Bool():
+            return lambda value: "true" if value else "false"
+        case Float() if words.of_flowlog:
+            return plain_float
         case Float(width):
             return lambda value: float_text(value, width)
         case User():
@@ -27,6 +33,13 @@ def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
 def float_text(value: float, width: int) -> str:
     """A floating-point number as Soufflé prints it: with the digits that suffice to read back any number."""
     return f"{value:.{9 if width == 32 else 17}g}"
+
+
+def plain_float(value: float) -> str:
+    """A floating-point number as FlowLog prints it: the fewest digits, without an exponent."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else str(value)
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
 
 
 def nested_text(value: Any, type: Type, pieces: Callable[[Any, Type], list[Piece]]) -> str:
@@ -59,6 +72,8 @@ def _pieces(value: Any, type: Type, words: Vocabulary) -> list[Piece]:
         return [(fields[0], type.args[0])] if fields else ["nil"]
     inner = separated(zip(fields, (of for _, of in constructor.fields), strict=True))
     name = words.branches.get(constructor.name)
+    if name is None and words.of_flowlog:
+        return ["(", *inner, "," * (len(fields) == 1), ")"]
     if name is None:
         return ["[", *inner, "]"]
     return [f"${name}(", *inner, ")"] if inner else [f"${name}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,13 @@ from ...io.delimited import RowShape
 from ...types import TypeDef
 
 _MEDIA = {
-    "input": {"file": "file", "stdin": "console", "jsonfile": "json", "sqlite": "sqlite"},
+    "input": {
+        "file": "file",
+        "stdin": "console",
+        "jsonfile": "json",
+        "sqlite": "sqlite",
+        "command": "updates",
+    },
     "output": {
         "file": "file",
         "stdout": "console",
@@ -28,7 +34,7 @@ _MEDIA = {
 _ENDINGS = {"json": ".json", "sqlite": ".sqlite"}
 _PARAMETERS = (
     *("IO", "name", "filename", "delimiter", "rfc4180", "columns", "headers", "compress", "dbname", "format"),
-    *("attributeNames", "operation", "intermediate"),
+    *("attributeNames", "operation", "intermediate", "order_by", "limit"),
 )
 
 
@@ -49,18 +55,20 @@ class Transfer:
 class Vocabulary:
     """The names that texts of values use: the types of the translated program, and the branch of Soufflé's
     program that each constructor of an algebraic type stands for, and the fields of each record type by its
-    constructor."""
+    constructor. Those `of_flowlog` have its forms: tuples, `True` for a row without columns."""
 
     typedefs: Mapping[str, TypeDef]
     branches: Mapping[str, str]
     fields: Mapping[str, tuple[str, ...]]
+    of_flowlog: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
     """The parameters of a directive with their defaults. `medium` is file, console, json, json on the
     console, sqlite or size. `header` is the line with the names of the columns. `places` are the columns of
-    the file that hold those of the relation. The rows of JSON are `objects`, or else arrays."""
+    the file that hold those of the relation. The rows of JSON are `objects`, or else arrays. Results are
+    sorted by the columns in `order`, each with whether the greatest comes first, and end after `limit`."""
 
     medium: str
     path: Path
@@ -73,6 +81,8 @@ class FileForm:
     places: tuple[int, ...]
     columns: tuple[str, ...]
     objects: bool
+    order: tuple[tuple[int, bool], ...] = ()
+    limit: int | None = None
 
     @property
     def shape(self) -> RowShape:
@@ -111,7 +121,25 @@ def form_of(
         _places(transfer) if is_input else (),
         transfer.columns,
         _chosen(transfer, "format", ("list", "object")) == "object",
+        () if is_input else tuple(_order(transfer)),
+        None if is_input else _limit(transfer),
     )
+
+
+def _order(transfer: Transfer) -> Iterator[tuple[int, bool]]:
+    """The columns by which the rows are sorted, each with whether it is descending."""
+    for part in filter(None, transfer.parameters.get("order_by", "").split(",")):
+        name, _, direction = part.strip().partition(" ")
+        if name not in transfer.columns or direction.strip().lower() not in ("", "asc", "desc"):
+            raise _bad(transfer, "order_by", 'columns with ASC or DESC, such as "a DESC, b"')
+        yield transfer.columns.index(name), direction.strip().lower() == "desc"
+
+
+def _limit(transfer: Transfer) -> int | None:
+    text = transfer.parameters.get("limit")
+    if text is not None and not text.isdecimal():
+        raise _bad(transfer, "limit", "a number of rows")
+    return None if text is None else int(text)
 
 
 def _medium(transfer: Transfer) -> str:
