@@ -131,6 +131,7 @@ def test_notes() -> None:
         "notes.dl:14: `--output DIR --format csv` writes V to DIR/V.csv; left out: filename=v.tsv",
         "notes.dl:15: the size of V is printed by `--sizes --relation V`",
         'notes.dl:1: .pragma "legacy" has no meaning here and is left out',
+        "notes.dl:18: .debug_delta has no meaning here and is left out",
         "notes.dl:2: the functor @f is not used, and left out",
         "notes.dl:17: the plan is left out: joins are ordered at run time",
     ]
