@@ -26,7 +26,8 @@ def formatted(source: Source, width: int = WIDTH, lines: tuple[int, int] | None 
             raise DDlogError(found)
         text = "".join(_chunks(source.text, parts, tokens, width, lines)).lstrip("\n").rstrip()
     result = f"{text}\n" if text else ""
-    _check(source, tokens, result)
+    if result != source.text:
+        _check(source, tokens, result)
     return result
 
 

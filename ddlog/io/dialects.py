@@ -116,7 +116,7 @@ def _count(text: str) -> int:
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     pairs = [each.partition(":") for each in text.split(",")]
-    if not all(name and there for name, _, there in pairs):
+    if not all(name and colon for name, colon, _ in pairs):
         raise ValueError
     return tuple((name, there) for name, _, there in pairs)
 

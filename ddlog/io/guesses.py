@@ -15,10 +15,11 @@ from .dialectcells import number_form, usual_number
 from .dialects import Dialect
 
 INTEGER = re.compile(r"-?(0|[1-9][0-9]*)\Z")
-FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
+FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|(?i:inf|infinity))\Z")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+TIME = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,9})?\Z")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?\Z")
-ZONED = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)\Z")
+ZONED = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?\d\d)?)\Z")
 
 _WORDS = ("NA", "N/A", "#N/A", "NULL", "null", "NaN", "nan", "None", "-", "\\N")
 _SIGNS = ((",", "."), (",", " "), (",", ""), (".", ","), (".", "'"))
@@ -31,7 +32,8 @@ _Cells = Sequence[str]
 
 def guessed(columns: Sequence[_Cells], given: Dialect) -> tuple[Dialect, list[str]]:
     """How the cells of columns are written, as far as it is not given, and the options that say it."""
-    cores = [[cell for cell in cells if cell and cell not in (*_WORDS, *given.null)] for cells in columns]
+    words = ("", *_WORDS, *given.null)
+    cores = [[cell.strip() for cell in cells if cell.strip() not in words] for cells in columns]
     dialect, options = given, list[str]()
     if not given.given & {"decimal", "thousands"}:
         decimal, thousands = next((signs for signs in _SIGNS if _are_signs(signs, cores)), (".", ""))

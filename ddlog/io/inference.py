@@ -60,6 +60,8 @@ def inferred(place: str) -> Inferred:
     check_fits(dialect, format, name)
     try:
         columns, options = _columns(FactFile("", Path(name), format, compressed, dialect))
+        if not columns:
+            raise CellFault("there are no rows", 0, 0, "")
     except FaultyFile as faulty:
         raise faulty_file(name, faulty) from None
     except CellFault as fault:
@@ -96,6 +98,10 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
     headed = file.dialect.header == "yes" or (file.dialect.header == "auto" and _is_header(first))
     if file.format != "csv" and "header" not in file.dialect.given:
         options += ["header=yes"] if headed else []
+    if not headed and file.dialect.header == "auto" and _repeats_names(first, found[1:]):
+        twice = next(cell for cell in first if list(first).count(cell) > 1)
+        message = f"two columns are named `{twice}`; give them different names, or say `?header=no`"
+        raise CellFault(message, 1, 1, found[0].text, len(found[0].text))
     names = [cell.strip() for cell in first] if headed else [f"c{at}" for at in range(len(first))]
     rows = found[1:] if headed else found
     wrong = next((row for row in rows if len(row.cells) != len(names)), None)
@@ -121,10 +127,18 @@ def _shape(text: str, file: FactFile) -> tuple[RowShape, list[str]]:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    """Whether cells look like names: all are different texts, and none is a number, a date or empty."""
+    """Whether cells look like names: all are different texts, and none is a number, a date or empty, but for
+    the first, above the index of a data frame."""
     values = (INTEGER, FLOAT, DATE, MOMENT)
     named = [cell for cell in cells if cell.strip() and not any(each.match(cell) for each in values)]
-    return len(set(named)) == len(cells) > 0
+    indexed = len(cells) > 1 and cells[0] == ""
+    return len(set(named)) + indexed == len(cells) > 0
+
+
+def _repeats_names(cells: Sequence[str], rows: Sequence[Any]) -> bool:
+    """Whether cells look like names, some of them twice: no one is a number, as some cells below are."""
+    below = [cell for row in rows for cell in row.cells]
+    return len(set(cells)) < len(cells) and not any(map(FLOAT.match, cells)) and any(map(FLOAT.match, below))
 
 
 def _declared(
@@ -136,28 +150,31 @@ def _declared(
         options = [*options, "map=" + ",".join(f"{name}:{there}" for name, there in renamed)]
     types = InferredTypes(relation, are_texts)
     lines = types.fields([(name, column.values) for name, column in zip(names, columns, strict=True)])
+    options = [*options, "extra=ignore"] if types.left_out else options
     count = len(columns[0].values) if columns else 0
     text = [f"// {place}: {counted(count, 'row')}", *types.typedefs]
-    text += [f"input relation {relation}(", *lines, ")", *_key(names, columns, count)]
+    text += [f"input relation {relation}(", *lines, ")"]
+    kept = [each for each in zip(names, columns, strict=True) if each[0] not in types.left_out]
+    text += _key(kept, count)
     sign = "&" if "?" in place else "?"
     whole = f"{relation}={place}" + (sign + "&".join(options) if options else "")
     return Inferred("\n".join(text), frozenset(types.imports), whole)
 
 
-def _key(names: Sequence[str], columns: Sequence[_Column], count: int) -> Iterator[str]:
+def _key(columns: Sequence[tuple[str, _Column]], count: int) -> Iterator[str]:
     """The line of a primary key: the first column whose values all differ, or else the first such pair."""
     if count < 2:
         return
-    single = [name for name, column in zip(names, columns, strict=True) if column.is_key]
+    single = [name for name, column in columns if column.is_key]
     if single:
         others = f"; so is {', '.join(single[1:])}" if single[1:] else ""
         yield f"primary key (row) row.{single[0]}  // unique in {counted(count, 'row')}{others}"
         return
-    for (a, first), (b, second) in combinations(list(zip(names, columns, strict=True))[:_MOST_OF_A_KEY], 2):
+    for (a, first), (b, second) in combinations(columns[:_MOST_OF_A_KEY], 2):
         if _Column("", list(zip(first.values, second.values, strict=True))).is_key:
             yield f"primary key (row) (row.{a}, row.{b})  // unique in {counted(count, 'row')}"
             return
-    whole = set(map(_hashed, zip(*(column.values for column in columns), strict=True)))
+    whole = set(map(_hashed, zip(*(column.values for _, column in columns), strict=True)))
     if len(whole) < count:
         yield f"// {counted(count - len(whole), 'row')} more than once: a relation has each once"
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
+from decimal import Decimal
 from itertools import chain
 from typing import Any
+from uuid import UUID
 
 from ..errors.diagnostics import counted
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
-from .guesses import DATE, FLOAT, INTEGER, MOMENT, ZONED
+from .guesses import DATE, FLOAT, INTEGER, MOMENT, TIME, ZONED
+
+_SCALES = 38
+"""The decimals of SQL have up to so many digits behind the point."""
 
 _FEW = 8
 """As many names are fields, even if most objects lack them; of more names objects have half on average."""
@@ -28,6 +33,7 @@ class InferredTypes:
         self._names: set[str] = set()
         self.typedefs: list[str] = []
         self.imports: set[str] = set()
+        self.left_out: set[str] = set()  # columns of types that the language lacks
 
     def fields(self, columns: Sequence[tuple[str, Sequence[Any]]]) -> list[str]:
         """Lines that declare columns or fields by their names and values, None for one that is missing."""
@@ -37,8 +43,11 @@ class InferredTypes:
             type, why = self._type(values)
             self._path.pop()
             self.imports.update(re.findall(r"(\w+)::", type))
-            comma = "," if len(lines) + 1 < len(columns) else ""
-            lines.append(f"    {name}: {type}{comma}  // {why}")
+            lines.append(f"    {name}: {type},  // {why}" if type else f"    // {name} is left out: {why}")
+            self.left_out |= set() if type else {name}
+        last = next((at for at in range(len(lines) - 1, -1, -1) if ",  //" in lines[at]), None)
+        if last is not None:
+            lines[last] = lines[last].replace(",  //", "  //", 1)
         return lines
 
     def _type(self, values: Sequence[Any]) -> tuple[str, str]:
@@ -46,7 +55,7 @@ class InferredTypes:
         present = [value for value in values if value is not None]
         type, why = self._type_of(present) if present else ("string", "no value is there")
         missing = len(values) - len(present)
-        if present and not missing:
+        if not type or (present and not missing):
             return type, why
         lacking = f"missing in {missing:,} of {len(values):,}"
         return f"Option<{type}>", f"{why}; {lacking} {'rows' if len(self._path) == 2 else 'objects'}"
@@ -61,28 +70,38 @@ class InferredTypes:
             return _integer(values)
         if kinds <= {int, float}:
             return "double", f"{min(values)} to {max(values)}"
+        if kinds == {time}:
+            return "time::Time", f"{min(values)} to {max(values)}"
         if kinds == {date}:
             return "time::Date", f"{min(values)} to {max(values)}"
-        if kinds <= {datetime} or all(isinstance(value, datetime) for value in values):
-            return "time::DateTime", f"{min(values).isoformat()} to {max(values).isoformat()}"
+        if all(isinstance(value, datetime) for value in values):
+            zoned = "Tz" * (values[0].tzinfo is not None)
+            return f"time::{zoned}DateTime", f"{min(values).isoformat()} to {max(values).isoformat()}"
+        if kinds == {Decimal}:
+            return _decimal(values)
+        if kinds == {UUID}:
+            return "uuid::Uuid", counted(len(set(values)), "UUID")
         if kinds == {list}:
             return self._listed(list(chain.from_iterable(values)))
         if kinds == {dict}:
             return self._object(values)
         if kinds <= {str, bool, int, float, list, dict}:
             return "json::JsonValue", "values of several kinds"
-        return "string", f"values that are {', '.join(sorted(kind.__name__ for kind in kinds))} in the file"
+        return "", f"its values are {', '.join(sorted(kind.__name__ for kind in kinds))}"
 
     def _listed(self, items: Sequence[Any]) -> tuple[str, str]:
         if items and all(isinstance(item, tuple) and len(item) == 2 for item in items):  # a map of Arrow
             return self._map([key for key, _ in items], [value for _, value in items])
         inner, why = self._type(items)
-        return f"Vec<{inner}>", f"lists: {why}"
+        return f"Vec<{inner}>" if inner else "", f"lists: {why}"
 
     def _map(self, keys: Sequence[Any], values: Sequence[Any]) -> tuple[str, str]:
         key, _ = self._type(keys)
         value, why = self._type(values)
-        return f"Map<{key}, {value}>", f"maps of {counted(len(set(keys)), 'key')}: {why}"
+        return (
+            f"Map<{key}, {value}>" if key and value else "",
+            f"maps of {counted(len(set(keys)), 'key')}: {why}",
+        )
 
     def _object(self, values: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
         """Objects with fields that most of them have: a struct; with others of one type: a map."""
@@ -128,12 +147,15 @@ def _type_of_texts(values: Sequence[str], are_texts: bool) -> tuple[str, str]:
         return "time::DateTime", f"{min(values)} to {max(values)}"
     if all_are(ZONED, datetime.fromisoformat):
         return "time::TzDateTime", f"{min(values)} to {max(values)}"
-    if are_texts and all(value in ("true", "false") for value in values):
+    if all_are(TIME, time.fromisoformat):
+        return "time::Time", f"{min(values)} to {max(values)}"
+    cells = [value.strip() for value in values] if are_texts else []
+    if cells and all(cell.lower() in ("true", "false") for cell in cells):
         return "bool", "true or false"
-    if are_texts and all_are(INTEGER, int):
-        return _integer(list(map(int, values)))
-    if are_texts and all(FLOAT.match(value) and not re.match(r"-?0[0-9]", value) for value in values):
-        numbers = list(map(float, values))
+    if cells and all(map(INTEGER.match, cells)):
+        return _integer(list(map(int, cells)))
+    if cells and all(FLOAT.match(cell) and not re.match(r"-?0[0-9]", cell) for cell in cells):
+        numbers = list(map(float, cells))
         return "double", f"{min(numbers)} to {max(numbers)}"
     example = json.dumps(values[0][:20], ensure_ascii=False)
     return "string", f"{counted(len(set(values)), 'text')}, such as {example}"
@@ -143,6 +165,12 @@ def _integer(values: Sequence[int]) -> tuple[str, str]:
     least, most = min(values), max(values)
     fits = least >= -(1 << 63) and most < 1 << 63
     return "s64" if fits else "bigint", f"{least:,} to {most:,}"
+
+
+def _decimal(values: Sequence[Decimal]) -> tuple[str, str]:
+    scale = max(-int(value.as_tuple().exponent) for value in values)
+    told = f"{min(values)} to {max(values)}"
+    return (f"sql::Decimal{scale}", told) if 0 < scale <= _SCALES else ("double", told)
 
 
 def _reads(values: Sequence[str], read: Callable[[str], Any]) -> bool:

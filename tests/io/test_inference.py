@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,11 @@ def test_what_is_inferred_reads_the_files(
             ["s64", "time::DateTime", "time::TzDateTime", "string"],
             "",
         ),
+        (
+            "at,ok,x,n\n10:11:12,True,1e5, 1 \n23:59:59.5,False,-inf, 2 \n01:02:03,TRUE,nan, 3 \n",
+            ["time::Time", "bool", "Option<double>", "s64"],
+            "null=nan",
+        ),
         ("nr;at\n1;31.12.2026 10:11\n", ["s64", "time::DateTime"], "delimiter=;&date=%d.%m.%Y %H:%M"),
         ("a;b;c\n01/02/2026;1,234;1.5\n", ["string", "string", "double"], "delimiter=;"),
     ],
@@ -134,6 +140,13 @@ def test_objects_become_typedefs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("name", "text", "message"),
     [
         ("x.csv", "a,b\n1\n", "x.csv:2:1: expected 2 columns, found 1"),
+        ("x.csv", "", "x.csv: there are no rows"),
+        ("x.jsonl", "", "x.jsonl: there are no rows"),
+        (
+            "x.csv",
+            "a,a,b\n1,2,3\n",
+            "x.csv:1:1: two columns are named `a`; give them different names, or say",
+        ),
         ("x.dl", "", "x.dl: this is not a file of facts"),
         ("x.json", "[1, [2]]", "the rows are neither all objects nor all arrays"),
         ("x.csv", 'a,"b\n', "this quoted cell does not end"),
@@ -145,6 +158,49 @@ def test_files_of_which_nothing_can_be_inferred(
     (tmp_path / name).write_text(text)
     assert main(["infer", f"{tmp_path}/{name}"]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_types_of_tables_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    at = datetime.datetime(2026, 1, 2, 10, tzinfo=datetime.UTC)
+    table = pa.table(
+        {
+            "skipped": [b"a", b"b"],
+            "dec": pa.array([Decimal("1.50"), Decimal("2.25")], pa.decimal128(9, 2)),
+            "at": pa.array([at, at], pa.timestamp("us", "Europe/Berlin")),
+            "time": [datetime.time(10), datetime.time(11)],
+            "span": [datetime.timedelta(1), None],
+            "kind": pa.array(["a", "b"]).dictionary_encode(),
+            "id": pa.array([bytes(15) + b"1", bytes(16)], pa.uuid()),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    text = inferred(capsys, f"{tmp_path}/t.parquet")
+    assert re.findall(r"^    (\w+: .*?),?  //", text, re.MULTILINE) == [
+        "dec: sql::Decimal2", "at: time::TzDateTime", "time: time::Time", "kind: string", "id: uuid::Uuid",
+    ]  # fmt: skip
+    assert "// span is left out: its values are timedelta" in text
+    assert "primary key (row) row.dec" in text
+    (place,) = re.findall(r"--input '(.*?)'", text)
+    with ddlog.compile(text).session() as session:
+        session.load(place)
+        assert [(row.dec, row.at, row.time) for row in sorted(session["T"])] == [
+            (Decimal("1.50"), at, datetime.time(10)),
+            (Decimal("2.25"), at, datetime.time(11)),
+        ]
+
+
+def test_the_index_of_a_data_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "f.csv").write_text(",Id,at\n0,5,2026-01-02 10:00:00+00\n1,6,2026-01-02 11:00:00+00\n")
+    text = inferred(capsys, f"{tmp_path}/f.csv")
+    assert "at: time::TzDateTime" in text
+    (place,) = re.findall(r"--input '(.*?)'", text)
+    assert place.endswith("?map=column:")
+    with ddlog.compile(text).session() as session:
+        session.load(place)
+        assert [(row.column, row.id) for row in sorted(session["F"])] == [(0, 5), (1, 6)]
 
 
 def test_members_of_objects_name_columns_in_any_case(tmp_path: Path) -> None:
