@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from itertools import product
@@ -19,6 +20,7 @@ from ddlog.engine.schema import Column
 from ddlog.sessions.program import compile
 from ddlog.spark.types.canonical import Canonical
 from ddlog.spark.types.codec import SparkCodec
+from ddlog.spark.types.typelists import type_as_lists, type_of_lists
 from ddlog.types import (
     ANY,
     BigInt,
@@ -26,6 +28,7 @@ from ddlog.types import (
     Bool,
     Constructor,
     Float,
+    Function,
     Opaque,
     Signed,
     String,
@@ -202,6 +205,13 @@ def test_a_long_chain_has_bytes() -> None:
     form = Canonical(TREE, TYPEDEFS)
     data = form.to_bytes(value)
     assert form.to_bytes(form.from_bytes(data)) == data
+
+
+@pytest.mark.parametrize(
+    "type", [Function((Bit(8), String()), (False, True), Bit(8)), Tuple(()), *TYPES], ids=str
+)
+def test_types_come_back_from_their_lists(type: Type) -> None:
+    assert type_of_lists(json.loads(json.dumps(type_as_lists(type)))) == type
 
 
 def test_closures_keep_their_place_and_what_they_captured() -> None:

@@ -11,11 +11,14 @@ _TYPES = {each.__name__: each for each in get_args(Type)}
 
 
 def type_as_lists(part: Any) -> Any:
-    """A type as lists: the name of its class, then its fields."""
+    """A type as lists: the name of its class, then the fields that it is made from."""
     if isinstance(part, tuple):
         return [type_as_lists(each) for each in part]
     if is_dataclass(part):
-        return [type(part).__name__, *(type_as_lists(getattr(part, each.name)) for each in fields(part))]
+        return [
+            type(part).__name__,
+            *(type_as_lists(getattr(part, each.name)) for each in fields(part) if each.init),
+        ]
     return part
 
 
