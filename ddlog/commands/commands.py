@@ -13,6 +13,7 @@ from ..stdlib.log import set_level
 from ..syntax.cursor import TextFault
 from .explaining import read_why
 from .interpreter import Action, Interpreter
+from .passages import Passage
 from .scanner import Scanner
 from .update import Update
 
@@ -70,10 +71,11 @@ class Dump:
 class QueryCommand:
     """Prints the values of the variables for which a rule body holds; without variables, whether it does."""
 
-    text: str
+    asked: Passage
 
     def perform(self, on: Interpreter) -> None:
-        answer = on.session.query(self.text, warned=on.warned)
+        with self.asked.placing():
+            answer = on.session.query(self.asked.text, name=self.asked.name, warned=on.warned)
         if not answer.columns:
             on.show("true" if answer else "false")
         else:
@@ -214,7 +216,7 @@ COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
     "modify": _keyed_update,
     "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
     "dump": _dump,
-    "query": lambda scanner, _: QueryCommand(scanner.query_text()),
+    "query": lambda scanner, _: QueryCommand(scanner.query()),
     "why": read_why,
     "query_index": _query_index,
     "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .interpreter import Interpreter
+from .passages import Passage
 from .scanner import Scanner
 
 if TYPE_CHECKING:
@@ -27,20 +28,23 @@ class Why:
     """Prints why a row holds, does not hold, or came or went with the last commit, or what ends it."""
 
     word: str
-    question: str
+    question: Passage
 
     def perform(self, on: Interpreter) -> None:
-        on.show_all(_ASKING[self.word](on.session)(self.question).lines(color=on.color))
+        with self.question.placing():
+            found = _ASKING[self.word](on.session)(self.question.text)
+        on.show_all(found.lines(color=on.color))
 
 
 @dataclass(frozen=True, slots=True)
 class WhyAll:
     """Prints a proof of a row for each of its derivations, and how many there are."""
 
-    question: str
+    question: Passage
 
     def perform(self, on: Interpreter) -> None:
-        found = on.session.why_all(self.question)
+        with self.question.placing():
+            found = on.session.why_all(self.question.text)
         for number, each in enumerate(found, 1):
             on.show(f"derivation {number} of {len(found)}")
             on.show_all(each.lines(color=on.color))
@@ -49,6 +53,6 @@ class WhyAll:
 def read_why(scanner: Scanner, word: str) -> Why | WhyAll:
     """The rest of a command that begins with `why`."""
     if scanner.accept_word("all"):
-        return WhyAll(scanner.query_text())
+        return WhyAll(scanner.query())
     asked = next((each for each in ("change", "ends", "not") if scanner.accept_word(each)), "")
-    return Why(asked, scanner.query_text())
+    return Why(asked, scanner.query())

@@ -21,6 +21,7 @@ from ..values.mutation import read_mutation
 from ..values.rows import Row, record_maker
 from ..values.shapes import shape_of
 from .interpreter import Locate
+from .passages import Passage, passage_of
 
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _NUMBER = re.compile(r"[0-9]+")
@@ -98,14 +99,14 @@ class Scanner:
         self.cursor.position = found.end()
         return found.group(1)
 
-    def query_text(self) -> str:
-        """The text of a query, before the next `;` that is not in a string."""
+    def query(self) -> Passage:
+        """A query: the text before the next `;` that is not in a string."""
         found = _QUERY.match(self.cursor.text, self.cursor.position)
         if found is None:
             end = len(self.cursor.text)
             raise Unfinished("expected `;` after the query", end, end)
         self.cursor.position = found.end()
-        return found.group(1)
+        return passage_of(self._name, self.cursor.text, self._first, *found.span(1))
 
     def relation(self, what: str) -> Relation:
         """A relation, by its name."""

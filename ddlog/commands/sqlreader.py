@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from ..core import Relation
-from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.excerpt import Excerpt
 from ..errors.source import Span
 from ..sessions.executing import Outcome
 from ..sql.literals import PlainInserts
 from ..sql.splitting import statements
 from ..types import TypeDef
 from ..values.rows import Row
-from .interpreter import Command, Interpreter, Locate, placed
+from .interpreter import Command, Interpreter, Locate
+from .passages import Passage
 from .update import UpdateRun
 
 _WORD = re.compile(r"\w*")
@@ -41,12 +40,9 @@ def begins_sql(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement: its text, what stands before it on its line, and the name and the line of its place."""
+    """A statement."""
 
-    text: str
-    before: str
-    name: str
-    line: int
+    passage: Passage
 
     def perform(self, on: Interpreter) -> None:
         rows = self.carried_out(on).rows
@@ -55,32 +51,8 @@ class Statement:
 
     def carried_out(self, on: Interpreter) -> Outcome:
         """The outcome of the statement, whose changes are shown. Raises DDlogError."""
-        try:
-            return on.execute(self.text, self.name)
-        except DDlogError as error:
-            moved = DDlogError([self._moved_all(each) for each in error.diagnostics])
-            raise placed(moved, self.span()) from None
-
-    def span(self) -> Span:
-        """The place of its first line."""
-        column, width = len(self.before) + 1, len(self.text.split("\n", 1)[0])
-        return Span(self._source(), self.line, column, self.line, column + width)
-
-    def _source(self) -> Excerpt:
-        return Excerpt(self.name, self.before + self.text, self.line)
-
-    def _moved_all(self, diagnostic: Diagnostic) -> Diagnostic:
-        """A diagnostic with places in the whole text."""
-        notes = tuple(replace(note, span=self._moved(note.span)) for note in diagnostic.notes)
-        return replace(diagnostic, span=self._moved(diagnostic.span), notes=notes)
-
-    def _moved(self, span: Span | None) -> Span | None:
-        if span is None or span.source.name != self.name or len(span.source.text) != len(self.text):
-            return span
-        more = self.line - 1
-        begin = span.column + (len(self.before) if span.line == 1 else 0)
-        end = span.end_column + (len(self.before) if span.end_line == 1 else 0)
-        return Span(self._source(), span.line + more, begin, span.end_line + more, end)
+        with self.passage.placing():
+            return on.execute(self.passage.text, self.passage.name)
 
 
 class SqlReader:
@@ -98,7 +70,7 @@ class SqlReader:
     def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
         """The whole statements; with `final`, also one without a `;`. With `runs`, inserts of a row into one
         relation that follow each other in a transaction come as one `UpdateRun`."""
-        relation, rows, places = "", list[Row](), list[Statement]()
+        relation, rows, places = "", list[Row](), list[Passage]()
         for each in self._statements(final):
             plain = self._inserts.of(each.text) if runs and self._open else None
             is_row = plain is not None and len(plain[1]) == 1
@@ -112,27 +84,26 @@ class SqlReader:
                 continue
             word = _WORD.match(each.text)[0].upper()  # type: ignore[index]
             self._open = word in _BEGINS or (self._open and not self._ends(word, each.text))
-            yield Command(each, word, each.span)
+            yield Command(Statement(each), word, each.span)
         if rows:
             yield _run(relation, rows, places)
 
     def _ends(self, word: str, text: str) -> bool:
         return word in _ENDS and not re.match(r"(?i)rollback\s+to\b", text)
 
-    def _statements(self, final: bool) -> Iterator[Statement]:
+    def _statements(self, final: bool) -> Iterator[Passage]:
         text = self._text
         for begin, end in statements(text, self._at, final):
             self._line += text.count("\n", self._at, begin)
             start = text.rfind("\n", 0, begin) + 1
-            made = Statement(
-                text[begin:end].rstrip().removesuffix(";"), text[start:begin], self._name, self._line
-            )
+            whole = text[begin:end].rstrip().removesuffix(";")
+            made = Passage(whole, text[start:begin], self._name, self._line)
             self._line += text.count("\n", begin, end)
             self._at = end
             yield made
 
 
-def _run(relation: str, rows: list[Row], single: list[Statement]) -> Command:
+def _run(relation: str, rows: list[Row], single: list[Passage]) -> Command:
     def place(number: int) -> Span:
         return single[number].span()
 

@@ -217,7 +217,7 @@ class Shell:
         for command in reader.commands(final=True):
             began, statement = time.perf_counter(), command.action
             assert isinstance(statement, Statement)
-            if changes_views(statement.text):
+            if changes_views(statement.passage.text):
                 self.change_program(partial(self._changed_views, statement))
                 continue
             outcome = statement.carried_out(self._interpreter)

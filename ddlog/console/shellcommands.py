@@ -63,7 +63,7 @@ def shell_commands(shell: Conversation) -> Mapping[str, Callable[[Scanner, str],
     """The reader of each command of the REPL, up to its `;`."""
 
     def reading(act: Callable[[Conversation, str], None]) -> Callable[[Scanner, str], Action]:
-        return lambda scanner, _: ShellCommand(lambda rest: act(shell, rest), scanner.query_text().strip())
+        return lambda scanner, _: ShellCommand(lambda rest: act(shell, rest), scanner.query().text.strip())
 
     return {word: reading(act) for word, act in SHELL_COMMANDS.items()}
 

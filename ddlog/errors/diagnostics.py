@@ -16,8 +16,8 @@ from __future__ import annotations
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from .declared import Declared
@@ -69,6 +69,15 @@ class Diagnostic(Declared, kw_only=True):
 
     def __str__(self) -> str:
         return render([self])
+
+
+def moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
+    """The diagnostic with each of its places moved."""
+    notes = tuple(
+        each if each.span is None else replace(each, span=move(each.span)) for each in diagnostic.notes
+    )
+    span = diagnostic.span
+    return replace(diagnostic, span=None if span is None else move(span), notes=notes)
 
 
 class _Fields(dict[str, object]):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from .. import syntax
-from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.diagnostics import DDlogError, Diagnostic, moved
 from ..errors.names import EmptyRelation, UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.sessions import NothingToDrop, ProgramStays, RuleOfSeveral, StillUsed
@@ -41,8 +41,8 @@ def extended(program: Program, text: str, name: str) -> Program:
         made = _again(program)(source)
     added = (each for each in made.warnings if not isinstance(each, UnusedRelation | EmptyRelation))
     before = len(_head(program.source).split("\n")) - 1
-    moved = (_moved(each, source, Source(name, text), before) for each in added)
-    warnings = tuple(each for each in moved if each.span is not None and each.span.source.text == text)
+    placed = (_moved(each, source, Source(name, text), before) for each in added)
+    warnings = tuple(each for each in placed if each.span is not None and each.span.source.text == text)
     return Program(made.source, made.checked, warnings, made.again)
 
 
@@ -80,13 +80,12 @@ def _head(source: Source) -> str:
 def _moved(diagnostic: Diagnostic, whole: Source, added: Source, before: int) -> Diagnostic:
     """A diagnostic with places in the added text, which comes after so many lines of the whole."""
 
-    def moved(span: Span | None) -> Span | None:
-        if span is None or span.source.text != whole.text or span.line <= before:
+    def in_part(span: Span) -> Span:
+        if span.source.text != whole.text or span.line <= before:
             return span
         return replace(span, source=added, line=span.line - before, end_line=span.end_line - before)
 
-    notes = tuple(replace(note, span=moved(note.span)) for note in diagnostic.notes)
-    return replace(diagnostic, span=moved(diagnostic.span), notes=notes)
+    return moved(diagnostic, in_part)
 
 
 def _again(program: Program) -> Callable[[Source], Program]:

@@ -328,3 +328,21 @@ def test_options_of_ddlog_are_refused_by_name(option: str, capsys: pytest.Captur
 def test_one_worker_is_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "p.dl", "-w", "1", "--engine", "in-process"]) == 0
     assert capsys.readouterr().out == 'Name:\nName{.n = "nobody"}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("echo a;\n  query Name(x),\n x > y;", "u.dat:3:6: Unknown variable `y`\n     x > y\n         ^"),
+        ("echo a; query Name(x) Path();", "u.dat:1:23: unexpected `Path`"),
+        (
+            "start; commit;\nwhy Name(1, 2);",
+            "u.dat:2:5: `Name` has 1 column (n), not 2\n    why Name(1, 2)\n",
+        ),
+        ("why all\nName(1, 2);", "u.dat:2:1: `Name` has 1 column (n), not 2\n    Name(1, 2)\n"),
+    ],
+)
+def test_an_error_in_a_question_has_its_place_in_the_file(
+    text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in run(capsys, text, code=1)[1]

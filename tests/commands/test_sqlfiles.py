@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ddlog.commands.interpreter import Interpreter
-from ddlog.commands.sqlreader import SqlReader, Statement, begins_sql
+from ddlog.commands.sqlreader import SqlReader, begins_sql
 from ddlog.commands.update import UpdateRun
 from ddlog.commands.updatefiles import update_commands
 from ddlog.console.cli import main
@@ -100,20 +100,18 @@ def test_statements_are_read_alike_however_they_come() -> None:
     ]  # fmt: skip
     assert isinstance(whole[2].action, UpdateRun)
     assert [str(whole[2].action.place(at)) for at in range(3)] == ["a.sql:4:1", "a.sql:5:1", "a.sql:5:44"]
-    texts = [each.text for each in statements([SCRIPT])]
+    texts = texts_of([SCRIPT])
     for size in (1, 7):
-        assert [
-            each.text for each in statements(SCRIPT[at : at + size] for at in range(0, len(SCRIPT), size))
-        ] == texts
+        assert texts_of(SCRIPT[at : at + size] for at in range(0, len(SCRIPT), size)) == texts
 
 
-def statements(pieces: Any) -> list[Statement]:
-    """The statements of a text that comes in pieces."""
+def texts_of(pieces: Any) -> list[str]:
+    """The texts of the statements of a text that comes in pieces."""
     reader, found = SqlReader(PROGRAM.relations, PROGRAM.checked.typedefs, "a.sql"), list[Any]()
     for piece in pieces:
         reader.feed(piece)
         found += reader.commands()
-    return [each.action for each in [*found, *reader.commands(final=True)]]
+    return [each.action.passage.text for each in [*found, *reader.commands(final=True)]]
 
 
 OF_SQL = """SELECT 1|insert into x|INSERT OR REPLACE INTO x|update t set|begin;|COMMIT;|-- a|rollback to p
