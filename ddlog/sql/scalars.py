@@ -121,6 +121,8 @@ class Scalars:
                     return self.interval(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
+            if _is_present(node):
+                self.places.refuse(self.places.called(node), node, _MOMENT)
             translate = FUNCTIONS.get(type(node))
             if translate is not None:
                 return translate(self, node)
@@ -364,6 +366,16 @@ def _connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
     if a.nullable or b.nullable:
         return SqlValue(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
     return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
+
+
+_MOMENT = "a view depends on its tables alone, and the time passes without a change of them"
+
+
+def _is_present(node: Expression) -> bool:
+    """Whether an expression is the present moment or day."""
+    present = sql.CurrentTimestamp | sql.CurrentDate | sql.CurrentTime | sql.Localtimestamp | sql.Localtime
+    named = isinstance(node, sql.Anonymous) and node.name.upper()
+    return isinstance(node, present) or named in ("NOW", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP")
 
 
 _CHAIN = 16  # terms of AND and OR that are one chain

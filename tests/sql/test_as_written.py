@@ -189,6 +189,11 @@ def refusal(query: str) -> str:
     ("query", "error"),
     [
         ("SELECT histogram(a) FROM t", "the function HISTOGRAM is not supported: histogram(a"),
+        (
+            "SELECT a FROM t WHERE a > NOW()",
+            "the function NOW is not supported: a view depends on its tables alone, and the time passes "
+            "without a change of them: NOW",
+        ),
         ("SELECT soundex(s) FROM t", "the function SOUNDEX is not supported: soundex(s"),
         (
             "SELECT a FROM t POSITIONAL JOIN p",
