@@ -11,6 +11,11 @@ with program.session() as session:
 
 from __future__ import annotations
 
+from os.path import dirname, isdir
+
+if not isdir(f"{__path__[0]}/engine"):  # a checkout, where `engine` and `stdlib` are folders beside this one
+    __path__.append(dirname(__path__[0]))
+
 TYPE_CHECKING = False  # the module `typing` takes longer to load than a Ctrl-C to come
 if TYPE_CHECKING:
     from typing import Any
