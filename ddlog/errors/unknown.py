@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable
 
 from .diagnostics import Diagnostic
 from .nearest import meant, meant_of, nearest
+from .source import Span
 
 
 class NoSuchRelation(Diagnostic):
@@ -48,6 +49,11 @@ class UnknownName(Diagnostic):
     def hint(self) -> str:
         """The name that was perhaps meant."""
         return meant(self.near, self.help)
+
+
+def unknown_name(what: str, name: str, known: Iterable[str], span: Span | None = None) -> UnknownName:
+    """The error for a name that is none of those that are known."""
+    return UnknownName(what=what, name=name, near=nearest(name, known), span=span)
 
 
 class NotARelation(Diagnostic):

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, counted
-from ..errors.nearest import nearest
 from ..errors.source import Source
 from ..errors.sql import NoRowToExplain, WrongSql
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..sql.literals import readable
 from .answering import Executing, asked, result_of
 from .extending import check_changeable
@@ -73,7 +72,7 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
         if (each.original or each.name).lower() == name:
             return each
     names = [each.original or each.name for each in readable(session.program.relations)]
-    raise DDlogError([UnknownName(what="table", name=name, near=nearest(name, names))])
+    raise DDlogError([unknown_name("table", name, names)])
 
 
 def _answer(plan: Plan) -> Relation:

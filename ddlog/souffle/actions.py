@@ -1,4 +1,4 @@
-"""From phrases of the grammar to nodes of the tree: a method for each rule or alias there.
+"""From phrases of the grammar to nodes of the tree: for each rule or alias a method, or a class in `_NODES`.
 
 A method gets the place of its phrase, then the values of its parts: nodes, tuples, tokens, None for an
 optional part that is absent.
@@ -32,10 +32,12 @@ class Actions:
     def reduction(self, production: Production) -> Build | None:
         """The function that builds the node of a phrase from the number of its first token, that of the token
         after it, and the values of its symbols."""
-        method = getattr(self, production.action, None)
+        method, node = getattr(self, production.action, None), _NODES.get(production.action)
+        place = self._span
+        if node is not None:
+            return reduction(production, lambda at, end, *parts: node(place(at, end), *map(_plain, parts)))
         if method is None or production.action in _WITHOUT_PLACE:
             return reduction(production, method and partial(_unplaced, method))
-        place = self._span
         return reduction(production, lambda start, end, *parts: method(place(start, end), *parts))
 
     def _span(self, start: int, end: int) -> Span:
@@ -54,29 +56,8 @@ class Actions:
 
     # ----------------------------------------------------------------- types
 
-    def symbol_type(self, span: Span, name: Token) -> ast.AliasType:
-        return ast.AliasType(span, name.value, ("symbol",))
-
-    def number_type(self, span: Span, name: Token) -> ast.AliasType:
-        return ast.AliasType(span, name.value, ("number",))
-
     def subtype(self, span: Span, name: Token, base: Token) -> ast.AliasType:
         return ast.AliasType(span, name.value, (base.value,))
-
-    def union_type(self, span: Span, name: Token, bases: tuple[Token, ...]) -> ast.AliasType:
-        return ast.AliasType(span, name.value, _values(bases))
-
-    def record_type(self, span: Span, name: Token, fields: Any) -> ast.RecordType:
-        return ast.RecordType(span, name.value, fields or ())
-
-    def branch_type(self, span: Span, name: Token, branches: Any) -> ast.BranchType:
-        return ast.BranchType(span, name.value, branches)
-
-    def branch(self, span: Span, name: Token, fields: Any) -> ast.BranchDecl:
-        return ast.BranchDecl(span, name.value, fields or ())
-
-    def attribute(self, span: Span, name: Token, type: Token) -> ast.Attribute:
-        return ast.Attribute(span, name.value, type.value)
 
     # ------------------------------------------------------------- relations
 
@@ -85,14 +66,11 @@ class Actions:
     ) -> tuple[ast.RelationDecl, ...]:
         return tuple(ast.RelationDecl(name.span, name.value, attributes or (), words) for name in names)
 
-    def word(self, span: Span, word: Token) -> ast.Qualifier:
-        return ast.Qualifier(span, word.value)
-
     def choice(self, span: Span, *domains: Any) -> ast.Qualifier:
         listed = (
             each if isinstance(each, tuple) and not isinstance(each, Token) else (each,) for each in domains
         )
-        return ast.Qualifier(span, "choice-domain", tuple(map(_values, listed)))
+        return ast.Qualifier(span, "choice-domain", _plain(tuple(listed)))
 
     def domain(self, *names: Token) -> tuple[Token, ...]:
         return names
@@ -130,15 +108,6 @@ class Actions:
 
     def component(self, span: Span, type: Any, bases: Any, *items: Any) -> ast.ComponentDecl:
         return ast.ComponentDecl(span, type, bases or (), _flat(items))
-
-    def component_type(self, span: Span, name: Token, args: Any) -> ast.ComponentType:
-        return ast.ComponentType(span, name.value, _values(args or ()))
-
-    def init(self, span: Span, name: Token, component: Any) -> ast.Init:
-        return ast.Init(span, name.value, component)
-
-    def override(self, span: Span, name: Token) -> ast.Override:
-        return ast.Override(span, name.value)
 
     # ----------------------------------------------------------------- rules
 
@@ -178,15 +147,6 @@ class Actions:
 
     def disjunction(self, span: Span, *terms: Any) -> ast.Or:
         return ast.Or(span, terms)
-
-    def negation(self, span: Span, term: Any) -> ast.Not:
-        return ast.Not(span, term)
-
-    def true(self, span: Span) -> ast.Truth:
-        return ast.Truth(span, True)
-
-    def false(self, span: Span) -> ast.Truth:
-        return ast.Truth(span, False)
 
     def compare(self, span: Span, left: Any, op: str, right: Any) -> ast.Compare:
         return ast.Compare(span, op, self._value(left), self._value(right))
@@ -238,29 +198,14 @@ class Actions:
             self.found.append(errors.CannotTranslate(what=f"`{name.value}`", why=why, span=span))
         return ast.Var(span, name.value)
 
-    def wildcard(self, span: Span) -> ast.Wildcard:
-        return ast.Wildcard(span)
-
     def number(self, span: Span, token: Token) -> ast.Number:
         text = token.value.removesuffix("u")
         base = {"0x": 16, "0b": 2}.get(text[:2], 10)
         kind = "unsigned" if token.value.endswith("u") else ""
         return ast.Number(span, to_int(text) if base == 10 else int(text, base), kind, base == 10)
 
-    def floating(self, span: Span, token: Token) -> ast.Float:
-        return ast.Float(span, token.value)
-
-    def text(self, span: Span, token: Token) -> ast.Text:
-        return ast.Text(span, token.value)
-
     def boolean(self, span: Span, token: Token) -> ast.Boolean:
         return ast.Boolean(span, token.value == "true")
-
-    def nil(self, span: Span) -> ast.Nil:
-        return ast.Nil(span)
-
-    def counter(self, span: Span) -> ast.Counter:
-        return ast.Counter(span)
 
     def branch_value(self, span: Span, name: Token, items: Any) -> ast.Branch:
         return ast.Branch(span, name.value.removeprefix("$"), self._values(items))
@@ -310,6 +255,28 @@ class Actions:
         return ast.Op(span, sign, self._values((value,)))
 
 
+# The nodes of phrases whose parts are the fields.
+_NODES: dict[str, Callable[..., Any]] = {
+    "symbol_type": partial(ast.AliasType, bases=("symbol",)),
+    "number_type": partial(ast.AliasType, bases=("number",)),
+    "union_type": ast.AliasType,
+    "record_type": ast.RecordType,
+    "branch_type": ast.BranchType,
+    "branch": ast.BranchDecl,
+    "attribute": ast.Attribute,
+    "word": ast.Qualifier,
+    "component_type": ast.ComponentType,
+    "init": ast.Init,
+    "override": ast.Override,
+    "negation": ast.Not,
+    "true": partial(ast.Truth, value=True),
+    "false": partial(ast.Truth, value=False),
+    "wildcard": ast.Wildcard,
+    "floating": ast.Float,
+    "text": ast.Text,
+    "nil": ast.Nil,
+    "counter": ast.Counter,
+}
 # The rules of the grammar whose phrases need no place.
 _WITHOUT_PLACE = frozenset(
     """
@@ -328,5 +295,10 @@ def _flat(items: tuple[Any, ...]) -> tuple[ast.Item, ...]:
     return tuple(each for item in items for each in (item if isinstance(item, tuple) else (item,)))
 
 
-def _values(tokens: tuple[Token, ...]) -> tuple[str, ...]:
-    return tuple(token.value for token in tokens)
+def _plain(part: Any) -> Any:
+    """A part of a phrase as a field of its node: tokens are texts, and absent lists are empty."""
+    if isinstance(part, Token):
+        return part.value
+    if isinstance(part, tuple):
+        return tuple(map(_plain, part))
+    return () if part is None else part

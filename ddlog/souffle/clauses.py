@@ -7,13 +7,14 @@ variable; variables that are local to an aggregate have names that nothing outsi
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..errors.source import Span
 from . import syntax as ast
 
+OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # The aggregates that count every way in which their body holds, and so every column of it.
 OF_WITNESSES = ("count", "sum", "mean")
 
@@ -66,29 +67,14 @@ class HornClause:
 def variables(node: Any) -> Iterator[ast.Var]:
     """The variables of an expression or a literal with their places, those inside a summary's bodies left
     out."""
-    found: list[ast.Var] = []
-    _gather(node, found)
-    return iter(found)
-
-
-def _gather(node: Any, found: list[ast.Var]) -> None:
-    match node:
-        case ast.Var():
-            found.append(node)
-        case tuple():
-            for each in node:
-                _gather(each, found)
-        case Summary(span, name, _, _, _, outer):
-            found.append(ast.Var(span, name))
-            found += [ast.Var(span, each) for each in outer]
-        case RowNumber(span, name):
-            found.append(ast.Var(span, name))
-        case Range(span, name, args):
-            found.append(ast.Var(span, name))
-            _gather(args, found)
-        case _:
-            for part in ast.children(node):
-                _gather(getattr(node, part), found)
+    for each in ast.nodes(node, Summary):
+        match each:
+            case ast.Var():
+                yield each
+            case Summary(span, name, outer=outer):
+                yield from (ast.Var(span, one) for one in (name, *outer))
+            case RowNumber(span, name) | Range(span, name):
+                yield ast.Var(span, name)
 
 
 def names_of(node: Any) -> set[str]:
@@ -98,16 +84,7 @@ def names_of(node: Any) -> set[str]:
 
 def atoms_of(node: Any) -> Iterator[ast.Atom]:
     """The terms of a body, also those in aggregates."""
-    match node:
-        case ast.Atom():
-            yield node
-        case tuple():
-            for each in node:
-                yield from atoms_of(each)
-        case Negated(_, term):
-            yield from atoms_of(term)
-        case Summary(_, _, _, _, bodies):
-            yield from atoms_of(bodies)
+    return (each for each in ast.nodes(node) if isinstance(each, ast.Atom))
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
@@ -124,3 +101,20 @@ def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = Fal
         return change(node)
     changes = {name: rebuilt(getattr(node, name), change, into_aggregates) for name in names}
     return change(ast.replaced(node, changes))
+
+
+def renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """The node with other names of variables, also in aggregates."""
+
+    def rename(each: Any) -> Any:
+        match each:
+            case ast.Var(_, name):
+                return replace(each, name=names.get(name, name))
+            case Range(_, name) | RowNumber(_, name):
+                return replace(each, var=names.get(name, name))
+            case Summary(_, name):
+                outer = tuple(sorted(names.get(one, one) for one in each.outer))
+                return replace(each, var=names.get(name, name), outer=outer)
+        return each
+
+    return rebuilt(node, rename, into_aggregates=True)

@@ -12,9 +12,8 @@ from typing import Any
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, Note, counted
-from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from . import syntax as ast
 
 _DEEPEST = 100
@@ -113,8 +112,7 @@ class _Instantiation:
     def _find(self, type: ast.ComponentType, scope: _Scope) -> tuple[ast.ComponentDecl, _Scope] | None:
         found = scope.component(type.name)
         if found is None:
-            near = nearest(type.name, scope.component_names())
-            self.found.append(UnknownName(what="component", name=type.name, near=near, span=type.span))
+            self.found.append(unknown_name("component", type.name, scope.component_names(), type.span))
         return found
 
     def _items(

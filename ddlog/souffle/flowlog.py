@@ -63,17 +63,12 @@ def _types(items: Sequence[ast.Item]) -> Iterator[ast.Item]:
 
 def _named(node: Any) -> Iterator[tuple[str, Span]]:
     """The types that a part of a program names, each with a place."""
-    match node:
-        case tuple():
-            for each in node:
-                yield from _named(each)
-            return
-        case ast.AliasType(span, _, bases):
-            yield from ((base, span) for base in bases)
-        case ast.Attribute(span, _, type) | ast.Cast(span, _, type):
-            yield type, span
-    for part in ast.children(node):
-        yield from _named(getattr(node, part))
+    for each in ast.nodes(node):
+        match each:
+            case ast.AliasType(span, _, bases):
+                yield from ((base, span) for base in bases)
+            case ast.Attribute(span, _, type) | ast.Cast(span, _, type):
+                yield type, span
 
 
 class _Heads:
@@ -148,7 +143,8 @@ class _Heads:
         return types
 
     def _type_in(self, body: ast.Term | None, value: ast.Expr) -> str | None:
-        for atom in _atoms(body):
+        positive = ast.nodes(body, (ast.Not, ast.Aggregate))
+        for atom in (each for each in positive if isinstance(each, ast.Atom)):
             declared = self.declared.get(atom.name)
             for arg, attribute in zip(atom.args, declared.attributes if declared else (), strict=False):
                 if arg == value and isinstance(arg, ast.Var):
@@ -175,15 +171,6 @@ def _plain(head: ast.Atom) -> ast.Atom:
 
 def _is_extreme(aggregates: Aggregates) -> bool:
     return len([*filter(None, aggregates)]) == 1 and any(each in _LESS for each in aggregates)
-
-
-def _atoms(term: ast.Term | None) -> Iterator[ast.Atom]:
-    match term:
-        case ast.Atom():
-            yield term
-        case ast.And(_, terms) | ast.Or(_, terms):
-            for each in terms:
-                yield from _atoms(each)
 
 
 def _variables(span: Span, count: int, names: Mapping[int, str]) -> tuple[ast.Expr, ...]:

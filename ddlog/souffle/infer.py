@@ -12,9 +12,8 @@ from typing import Any
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, counted
-from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknown import UnknownName, unknown_name
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
@@ -133,8 +132,7 @@ class Kinds:
     def _atom(self, atom: ast.Atom) -> None:
         types = self.columns.get(atom.name)
         if types is None:
-            near = nearest(atom.name, self.columns)
-            self.found.append(UnknownName(what="relation", name=atom.name, near=near, span=atom.span))
+            self.found.append(unknown_name("relation", atom.name, self.columns, atom.span))
             return
         self._fields(f"`{atom.name}`", atom.args, types, atom.span)
 
@@ -189,13 +187,12 @@ class Kinds:
                 self._set(key, self.types.kind(functor.result), span)
                 self._fields(f"`@{name}`", args, functor.args, span)
             case ast.UserCall(span, name):
-                near = nearest(f"@{name}", [f"@{each}" for each in self.types.functors])
-                self.found.append(UnknownName(what="functor", name=f"@{name}", near=near, span=span))
+                known = [f"@{each}" for each in self.types.functors]
+                self.found.append(unknown_name("functor", f"@{name}", known, span))
 
     def _branch(self, expr: ast.Branch) -> None:
         if expr.name not in self.types.branches:
-            near = nearest(expr.name, self.types.branches)
-            self.found.append(UnknownName(what="branch", name=expr.name, near=near, span=expr.span))
+            self.found.append(unknown_name("branch", expr.name, self.types.branches, expr.span))
             return
         branch, owner = self.types.branches[expr.name]
         self._set(_key(expr), owner, expr.span)
@@ -217,8 +214,7 @@ class Kinds:
             args, result = FUNCTORS[name].args, FUNCTORS[name].result
         else:
             known = [*FUNCTORS, *CONVERTED, "cat", "min", "max", "range"]
-            near = nearest(name, known)
-            self.found.append(UnknownName(what="functor", name=name, near=near, span=call.span))
+            self.found.append(unknown_name("functor", name, known, call.span))
             return
         self._set(key, result, call.span)
         if self._count(f"`{name}`", len(args), call.args, call.span):

@@ -20,6 +20,7 @@ from ..lowering.stratify import strongly_connected
 from . import syntax as ast
 from .clauses import (
     OF_WITNESSES,
+    OPPOSITE,
     HornClause,
     Literal,
     Negated,
@@ -29,6 +30,7 @@ from .clauses import (
     atoms_of,
     names_of,
     rebuilt,
+    renamed,
 )
 
 _DEEPEST = 50
@@ -221,9 +223,6 @@ class _Inliner:
         return (*equalities, *renamed(clause.body, names))
 
 
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
-
 def _without_own(body: Sequence[Literal], given: Collection[str]) -> tuple[Literal, ...]:
     """The body, with the value in place of each further variable that is equal to one that is not further."""
     for literal in body:
@@ -247,7 +246,7 @@ def _opposite(literal: Literal) -> Literal | None:
     """The literal that holds where another one does not; None if there is none."""
     match literal:
         case ast.Compare(_, op):
-            return replace(literal, op=_OPPOSITE[op])
+            return replace(literal, op=OPPOSITE[op])
         case Negated(_, term):
             return term
         case ast.Atom() | ast.Test():
@@ -257,28 +256,5 @@ def _opposite(literal: Literal) -> Literal | None:
 
 def _all_names(node: Any) -> set[str]:
     """The variables, also of the bodies of summaries."""
-    names: set[str] = set()
-
-    def note(each: Any) -> Any:
-        names.update(names_of(each))
-        return each
-
-    rebuilt(node, note)
-    return names
-
-
-def renamed(node: Any, names: Mapping[str, str]) -> Any:
-    """The node with other names of variables, outside of aggregates that are still expressions."""
-
-    def rename(each: Any) -> Any:
-        match each:
-            case ast.Var(_, name):
-                return replace(each, name=names.get(name, name))
-            case Range(_, name) | RowNumber(_, name):
-                return replace(each, var=names.get(name, name))
-            case Summary(_, name):
-                outer = tuple(sorted(names.get(one, one) for one in each.outer))
-                return replace(each, var=names.get(name, name), outer=outer)
-        return each
-
-    return rebuilt(node, rename)
+    summaries = [each for each in ast.nodes(node) if isinstance(each, Summary)]
+    return names_of((node, *(each.bodies for each in summaries), *(each.target for each in summaries)))

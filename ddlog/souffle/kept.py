@@ -16,8 +16,7 @@ from functools import reduce
 
 from .. import syntax
 from ..errors import souffle as errors
-from ..errors.nearest import nearest
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
@@ -238,8 +237,7 @@ class _Kept:
         for qualifier in self.each.relation.qualifiers:
             unknown = (each for domain in qualifier.domains for each in domain if each not in places)
             for each in dict.fromkeys(unknown):
-                wrong = UnknownName(what="column", name=each, near=nearest(each, places), span=qualifier.span)
-                self.output.found.append(wrong)
+                self.output.found.append(unknown_name("column", each, places, qualifier.span))
                 return
         domains = [[places[name] for name in domain] for domain in self.each.domains]
         text = f"which rows {self.each.name} keeps is arbitrary: here the least, column by column"

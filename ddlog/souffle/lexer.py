@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import BadCharacter, BadEscape
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..syntax.lexer import Places
 
 
@@ -78,8 +77,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
                 found.append(errors.CannotTranslate(what=f"`{value}`", why=_FOREIGN[value], span=span))
             else:
                 known = [word for word in words if word[0] == "." and len(word) > 1]
-                span = places.span(start, at)
-                found.append(UnknownName(what="directive", name=value, near=nearest(value, known), span=span))
+                found.append(unknown_name("directive", value, known, places.span(start, at)))
         elif kind == "LINE" and text[text.rfind("\n", 0, start) + 1 : start].strip():
             found.append(BadCharacter("#", span=places.span(start, start + 1)))
         elif kind == "SIGN" and value not in words:

@@ -17,9 +17,20 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, RowNumber, Summary, names_of, rebuilt
+from .clauses import (
+    OF_WITNESSES,
+    OPPOSITE,
+    HornClause,
+    Literal,
+    Negated,
+    Range,
+    RowNumber,
+    Summary,
+    names_of,
+    rebuilt,
+    renamed,
+)
 
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # The names of the variables for the results of aggregates.
 _RESULTS = {"count": "n", "sum": "total", "min": "least", "max": "most", "mean": "average"}
 _MOST = 1000  # alternatives of one rule
@@ -66,7 +77,7 @@ class _Normalizer:
             case ast.Truth(_, value):
                 return [()] if value == positive else []
             case ast.Compare(span, op, left, right):
-                return [(term if positive else ast.Compare(span, _OPPOSITE[op], left, right),)]
+                return [(term if positive else ast.Compare(span, OPPOSITE[op], left, right),)]
         return [(term if positive else ast.Not(term.span, term),)]
 
     def _product(self, parts: list[list[tuple[ast.Term, ...]]], span: Span) -> list[tuple[ast.Term, ...]]:
@@ -161,13 +172,13 @@ class _Normalizer:
             bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
         names = names_of((target, *bodies))
         local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
-        renamed_bodies = [_rename(body, local) for body in bodies]
+        renamed_bodies = [renamed(body, local) for body in bodies]
         # A variable that only an inner aggregate has is not a variable of this one's body.
         own = _plain_names((target, *bodies))
         around = visible | {short for name, short in local.items() if name in own}
         literals = tuple(self._conjunction((), body, around)[1] for body in renamed_bodies)
         outer = tuple(sorted(names & visible))
-        return Summary(aggregate.span, var, aggregate.function, _rename(target, local), literals, outer)
+        return Summary(aggregate.span, var, aggregate.function, renamed(target, local), literals, outer)
 
     def _with_named_columns(self, body: tuple[ast.Term, ...], several: bool) -> tuple[ast.Term, ...]:
         """The body with a variable for each `_` of its positive terms: each value of it counts."""
@@ -204,11 +215,7 @@ def _negation(term: Any) -> Any:
 
 def _has_counter(node: Any) -> bool:
     """Whether a node has a counter in it, outside of aggregates."""
-    if isinstance(node, tuple):
-        return any(map(_has_counter, node))
-    if isinstance(node, ast.Counter | ast.Aggregate):
-        return isinstance(node, ast.Counter)
-    return any(_has_counter(getattr(node, part)) for part in ast.children(node))
+    return any(isinstance(each, ast.Counter) for each in ast.nodes(node, ast.Aggregate))
 
 
 def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
@@ -218,41 +225,13 @@ def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
 
 def _has_taken(node: Any) -> bool:
     """Whether a node has an aggregate, a counter or a range in it, which becomes a literal of its own."""
-    match node:
-        case ast.Var():
-            return False
-        case tuple():
-            return any(map(_has_taken, node))
-        case ast.Aggregate() | ast.Counter():
-            return True
-        case ast.FunctorCall(_, "range"):
-            return True
-    return any(_has_taken(getattr(node, part)) for part in ast.children(node))
+    return any(
+        isinstance(each, ast.Aggregate | ast.Counter)
+        or (isinstance(each, ast.FunctorCall) and each.name == "range")
+        for each in ast.nodes(node, ast.Aggregate)
+    )
 
 
 def _plain_names(node: Any) -> frozenset[str]:
     """The variables outside of aggregates."""
-    names: set[str] = set()
-    _gather(node, names)
-    return frozenset(names)
-
-
-def _gather(node: Any, names: set[str]) -> None:
-    match node:
-        case ast.Var(_, name):
-            names.add(name)
-        case tuple():
-            for each in node:
-                _gather(each, names)
-        case ast.Aggregate():
-            pass
-        case _:
-            for part in ast.children(node):
-                _gather(getattr(node, part), names)
-
-
-def _rename(node: Any, names: Mapping[str, str]) -> Any:
-    def rename(expr: ast.Expr) -> ast.Expr:
-        return replace(expr, name=names.get(expr.name, expr.name)) if isinstance(expr, ast.Var) else expr
-
-    return rebuilt(node, rename, into_aggregates=True)
+    return frozenset(each.name for each in ast.nodes(node, ast.Aggregate) if isinstance(each, ast.Var))

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..syntax.templates import tree
 from . import syntax as ast
 from .files.transfers import Transfer
@@ -140,22 +139,18 @@ class Relations:
                 self.found.append(wrong)
 
     def _subsumption(self, item: ast.Subsumption) -> None:
-        declared = self.declared.get(item.less.name)
-        if declared is not None:
-            declared.subsumptions.append(item)
-        else:
-            near = nearest(item.less.name, self.declared)
-            name = item.less.name
-            self.found.append(UnknownName(what="relation", name=name, near=near, span=item.less.span))
+        if self._is_declared(item.less.name, item.less.span):
+            self.declared[item.less.name].subsumptions.append(item)
 
     def _directive(self, directive: ast.Directive) -> None:
-        declared = self.declared.get(directive.relation)
-        if declared is None:
-            near = nearest(directive.relation, self.declared)
-            name = directive.relation
-            self.found.append(UnknownName(what="relation", name=name, near=near, span=directive.span))
-        else:
-            declared.directives.append(directive)
+        if self._is_declared(directive.relation, directive.span):
+            self.declared[directive.relation].directives.append(directive)
+
+    def _is_declared(self, name: str, span: Span) -> bool:
+        """Whether there is a relation of the name; without one, an error is reported."""
+        if name not in self.declared:
+            self.found.append(unknown_name("relation", name, self.declared, span))
+        return name in self.declared
 
     # ---------------------------------------------------------------- output
 

@@ -149,7 +149,7 @@ class BodyWriter:
                 continue
             needed = [name for name in outer if name not in self.bound]
             if supply is None or not needed:
-                self._ungrounded(waiting)
+                self.check_bound(tuple(waiting))
                 return False
             self._supplied(needed, supply)
         needed = [name for name in outer if name not in self.bound]
@@ -189,9 +189,6 @@ class BodyWriter:
             case RowNumber():
                 return False
         return names_of(literal) <= self.bound
-
-    def _ungrounded(self, waiting: Sequence[Literal]) -> None:
-        self.check_bound(tuple(waiting))
 
     def check_bound(self, node: object) -> bool:
         """Reports the variables that have no value."""

@@ -374,17 +374,25 @@ def children(node: object) -> tuple[str, ...]:
     return known
 
 
-def classes(node: object, found: set[type] | None = None) -> set[type]:
-    """The classes of a node and of all nodes in it."""
-    found = set() if found is None else found
-    if isinstance(node, tuple):
-        for each in node:
-            classes(each, found)
-    else:
-        found.add(type(node))
-        for name in children(node):
-            classes(getattr(node, name), found)
+def nodes(node: object, closed: type | tuple[type, ...] = ()) -> list[Any]:
+    """The node and all nodes in it, in the order of the text; what nodes of the classes `closed` hold is left
+    out."""
+    found: list[Any] = []
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, tuple):
+            waiting += each[::-1]
+        elif each is not None:
+            found.append(each)
+            if not isinstance(each, closed):
+                waiting += [getattr(each, name) for name in reversed(children(each))]
     return found
+
+
+def classes(node: object) -> set[type]:
+    """The classes of a node and of all nodes in it."""
+    return set(map(type, nodes(node)))
 
 
 def replaced(node: Any, changes: dict[str, Any]) -> Any:

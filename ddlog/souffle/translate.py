@@ -20,7 +20,7 @@ from ..lowering.stratify import strongly_connected
 from ..syntax.lexer import Places
 from . import syntax as ast
 from .aggregates import relation_of
-from .clauses import HornClause, Negated, Summary, atoms_of
+from .clauses import HornClause, atoms_of
 from .components import instantiate
 from .counters import shares, write_number
 from .files.transfers import Transfer
@@ -182,7 +182,7 @@ class _Translator:
         """Notes the record types of which the clause has a `nil`."""
         if ast.Nil not in self.classes:
             return
-        for nil in _nils((*clause.heads, *clause.body)):
+        for nil in (each for each in ast.nodes((clause.heads, clause.body)) if isinstance(each, ast.Nil)):
             kind = kinds.of(nil)
             if kind in self.types.records:
                 self.types.optional.add(kind)
@@ -282,26 +282,3 @@ class _Translator:
                 cycle = ", ".join(sorted(groups[number[name]] & written))
                 reported.setdefault(read.span, errors.Unstratified(what=what, cycle=cycle, span=read.span))
         self.found += reported.values()
-
-
-def _nils(node: object) -> list[ast.Nil]:
-    match node:
-        case ast.Nil():
-            return [node]
-        case tuple():
-            return [nil for each in node for nil in _nils(each)]
-        case ast.Atom(_, _, parts) | ast.FunctorCall(_, _, parts) | ast.Test(_, _, parts):
-            return _nils(parts)
-        case ast.UserCall(_, _, parts):
-            return _nils(parts)
-        case ast.Record(_, parts) | ast.Branch(_, _, parts):
-            return _nils(parts)
-        case ast.Compare(_, _, left, right):
-            return _nils((left, right))
-        case Negated(_, term):
-            return _nils(term)
-        case Summary(_, _, _, target, bodies):
-            return _nils((target, bodies))
-        case ast.Cast(_, value, _):
-            return _nils(value)
-    return []

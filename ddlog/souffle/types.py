@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..lowering.stratify import strongly_connected
 from ..syntax.templates import NOWHERE, placed
 from . import syntax as ast
@@ -74,7 +73,7 @@ class SouffleTypes:
         """Reports a type that is not declared."""
         if not self.exists(name):
             known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
-            self.found.append(UnknownName(what="type", name=name, near=nearest(name, known), span=span))
+            self.found.append(unknown_name("type", name, known, span))
 
     def allow_nil(self, kind: str) -> None:
         """Makes a record type optional, and those of the parts of its values."""

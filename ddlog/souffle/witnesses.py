@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from . import syntax as ast
-from .clauses import HornClause, Literal, Summary, names_of
-from .inline import bound_in, renamed
+from .clauses import HornClause, Literal, Summary, names_of, renamed
+from .inline import bound_in
 
 
 def with_witnesses(clause: HornClause) -> Iterator[HornClause]:

@@ -17,9 +17,8 @@ from ..core import Relation
 from ..errors import sql as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..errors.source import Source
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
 from .attached import table_of
@@ -375,8 +374,7 @@ class StatementTranslation(ModuleTranslation):
         relation = self.relations.get(name)
         declared = None if relation is None else self._declared[relation]
         if declared is None:
-            near = nearest(name, list(self.tables))
-            raise SqlError(UnknownName(what="table", name=name, near=near, span=self.places.of(table)))
+            raise SqlError(unknown_name("table", name, self.tables, self.places.of(table)))
         if declared.role != "input":
             inputs = tuple(each.name for each in self._declared.values() if each.role == "input")
             raise SqlError(NotAnInput(name, declared.role, inputs, span=self.places.of(table)))
@@ -390,8 +388,7 @@ class StatementTranslation(ModuleTranslation):
 
     def _column_of(self, source: NamedRows, name: str, node: Expression) -> None:
         if name not in source.names:
-            near = nearest(name, list(source.names))
-            raise SqlError(UnknownName(what="column", name=name, near=near, span=self.places.of(node)))
+            raise SqlError(unknown_name("column", name, source.names, self.places.of(node)))
 
     def _know_relation(self, relation: Relation) -> None:
         name = (relation.original or relation.name).lower()

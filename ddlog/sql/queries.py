@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
@@ -258,8 +257,8 @@ class Translator:
         name = qualified(node)
         found = names.find(name)
         if found is None:
-            near = nearest(name, [*names.tables, *names.queries])
-            raise SqlError(UnknownName(what="table", name=name, near=near, span=self.places.of(node)))
+            known = [*names.tables, *names.queries]
+            raise SqlError(unknown_name("table", name, known, self.places.of(node)))
         return found
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
-from ..errors.nearest import nearest
-from ..errors.unknown import UnknownName
+from ..errors.unknown import unknown_name
 from .places import SqlError, SqlPlaces
 from .rules import SqlOutput, SqlRelation, SqlTerm
 from .types import SqlValue
@@ -107,13 +106,10 @@ class QueryScope:
         known = sorted(set(self._visible(table)))
         what = "column" if known or not table else "table"
         if what == "table":
-            table_names = sorted({e.table for e in self.entries})
-            raise SqlError(
-                UnknownName(what="table", name=table, near=nearest(table, table_names), span=places.of(node))
-            )
+            raise SqlError(unknown_name("table", table, {e.table for e in self.entries}, places.of(node)))
         if self.grouped:
             places.wrong(f"column `{name}` is neither a key of GROUP BY nor inside an aggregate", node)
-        raise SqlError(UnknownName(what=what, name=name, near=nearest(name, known), span=places.of(node)))
+        raise SqlError(unknown_name(what, name, known, places.of(node)))
 
     def _visible(self, table: str) -> Iterator[str]:
         for entry in self.entries:
