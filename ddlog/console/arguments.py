@@ -58,6 +58,17 @@ to DIR/changes/epoch=N/changes.jsonl: each epoch once, even if a run with --stat
 --checkpoint is started again.
 """
 
+_TEST_FORMS = """\
+a test is a folder `expected` beside one program, PROG.dl:
+  facts            read with --input, if it is there
+  updates.*        applied with --updates, in the order of their names
+  expected/REL.csv the relation as --output writes it
+  expected/updates.txt
+                   the changes and answers that the run prints
+Relations without an expected file are not compared. ddlog test --update PROG.dl makes the first expected
+files.
+"""
+
 
 def parser() -> Parser:
     """The parser of the whole command line. The parsed arguments have the command's function as `act`."""
@@ -65,7 +76,9 @@ def parser() -> Parser:
         prog="ddlog", description="Differential Datalog in Python.", epilog=BEGINNING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the versions of ddlog and of what it runs on"
+    )
     commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None))
     _run(commands)
@@ -79,6 +92,9 @@ def parser() -> Parser:
     _fmt(commands)
     _import_souffle(commands)
     _import_ovsdb(commands)
+    _test(commands)
+    _init(commands)
+    _completion(commands)
     _help(commands, parser)
     return parser
 
@@ -273,6 +289,34 @@ def _fmt(commands: _Commands) -> None:
     fmt.set_defaults(act=subcommands.fmt)
 
 
+def _test(commands: _Commands) -> None:
+    help = "compare what programs give with the files that are expected"
+    test = commands.add_parser("test", help=help, description=f"{help.capitalize()}.")
+    test.formatter_class = argparse.RawDescriptionHelpFormatter
+    test.epilog = _TEST_FORMS
+    test.add_argument("paths", metavar="PATH", nargs="*", type=_name,
+                      help="a folder, whose tests are run, or a program (default: this folder)")  # fmt: skip
+    test.add_argument("--update", action="store_true",
+                      help="make what the programs give now the expected files")  # fmt: skip
+    test.set_defaults(act=subcommands.test)
+
+
+def _init(commands: _Commands) -> None:
+    help = "begin a program: a folder with facts, updates and a test"
+    init = commands.add_parser("init", help=help, description=f"{help.capitalize()}.")
+    init.add_argument("name", metavar="NAME", type=_name, help="the folder, and the name of the program")
+    init.set_defaults(act=subcommands.init)
+
+
+def _completion(commands: _Commands) -> None:
+    help = "print what a shell needs to complete commands, options and files"
+    completion = commands.add_parser("completion", help=help, description=f"{help.capitalize()}.")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"),
+                            help='the shell; for bash and zsh: eval "$(ddlog completion bash)", for fish: '
+                                 "ddlog completion fish | source")  # fmt: skip
+    completion.set_defaults(act=subcommands.completion)
+
+
 def _import_souffle(commands: _Commands) -> None:
     help = "translate a Soufflé program, or run it"
     parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
@@ -454,7 +498,7 @@ def _lines(text: str) -> tuple[int, int]:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
-        from importlib.metadata import version
+        from .versions import versions
 
-        print(f"ddlog {version('ddlog')}")
+        print(versions())
         parser.exit()

@@ -69,8 +69,13 @@ def _run_main(argv: Sequence[str] | None) -> int:
 def _parse_and_act(argv: Sequence[str] | None) -> int:
     try:
         given, text = with_text(sys.argv[1:] if argv is None else argv)
-        arguments = parser().parse_args(given)
-        arguments.text = text
+        whole = parser()
+        if "_ARGCOMPLETE" in os.environ:
+            import argcomplete
+
+            argcomplete.autocomplete(whole)  # prints the words that can follow, and ends the process
+        arguments = whole.parse_args(given)
+        arguments.text, arguments.command_line = text, main
         act: Callable[[argparse.Namespace], int] = arguments.act
         return _guarded(act, arguments)
     except SystemExit as exit:

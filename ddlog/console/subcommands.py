@@ -158,6 +158,29 @@ def fmt(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
 
 
+def test(arguments: argparse.Namespace) -> int:
+    """`ddlog test`. Raises DDlogError."""
+    from .golden import run_tests
+
+    return run_tests(arguments.paths, arguments.update, arguments.command_line)
+
+
+def init(arguments: argparse.Namespace) -> int:
+    """`ddlog init`. Raises DDlogError."""
+    from .init import init
+
+    init(arguments.name)
+    return 0
+
+
+def completion(arguments: argparse.Namespace) -> int:
+    """`ddlog completion`."""
+    from argcomplete import shellcode
+
+    print(shellcode(["ddlog"], shell=arguments.shell))
+    return 0
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import PreprocessorSettings

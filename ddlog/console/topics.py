@@ -72,7 +72,8 @@ back. By default the limit is three quarters of the memory of the machine or con
   143  SIGTERM
 """,
 }
-TOPICS = (*_EXAMPLES, *_OTHERS)
+MAN = "man"  # the manual page, for `ddlog help man | man -l -`
+TOPICS = (*_EXAMPLES, *_OTHERS, MAN)
 
 
 def explain_topic(whole: Parser, commands: Mapping[str, Parser], file_forms: str, topic: str | None) -> int:
@@ -83,6 +84,10 @@ def explain_topic(whole: Parser, commands: Mapping[str, Parser], file_forms: str
         sys.stdout.write(f"{_EXAMPLES[topic]}\n{section(file_forms, _HEADS[topic])}\n")
     elif topic in _OTHERS:
         sys.stdout.write(_OTHERS[topic])
+    elif topic == MAN:
+        from .manpage import man_page
+
+        sys.stdout.write(man_page(whole, commands))
     elif topic in commands:
         commands[topic].print_help()
     else:

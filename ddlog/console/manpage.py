@@ -1,0 +1,40 @@
+"""The manual page, ddlog(1), made from the parser of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+
+from .usage import Parser
+
+
+def man_page(whole: Parser, commands: Mapping[str, Parser]) -> str:
+    """The page in the language of man(7): each command with its options, then what stands below its help."""
+    lines = [
+        ".TH DDLOG 1", ".SH NAME", "ddlog \\- Differential Datalog in Python",
+        ".SH SYNOPSIS", ".B ddlog", ".I COMMAND", "[options]", ".SH COMMANDS",
+    ]  # fmt: skip
+    for name, command in commands.items():
+        lines += [f".SS ddlog {_plain(name)}", _plain(command.description or "")]
+        lines += _options(command)
+        lines += _verbatim(command.epilog)
+    return "\n".join([*lines, ".SH EXAMPLES", *_verbatim(whole.epilog), ""])
+
+
+def _options(command: Parser) -> Iterator[str]:
+    formatter = argparse.HelpFormatter("ddlog")
+    for action in command._actions:
+        if action.help is not argparse.SUPPRESS:
+            yield ".TP"
+            yield f".B {_plain(formatter._format_action_invocation(action))}"
+            yield _plain(formatter._expand_help(action) if action.help else "")
+
+
+def _verbatim(text: str | None) -> Iterable[str]:
+    return (".PP", ".nf", _plain(text.strip()), ".fi") if text else ()
+
+
+def _plain(text: str) -> str:
+    """The text with what the language would take for a request or an escape made harmless."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in escaped.split("\n"))
