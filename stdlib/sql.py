@@ -22,11 +22,6 @@ from .sqlgroups import reversed_list as reversed_list
 from .sqlgroups import top as top
 from .sqlgroups import variance as variance
 from .sqlgroups import variance_of_doubles as variance_of_doubles
-from .sqlgroups import window_mean as window_mean
-from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
-from .sqlgroups import window_number as window_number
-from .sqlgroups import window_share as window_share
-from .sqlgroups import window_value as window_value
 from .sqljson import json_at as json_at
 from .sqljson import json_keys as json_keys
 from .sqljson import json_length as json_length
@@ -111,6 +106,12 @@ from .sqlvalues import timestamp_part as timestamp_part
 from .sqlvalues import timestamp_text as timestamp_text
 from .sqlvalues import truncated as truncated
 from .sqlvalues import units_of as units_of
+from .sqlwindows import window_frames as window_frames
+from .sqlwindows import window_mean as window_mean
+from .sqlwindows import window_mean_of_doubles as window_mean_of_doubles
+from .sqlwindows import window_number as window_number
+from .sqlwindows import window_share as window_share
+from .sqlwindows import window_value as window_value
 
 
 def broken(problem: str) -> str:

@@ -18,13 +18,13 @@ from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .collecting import aggregates_of
 from .extents import written
-from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
-from .gathered import GATHERED, Order, argument_of, ordered_by
+from .formulas import MOMENTS, Parts, argument_value, formula, function_of, of_nothing
+from .gathered import GATHERED, Order, ordered_by
 from .groupingkeys import grouping, keys_of
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
 from .scopes import VisibleColumn
-from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
+from .types import INTEGER, NULL, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -173,18 +173,9 @@ class _Arguments:
                 return None
             value = c.boolean(True)
         else:
-            value = _typed(scalars.value(argument))
-        if isinstance(inner, sql.CountIf | sql.LogicalAnd | sql.LogicalOr) and value.type != BOOLEAN:
-            block.places.mistyped(block.places.called(inner), str(value.type), node)
-        if isinstance(inner, sql.Sum | sql.Avg | sql.Stddev | sql.Variance) and value.type == BOOLEAN:
-            value = c.cast(value, INTEGER, may_fail=False) or value
-        if isinstance(inner, (sql.Sum, sql.Avg, *MOMENTS)) and not value.type.is_number:
-            block.places.mistyped(block.places.called(inner), str(value.type), node)
-        if isinstance(inner, sql.Min | sql.Max | sql.AnyValue) or _is_distinct(node):
+            value = argument_value(block, inner, argument)
+        if _is_distinct(node):
             scalars.as_key(value, block.places.called(inner), node)
-        if isinstance(inner, sql.GroupConcat) and value.type != VARCHAR:
-            value = c.cast(value, VARCHAR, may_fail=False) or value
-        value = argument_of(block, inner, value)
         if condition is not None:
             test = scalars.true(condition)
             left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)

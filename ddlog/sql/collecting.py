@@ -24,8 +24,12 @@ def _collect(node: Expression, found: dict[Expression, None]) -> None:
         return
     if isinstance(node, sql.Window):
         inner = node.this
+        tests: list[Expression] = []
+        while isinstance(inner, sql.Filter | sql.IgnoreNulls | sql.RespectNulls):
+            tests += [inner.expression] if isinstance(inner, sql.Filter) else []
+            inner = inner.this
         parts: list[Expression] = list(inner.iter_expressions()) if isinstance(inner, sql.AggFunc) else []
-        parts += [each for key, each in _arguments(node) if key != "this"]
+        parts += tests + [each for key, each in _arguments(node) if key != "this"]
         for each in parts:
             _collect(each, found)
         return

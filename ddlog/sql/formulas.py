@@ -11,9 +11,8 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import name, tree
 from . import conversions as c
-from .gathered import GATHERED, Order, gathered, plainly
-from .scalars import is_true
-from .types import BOOLEAN, DOUBLE, INTEGER, SqlType, SqlValue, null
+from .gathered import GATHERED, Order, argument_of, gathered, plainly
+from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -48,7 +47,7 @@ def function_of(node: Expression) -> Expression:
 
 def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
     """The aggregate of no rows."""
-    if isinstance(node, sql.Count | sql.CountIf):
+    if isinstance(node, sql.Count):
         return c.integer(0)
     return null(like.type)
 
@@ -98,9 +97,7 @@ def formula(
     if value.nullable:
         filled = tree(f"unwrap_or($, ({zero}: {value.type.plain}))", value.tree)
     match inner:
-        case sql.CountIf():
-            return SqlValue(hits(is_true(value)), INTEGER)
-        case sql.Sum():
+        case sql.Sum() | sql.CountIf():
             return optional(value, total(filled, value.type), value.type)
         case sql.Avg():
             whole = total(filled, value.type)
@@ -135,13 +132,39 @@ def _moments(
     count: Callable[[SqlValue | None], Expr],
 ) -> SqlValue:
     """Variances and standard deviations, of exact sums."""
-    pop = "true" if isinstance(inner, sql.StddevPop | sql.VariancePop) else "false"
-    root = isinstance(inner, sql.Stddev | sql.StddevSamp | sql.StddevPop)
+    call, pop = moment_of(inner)
     if value.type == DOUBLE:
         item = made.item(value.optional().tree)
-        call = f"sql::{'deviation' if root else 'variance'}_of_doubles($.map(|v| v.{item}), {pop})"
-        return SqlValue(result(call, DOUBLE, True), DOUBLE, True)
+        return SqlValue(
+            result(f"sql::{call}_of_doubles($.map(|v| v.{item}), {pop})", DOUBLE, True), DOUBLE, True
+        )
     first, second = total(filled, value.type), total(tree("$ * $", filled, filled), INTEGER)
-    call = "sql::deviation" if root else "sql::variance"
-    template = f"{call}($, $, $, {10**value.type.scale}, {pop})"
+    template = f"sql::{call}($, $, $, {10**value.type.scale}, {pop})"
     return SqlValue(tree(template, count(value), first, second), DOUBLE, True)
+
+
+def moment_of(node: Expression) -> tuple[str, str]:
+    """The library's name of a variance or a standard deviation, and whether it is that of a population."""
+    root = isinstance(node, sql.Stddev | sql.StddevSamp | sql.StddevPop)
+    population = isinstance(node, sql.StddevPop | sql.VariancePop)
+    return "deviation" if root else "variance", "true" if population else "false"
+
+
+def argument_value(block: SelectBlock, node: Expression, argument: Expression) -> SqlValue:
+    """The argument of an aggregate, of a type that it takes. Raises SqlError."""
+    value, called = block.scalars.value(argument), block.places.called(node)
+    value = null(INTEGER) if value.type == NULL else value
+    if node.expressions or any(node.args.get(each) is not None for each in ("count", "nulls_excluded")):
+        block.places.refuse(f"{called.removeprefix('the function ')} of several values", node)
+    if isinstance(node, sql.CountIf | sql.LogicalAnd | sql.LogicalOr) and value.type != BOOLEAN:
+        block.places.mistyped(called, str(value.type), node)
+    if isinstance(node, (sql.Sum, sql.Avg, sql.CountIf, *MOMENTS)):
+        if value.type == BOOLEAN:
+            value = c.cast(value, INTEGER, may_fail=False) or value
+        if not value.type.is_number:
+            block.places.mistyped(called, str(value.type), node)
+    if isinstance(node, sql.Min | sql.Max | sql.AnyValue):
+        block.scalars.as_key(value, called, node)
+    if isinstance(node, sql.GroupConcat) and value.type != VARCHAR:
+        value = c.cast(value, VARCHAR, may_fail=False) or value
+    return argument_of(block, node, value)

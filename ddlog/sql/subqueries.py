@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..syntax import VarDecl
-from ..syntax.templates import NOWHERE, let, tree
+from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .extents import extent, written
 from .places import SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm, grouped
-from .scalars import Scalars, is_true
+from .scalars import Scalars
 from .scopes import Capture, QueryScope
 from .types import BOOLEAN, DOUBLE, SqlValue, null
 
@@ -224,16 +224,12 @@ class Subqueries:
         pairs = list(zip(left, inner, strict=True))
         if op == "==":
             same, unknown = self._alike(among, capture, outer, pairs, node)
-            maybe = self._union_of(unknown, about, words) if unknown else None
-            return self._union_of(same, about, words), maybe, about
-        body = self.body.copy()
-        body.add(self.output.term(among, [*outer, *inner]))
-        holds = self._differs(pairs, op, node)
-        found = body.copy()
-        found.add(SqlGuard(is_true(holds), "the values compare"))
-        body.add(SqlGuard(tree("is_none($)", holds.tree), "the comparison is NULL"))
-        maybe = self._union_of([body], about, words) if holds.nullable else None
-        return self._union_of([found], about, words), maybe, about
+        elif len(pairs) == 1:
+            same, unknown = self._beyond(op, among, capture, outer, pairs[0], node)
+        else:
+            self.places.refuse("this comparison of rows", node, "IN and <> ALL are such of equal rows")
+        maybe = self._union_of(unknown, about, words) if unknown else None
+        return self._union_of(same, about, words), maybe, about
 
     def _alike(
         self,
@@ -265,6 +261,47 @@ class Subqueries:
             (unknown if any(nulls) else equal).append(body)
         return equal, unknown
 
+    def _beyond(
+        self,
+        op: str,
+        among: SqlRelation,
+        capture: Capture,
+        outer: Sequence[SqlValue],
+        pair: tuple[SqlValue, SqlValue],
+        node: Expression,
+    ) -> tuple[list[SqlBody], list[SqlBody]]:
+        """The bodies for rows that are less than the greatest row of a subquery, greater than the least, or
+        unlike one of these two; and those for rows of which that is unknown."""
+        a, b = map(c.span, self.scalars.alike(pair, node, "a comparison"))
+        there = SqlBody([self.output.term(among, [*capture.domain, pair[1]])], capture.domain)
+        nulls, unknown = there.copy(), list[SqlBody]()
+        key = self.plain(b, there)
+        group = self.output.variable(key.type, False)
+        there.add(grouped(group, items(key.tree, tree("true")), capture.domain))
+        sides = {"<": ("max",), "<=": ("max",), ">": ("min",), ">=": ("min",), "!=": ("min", "max")}[op]
+        bounds = [self.output.variable(key.type, False) for _ in sides]
+        for bound, side in zip(bounds, sides, strict=True):
+            there.add(SqlLet(bound.name, tree(f"$.{side}_of(|v| v.0)", group.tree)))
+        columns = [*capture.domain, *bounds]
+        edges = self.output.made("Bounds", columns, there, is_set=True, words=self._words(node))
+        body = self.body.copy()
+        body.add(self.output.term(edges, [*outer, *bounds]))
+        value = self.plain(a, body)
+        tests = [tree(f"$ {op} $", value.tree, bound.tree) for bound in bounds]
+        body.add(SqlGuard(tree("$ or $", *tests) if len(tests) > 1 else tests[0], "the values compare"))
+        if a.nullable:
+            unknown.append(self.body.copy())
+            unknown[-1].add(SqlGuard(tree("is_none($)", a.tree)))
+            some = self.output.made("Among", capture.domain, nulls, is_set=True, words=self._words(node))
+            unknown[-1].add(self.output.term(some, outer))
+        if b.nullable:
+            unknown.append(self.body.copy())
+            nulls = nulls.copy()
+            nulls.add(SqlGuard(tree("is_none($)", b.tree)))
+            some = self.output.made("Among", capture.domain, nulls, is_set=True, words=self._words(node))
+            unknown[-1].add(self.output.term(some, outer))
+        return [body], unknown
+
     def plain(self, value: SqlValue, body: SqlBody | None = None) -> SqlValue:
         """A variable with the value, where it is not NULL: other rows of the body are left out."""
         body = self.body if body is None else body
@@ -287,13 +324,6 @@ class Subqueries:
         for body in bodies:
             self.output.rule(relation, about, body)
         return relation
-
-    def _differs(self, pairs: Sequence[tuple[SqlValue, SqlValue]], op: str, node: Expression) -> SqlValue:
-        if len(pairs) == 1:
-            return self.scalars.compared(op, *pairs[0], node)
-        if op != "!=":
-            self.places.refuse("this comparison of rows", node)
-        return c.strict([self.scalars.all_equal(pairs, node)], "not $", BOOLEAN)
 
     def _only(self, relation: SqlRelation, capture: Capture, value: SqlValue) -> SqlRelation:
         """A relation with the only value of each of the captured columns; more are a fault."""

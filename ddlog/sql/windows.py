@@ -5,18 +5,23 @@ A change of a partition computes it anew, and no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import Expr
 from ..syntax.templates import items, let, tree
 from ..values import quote
+from . import conversions as c
 from .extents import written
+from .formulas import MOMENTS, argument_value, moment_of
+from .gathered import GATHERED, gathered, ordered_by, plainly
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
-from .types import BOOLEAN, DOUBLE, INTEGER, NULL, SqlValue, null
+from .types import DATE, DOUBLE, INTEGER, INTERVAL, NULL, TIMESTAMP, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -34,8 +39,13 @@ _VALUES: dict[type[Expression], str] = {
     sql.Min: "min",
     sql.Max: "max",
     sql.Sum: "sum",
+    sql.CountIf: "sum",
+    sql.AnyValue: "min",
+    sql.LogicalAnd: "min",
+    sql.LogicalOr: "max",
 }
-FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg)
+_OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
+FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *GATHERED)
 
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
@@ -59,25 +69,26 @@ def _attach(block: SelectBlock, node: Expression) -> None:
     scalars = block.scalars
     keys = [block.lasting(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
     ordering = [(block.lasting(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
-    letters = "".join(letter for _, letter in ordering)
-    call, result, argument = _function(block, function, _frame(block, spec, bool(order)), letters, node)
-    block.extra.append(argument)
+    frame, keyed = _frame(block, spec, ordering)
+    letters = "".join(letter for _, letter in keyed)
+    made = _function(block, function, frame, letters, node)
     block.store()
     domain = block.body.domain
     kept = block.kept()
     group, one = block.output.variable(INTEGER, False), block.output.variable(INTEGER, False)
     body = block.body.copy()
     parted = f"rows by {block.output.said(keys)}" if keys else "all rows"
-    row = items(padded([v for v, _ in ordering]), argument.tree, padded(kept))
+    row = items(padded([v for v, _ in keyed]), made.argument, padded(kept))
     body.add(grouped(group, row, (*domain, *keys), parted, kept))
-    body.add(SqlClause(let(one.name, tree(f"FlatMap({call})", group.tree))))
-    made = block.output.say(block.output.variable(result.type, result.nullable), written(node))
-    relation = block.output.relation("Windowed", [*domain, *kept, made], is_set=False)
+    body.add(SqlClause(let(one.name, tree(f"FlatMap({made.call})", group.tree))))
+    result = block.output.say(block.output.variable(made.type, made.nullable), written(node))
+    relation = block.output.relation("Windowed", [*domain, *kept, result], is_set=False)
     cells = [replace(v, tree=tree(f"$.0.{i}", one.tree)) for i, v in enumerate(kept)]
-    block.output.rule(relation, [*domain, *cells, replace(made, tree=tree("$.1", one.tree))], body)
+    value = made.value(tree("$.1", one.tree), lambda read: cells[kept.index(read)].tree)
+    block.output.rule(relation, [*domain, *cells, replace(result, tree=value)], body)
     block.body = SqlBody(domain=domain)
-    block.read_again(relation, [*domain, *kept, made])
-    block.scope.known[node] = made
+    block.read_again(relation, [*domain, *kept, result])
+    block.scope.known[node] = result
 
 
 def _typed(value: SqlValue) -> SqlValue:
@@ -99,87 +110,211 @@ def _parts(
         partition = partition or list(named.args.get("partition_by") or ())
         order = order or named.args.get("order")
         spec = spec or named.args.get("spec")
-    function = node.this
-    if isinstance(function, sql.IgnoreNulls | sql.RespectNulls):
-        if isinstance(function, sql.IgnoreNulls) and not isinstance(function.this, sql.AnyValue):
-            block.places.refuse("IGNORE NULLS", node)
-        function = function.this
-    if isinstance(function, sql.Filter):
-        block.places.refuse("FILTER of a window function", node)
-    return function, partition, list(order.expressions) if order is not None else [], spec
+    return node.this, partition, list(order.expressions) if order is not None else [], spec
 
 
-def _frame(block: SelectBlock, spec: Expression | None, ordered: bool) -> str:
-    """The frame as a text: its kind, and its two ends, each a number of rows or `-` or `+` without a
-    limit."""
+def _frame(
+    block: SelectBlock, spec: Expression | None, order: Sequence[tuple[SqlValue, str]]
+) -> tuple[str, Sequence[tuple[SqlValue, str]]]:
+    """The frame as `sql::window_number` takes it, and the order, whose key is a moment if the frame is one of
+    intervals."""
     if spec is None:
-        return "range - 0" if ordered else "range - +"
+        return f"range - {'0' if order else '+'} none", order
     kind = str(spec.args.get("kind") or "").lower()
-    if spec.args.get("exclude") or kind not in ("rows", "range"):
-        block.places.refuse(f"a frame of {kind.upper()}" if kind != "rows" else "EXCLUDE", spec)
-    ends = []
+    ends = list[str]()
     for side in ("start", "end"):
         end, way = spec.args.get(side), str(spec.args.get(f"{side}_side") or "").upper()
         if end is None or end == "CURRENT ROW":
             ends.append("0")
         elif end == "UNBOUNDED":
             ends.append("-" if way == "PRECEDING" else "+")
-        elif kind == "rows" and isinstance(end, sql.Literal) and end.this.isdigit():
-            ends.append(f"{'-' if way == 'PRECEDING' and end.this != '0' else ''}{end.this}")
         else:
-            block.places.refuse("this frame", spec)
-    return f"{kind} {ends[0]} {ends[1]}"
+            order = _ordered_for(block, spec, kind, end, order)
+            ends.append(_distance(block, kind, end, -1 if way == "PRECEDING" else 1, order))
+    without = str(spec.args.get("exclude") or "NO OTHERS").upper().split()
+    left_out = {"NO OTHERS": "none", "CURRENT ROW": "row"}.get(" ".join(without), without[0].lower())
+    return f"{kind} {ends[0]} {ends[1]} {left_out}", order
+
+
+def _ordered_for(
+    block: SelectBlock, spec: Expression, kind: str, end: Expression, order: Sequence[tuple[SqlValue, str]]
+) -> Sequence[tuple[SqlValue, str]]:
+    """The order for a frame with such an end. Raises SqlError."""
+    if kind == "rows":
+        return order
+    if not order or (kind == "range" and len(order) > 1):
+        needed = "an ORDER BY" if kind == "groups" else "an ORDER BY of one value"
+        block.places.wrong(f"a frame of {kind.upper()} with a distance needs {needed}", spec)
+    ((value, letter), *_) = order
+    if kind == "range" and isinstance(end.unnest(), sql.Interval) and value.type == DATE:
+        moment = c.convert(value, TIMESTAMP)
+        assert moment is not None
+        return [(block.lasting(moment), letter)]
+    return order
+
+
+def _distance(
+    block: SelectBlock, kind: str, end: Expression, sign: int, order: Sequence[tuple[SqlValue, str]]
+) -> str:
+    """The distance of an end of a frame: a number of rows or groups, or of what the order has. Raises
+    SqlError."""
+    value = block.scalars.value(end)
+    if value.constant is None:
+        block.places.refuse("a frame whose end is not a constant", end)
+    wanted = order[0][0].type if kind == "range" else INTEGER
+    if wanted == TIMESTAMP and value.type == INTERVAL and isinstance(value.constant, tuple):
+        months, days, micros = value.constant
+        return f"{sign * months}/{sign * (days * 86_400_000_000 + micros)}"
+    number = c.convert(value, INTEGER if wanted == DATE else wanted) if wanted != TIMESTAMP else None
+    if number is None or not (number.type.is_number or wanted == DATE):
+        block.places.mistyped(f"a frame of {wanted}", str(value.type), end)
+    exact = Decimal(str(value.constant))
+    if exact < 0:
+        block.places.wrong("a distance in a frame is not negative", end)
+    text = str(exact if wanted == DOUBLE else int(exact.scaleb(wanted.scale)))
+    return f"-{text}" if sign < 0 and exact else text
+
+
+def _same(value: Expr, read: Callable[[SqlValue], Expr]) -> Expr:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A function of the library for a partition, where `$` is the group, its argument in a row, and the type
+    of the result. `value` makes the result of what the call gives, and may read variables of the row."""
+
+    call: str
+    argument: Expr
+    type: SqlType
+    nullable: bool = False
+    value: Callable[[Expr, Callable[[SqlValue], Expr]], Expr] = _same
 
 
 def _function(
     block: SelectBlock, node: Expression, frame: str, letters: str, window: Expression
-) -> tuple[str, SqlValue, SqlValue]:
-    """The call, where `$` is the group; the type of its values; and the argument, an Option."""
-    nothing, empty = SqlValue(tree("true"), BOOLEAN), tree("()")
-    kind = type(node)
+) -> WindowCall:
+    """The function of a window, on a frame. Raises SqlError."""
+    test, leaves, node = _stripped(block, node, window)
+    kind, places = type(node), block.places
+    called = places.called(node).removeprefix("the function ")
 
-    def call(name: str, what: str, *more: str) -> str:
-        return f"sql::{name}({', '.join(['$', *map(quote, (letters, what, frame)), *more])})"
+    def call(name: str, *what: str, more: str = "") -> str:
+        return f"sql::{name}({', '.join(['$', *map(quote, (letters, *what, frame))])}{more})"
+
+    def tested(value: SqlValue) -> Expr:
+        """The argument, NULL where FILTER leaves the row out."""
+        made = value.optional()
+        if test is not None:
+            left = tree("if ($) $ else $", test, made.tree, null(value.type).tree)
+            made = replace(made, tree=left)
+        return block.lasting(made).tree
 
     if kind in _NUMBERS:
         size = _constant(block, node.this, 1) if kind is sql.Ntile else 0
-        return (
-            call("window_number", f"{_NUMBERS[kind]} {size}"),
-            SqlValue(empty, INTEGER),
-            _argument(block, nothing),
-        )
+        if kind is sql.Ntile and size < 1:
+            places.wrong("NTILE has at least one part", node)
+        return WindowCall(call("window_number", f"{_NUMBERS[kind]} {size}"), tree("Some{true}"), INTEGER)
     if kind in _SHARES:
-        return call("window_share", _SHARES[kind]), SqlValue(empty, DOUBLE), _argument(block, nothing)
-    if isinstance(node.this, sql.Distinct) or kind not in FUNCTIONS:
-        block.places.refuse(f"{block.places.called(node)} over a window", window)
+        return WindowCall(call("window_share", _SHARES[kind]), tree("Some{true}"), DOUBLE)
+    if kind not in FUNCTIONS:
+        places.refuse(f"{places.called(node)} over a window", window)
+    counts = call("window_number", "count 0")
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
-        return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, nothing)
-    value = _typed(block.scalars.value(node.this))
-    if kind in (sql.Min, sql.Max):
-        block.scalars.as_key(value, block.places.called(node), node)
+        return WindowCall(counts, tested(c.boolean(True)), INTEGER)
+    argument = node.this.this if isinstance(node.this, sql.Order) else node.this
+    distinct = isinstance(argument, sql.Distinct)
+    if distinct:
+        if len(argument.expressions) != 1 or kind not in (sql.Count, sql.Min, sql.Max):
+            places.refuse(f"DISTINCT in {called} over a window", window)
+        argument = argument.expressions[0]
+    value = argument_value(block, node, argument)
+    if kind in GATHERED:
+        return _gathered(block, node, value, tested, call("window_frames"))
+    if kind in MOMENTS:
+        number, (name, population) = c.convert(value, DOUBLE), moment_of(node)
+        assert number is not None
+        made = f"sql::{name}_of_doubles($, {population})"
+        return WindowCall(
+            call("window_frames"), tested(number), DOUBLE, True, lambda found, _: tree(made, found)
+        )
     if kind is sql.Count:
-        return call("window_number", "count 0"), SqlValue(empty, INTEGER), _argument(block, value)
-    if kind in (sql.Avg, sql.Sum) and not value.type.is_number:
-        block.places.mistyped(block.places.called(node), str(value.type), node)
+        number_of = call("window_number", "distinct 0") if distinct else counts
+        return WindowCall(number_of, tested(value), INTEGER)
     if kind is sql.Avg:
-        scale = f"({10**value.type.scale}: bigint)"
         name = "window_mean_of_doubles" if value.type == DOUBLE else "window_mean"
-        return call(name, "avg", scale), SqlValue(empty, DOUBLE, True), _argument(block, value)
-    number = 1
-    if kind in (sql.Lag, sql.Lead) or kind is sql.NthValue:
-        number = _constant(block, node.args.get("offset"), 1)
+        mean = call(name, "avg", more=f", ({10**value.type.scale}: bigint)")
+        return WindowCall(mean, tested(value), DOUBLE, True)
+    offset = _constant(block, node.args.get("offset"), 1)
+    form = f"{_VALUES[kind]}{'_there' if leaves else ''} {offset}"
     default = node.args.get("default")
-    if default is not None:
-        block.places.refuse("a default value of LAG and LEAD", window, "COALESCE can often say the same")
-    return (
-        call("window_value", f"{_VALUES[kind]} {number}"),
-        SqlValue(empty, value.type, True),
-        _argument(block, value),
+    if default is None:
+        return WindowCall(call("window_value", form), tested(value), value.type, True)
+    return _with_default(block, node, call("window_value", form), value, default, leaves)
+
+
+def _stripped(
+    block: SelectBlock, node: Expression, window: Expression
+) -> tuple[Expr | None, bool, Expression]:
+    """The test of FILTER, if there is one, whether NULLs are ignored, and the function itself. Raises
+    SqlError."""
+    test: Expr | None = None
+    leaves = False
+    while isinstance(node, sql.Filter | sql.IgnoreNulls | sql.RespectNulls):
+        if isinstance(node, sql.Filter):
+            test = block.scalars.true(node.expression.this)
+        leaves = leaves or isinstance(node, sql.IgnoreNulls)
+        node = node.this
+    node = plainly(node)
+    called = block.places.called(node).removeprefix("the function ")
+    if test is not None and type(node) in (*_NUMBERS, *_SHARES, *_OF_PLACES):
+        block.places.refuse(f"FILTER of {called}", window)
+    if leaves and not isinstance(node, (*_OF_PLACES, sql.AnyValue)):
+        block.places.refuse(f"IGNORE NULLS of {called}", window)
+    return test, leaves and isinstance(node, _OF_PLACES), node
+
+
+def _gathered(
+    block: SelectBlock, node: Expression, value: SqlValue, tested: Callable[[SqlValue], Expr], call: str
+) -> WindowCall:
+    """An aggregate that reads the values of a frame in an order, by default that of the window."""
+    value = block.lasting(SqlValue(tested(value), value.type, True))
+    ordered = isinstance(node.this, sql.Order) or not isinstance(node, sql.GroupConcat | sql.ArrayAgg)
+    order = ordered_by(block, node, value) if ordered else ()
+    members, templates = list[Expr](), list[tuple[str, tuple[Expr, ...]]]()
+
+    def item(member: Expr) -> int:
+        members.append(member)
+        return len(members) - 1
+
+    def result(template: str, type: SqlType, nullable: bool, *more: Expr) -> Expr:
+        templates.append((template, more))
+        return members[0]
+
+    made = gathered(block, node, value, order, item, result)
+    ((template, more),) = templates
+    return WindowCall(
+        call, items(*members, tree("true")), made.type, True, lambda found, _: tree(template, found, *more)
     )
 
 
-def _argument(block: SelectBlock, value: SqlValue) -> SqlValue:
-    return block.variable(value.optional())
+def _with_default(
+    block: SelectBlock, node: Expression, call: str, value: SqlValue, default: Expression, leaves: bool
+) -> WindowCall:
+    """LAG or LEAD with the value that stands where there is no row."""
+    called = block.places.called(node)
+    value, other = block.scalars.chosen([value, block.scalars.value(default)], node, called)
+    argument, other = block.lasting(value), block.lasting(other)
+    if leaves:
+        form = "sql::first_of($, $)" if other.nullable else "unwrap_or($, $)"
+    else:  # a row that is there may have NULL
+        argument = SqlValue(tree("Some{$}", argument.tree), value.type, True)
+        form = "match ($) {Some{var y} -> y, None -> $}"
+
+    def made(found: Expr, read: Callable[[SqlValue], Expr]) -> Expr:
+        return tree(form, found, read(other))
+
+    return WindowCall(call, argument.optional().tree, value.type, other.nullable, made)
 
 
 def _constant(block: SelectBlock, node: Expression | None, default: int) -> int:

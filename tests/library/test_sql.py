@@ -116,19 +116,22 @@ def test_calls_with_groups() -> None:
 
 
 OF_WINDOWS = {
-    'sql::window_number(g, "N", "rank 0", "rows - +")': '[("a", 1), ("b", 1), ("c", 3)]',
-    'sql::window_share(g, "N", "cume_dist", "rows - +")': '[("a", 0.6666666666666666), ("b", 0.6666666666666666), ("c", 1)]',  # noqa: E501
-    'sql::window_value(g, "N", "sum 0", "rows - 0")': '[("a", Some{10}), ("b", Some{10}), ("c", Some{40})]',
-    'sql::window_mean(g, "N", "mean", "rows 0 1", 10)': '[("a", Some{1}), ("b", Some{3}), ("c", Some{3})]',
+    'sql::window_number(g, "N", "rank 0", "rows - + none")': '[("a", 1), ("b", 1), ("c", 3)]',
+    'sql::window_share(g, "N", "cume_dist", "rows - + none")': '[("a", 0.6666666666666666), ("b", 0.6666666666666666), ("c", 1)]',  # noqa: E501
+    'sql::window_value(g, "N", "sum 0", "rows - 0 none")': '[("a", Some{10}), ("b", Some{10}), ("c", Some{40})]',  # noqa: E501
+    'sql::window_mean(g, "N", "mean", "rows 0 1 none", 10)': '[("a", Some{1}), ("b", Some{3}), ("c", Some{3})]',  # noqa: E501
+}
+OF_FRAMES = {
+    'sql::window_frames(g, "N", "groups -1 0 row")': '[("a", [None{}]), ("b", [Some{10}]), ("c", [Some{10}, None{}])]',  # noqa: E501
 }
 OF_DOUBLES = {
-    'sql::window_mean_of_doubles(g, "M", "mean", "range - 0", 1)': '[("c", Some{3.5}), ("a", Some{2.5}), ("b", Some{2.5})]',  # noqa: E501
+    'sql::window_mean_of_doubles(g, "M", "mean", "range - 0 none", 1)': '[("c", Some{3.5}), ("a", Some{2.5}), ("b", Some{2.5})]',  # noqa: E501
 }
 
 
 def test_calls_over_windows() -> None:
     keys = [(1, True), (1, True), (2, True)]
-    for type, of, calls in (("bigint", (10, 30), OF_WINDOWS), ("double", (1.5, 3.5), OF_DOUBLES)):
+    for type, of, calls in (("bigint", (10, 30), OF_WINDOWS | OF_FRAMES), ("double", (1.5, 3.5), OF_DOUBLES)):
         values = list(zip(keys, (some(of[0]), NONE, some(of[1])), "abc", strict=True))
         found = given_of_group(PRELUDE, f"((u8, bool), Option<{type}>, string)", values, calls)
         assert {
@@ -137,4 +140,4 @@ def test_calls_over_windows() -> None:
 
 
 def test_every_function_is_called() -> None:
-    assert untried("sql", CALLS, OF_GROUPS, OF_WINDOWS, OF_DOUBLES) == []
+    assert untried("sql", CALLS, OF_GROUPS, OF_WINDOWS, OF_FRAMES, OF_DOUBLES) == []
