@@ -68,7 +68,7 @@ class UnknownTable(Diagnostic):
     name: str
 
 
-class UnknownColumn(Diagnostic):
+class NoSuchColumn(Diagnostic):
     """An option that names a column that its table does not have."""
 
     title = "{option}: table `{table}` has no column `{name}`"

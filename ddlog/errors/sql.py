@@ -87,7 +87,7 @@ class NoParameter(Diagnostic):
     shown: str
 
 
-class BadParameter(Diagnostic):
+class BadSqlParameter(Diagnostic):
     """A value that SQL does not have, as a parameter."""
 
     title = "the parameter {shown} cannot be a value of Python's type {type}"

@@ -147,7 +147,7 @@ class _Planner:
         known = self.schema.tables[table].columns
         if column not in known:
             help = meant(nearest(column, known))
-            self.errors.append(errors.UnknownColumn(option=option, table=table, name=column, help=help))
+            self.errors.append(errors.NoSuchColumn(option=option, table=table, name=column, help=help))
         return column in known
 
     def names(self) -> Iterator[tuple[str, str]]:

@@ -17,15 +17,15 @@ from ..syntax.digits import to_int
 from ..syntax.reductions import Build, reduction
 from ..syntax.tables import Production
 from . import syntax as ast
-from .lexer import Token
+from .lexer import Lexeme
 
 TESTS = {"match": 2, "contains": 2}
 
 
-class Actions:
+class SouffleActions:
     """Builds the tree from tokens; `found` are the errors in it that are not about grammar."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Lexeme]) -> None:
         self.tokens = tokens
         self.found: list[Diagnostic] = []
 
@@ -56,23 +56,23 @@ class Actions:
 
     # ----------------------------------------------------------------- types
 
-    def subtype(self, span: Span, name: Token, base: Token) -> ast.AliasType:
+    def subtype(self, span: Span, name: Lexeme, base: Lexeme) -> ast.AliasType:
         return ast.AliasType(span, name.value, (base.value,))
 
     # ------------------------------------------------------------- relations
 
     def relation_decl(
         self, span: Span, names: Any, attributes: Any, words: Any
-    ) -> tuple[ast.RelationDecl, ...]:
-        return tuple(ast.RelationDecl(name.span, name.value, attributes or (), words) for name in names)
+    ) -> tuple[ast.SouffleRelation, ...]:
+        return tuple(ast.SouffleRelation(name.span, name.value, attributes or (), words) for name in names)
 
     def choice(self, span: Span, *domains: Any) -> ast.Qualifier:
         listed = (
-            each if isinstance(each, tuple) and not isinstance(each, Token) else (each,) for each in domains
+            each if isinstance(each, tuple) and not isinstance(each, Lexeme) else (each,) for each in domains
         )
         return ast.Qualifier(span, "choice-domain", _plain(tuple(listed)))
 
-    def domain(self, *names: Token) -> tuple[Token, ...]:
+    def domain(self, *names: Lexeme) -> tuple[Lexeme, ...]:
         return names
 
     def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive | ast.Ignored, ...]:
@@ -83,24 +83,24 @@ class Actions:
             for name, parameters in targets
         )
 
-    def target(self, span: Span, name: Token, parameters: Any) -> tuple[Token, Any]:
+    def target(self, span: Span, name: Lexeme, parameters: Any) -> tuple[Lexeme, Any]:
         return name, parameters or ()
 
     def parameter(self, span: Span, word: str, value: str) -> tuple[str, str]:
         return word, value
 
-    def pragma(self, span: Span, key: Token, value: Token | None) -> ast.Ignored:
+    def pragma(self, span: Span, key: Lexeme, value: Lexeme | None) -> ast.Ignored:
         return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
 
     def functor(
-        self, span: Span, name: Token, args: Any, result: Token, stateful: str | None
+        self, span: Span, name: Lexeme, args: Any, result: Lexeme, stateful: str | None
     ) -> ast.FunctorDecl:
         return ast.FunctorDecl(span, name.value, args or (), result.value, stateful is not None)
 
-    def functor_args(self, span: Span, *args: Token | ast.Attribute) -> tuple[str, ...]:
-        return tuple(arg.type if isinstance(arg, ast.Attribute) else arg.value for arg in args)
+    def functor_args(self, span: Span, *args: Lexeme | ast.TypedName) -> tuple[str, ...]:
+        return tuple(arg.type if isinstance(arg, ast.TypedName) else arg.value for arg in args)
 
-    def lattice(self, span: Span, name: Token) -> ast.Ignored:
+    def lattice(self, span: Span, name: Lexeme) -> ast.Ignored:
         self.found.append(errors.CannotTranslate(what="a lattice", span=span))
         return ast.Ignored(span, "")
 
@@ -111,11 +111,11 @@ class Actions:
 
     # ----------------------------------------------------------------- rules
 
-    def fact(self, span: Span, heads: Any) -> ast.RuleDecl:
-        return ast.RuleDecl(span, self._heads(heads), None)
+    def fact(self, span: Span, heads: Any) -> ast.SouffleRule:
+        return ast.SouffleRule(span, self._heads(heads), None)
 
-    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.RuleDecl:
-        return ast.RuleDecl(span, self._heads(heads), self._term(body), plan)
+    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.SouffleRule:
+        return ast.SouffleRule(span, self._heads(heads), self._term(body), plan)
 
     def subsumption(
         self, span: Span, less: Any, more: Any, body: Any, plan: Span | None
@@ -133,11 +133,11 @@ class Actions:
     def plan_item(self, span: Span, *numbers: Any) -> None:
         return None
 
-    def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Atom, ...]:
+    def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Predicate, ...]:
         atoms = []
         for head in heads:
             if isinstance(head, ast.FunctorCall):
-                atoms.append(ast.Atom(head.span, head.name, head.args))
+                atoms.append(ast.Predicate(head.span, head.name, head.args))
             else:
                 self.found.append(errors.NotAHead(span=head.span))
         return tuple(atoms)
@@ -159,7 +159,7 @@ class Actions:
             case ast.FunctorCall(_, name, args) if name in TESTS:
                 return ast.Test(span, name, args)
             case ast.FunctorCall(_, name, args):
-                return ast.Atom(span, name, args)
+                return ast.Predicate(span, name, args)
         return ast.Bare(span, expr)
 
     def _term(self, term: ast.Term) -> ast.Term:
@@ -182,44 +182,44 @@ class Actions:
         match expr.body:
             case ast.Bare(_, value):
                 return self._value(value)
-            case ast.Atom(span, name, args) | ast.Test(span, name, args):
+            case ast.Predicate(span, name, args) | ast.Test(span, name, args):
                 return ast.FunctorCall(span, name, args)
         self.found.append(errors.NotAValue(span=expr.span))
-        return ast.Wildcard(expr.span)
+        return ast.Unnamed(expr.span)
 
     def _values(self, exprs: tuple[ast.Expr, ...] | None) -> tuple[ast.Expr, ...]:
         return tuple(map(self._value, exprs or ()))
 
     # ----------------------------------------------------------- expressions
 
-    def variable(self, span: Span, name: Token) -> ast.Var:
+    def variable(self, span: Span, name: Lexeme) -> ast.Named:
         if name.value == "__ITERATION__":
             why = "a recursion here is what it is when nothing changes any more, whatever its rounds were"
             self.found.append(errors.CannotTranslate(what=f"`{name.value}`", why=why, span=span))
-        return ast.Var(span, name.value)
+        return ast.Named(span, name.value)
 
-    def number(self, span: Span, token: Token) -> ast.Number:
+    def number(self, span: Span, token: Lexeme) -> ast.Number:
         text = token.value.removesuffix("u")
         base = {"0x": 16, "0b": 2}.get(text[:2], 10)
         kind = "unsigned" if token.value.endswith("u") else ""
         return ast.Number(span, to_int(text) if base == 10 else int(text, base), kind, base == 10)
 
-    def boolean(self, span: Span, token: Token) -> ast.Boolean:
+    def boolean(self, span: Span, token: Lexeme) -> ast.Boolean:
         return ast.Boolean(span, token.value == "true")
 
-    def branch_value(self, span: Span, name: Token, items: Any) -> ast.Branch:
+    def branch_value(self, span: Span, name: Lexeme, items: Any) -> ast.Branch:
         return ast.Branch(span, name.value.removeprefix("$"), self._values(items))
 
-    def record(self, span: Span, items: Any) -> ast.Record:
-        return ast.Record(span, self._values(items))
+    def record(self, span: Span, items: Any) -> ast.RecordValue:
+        return ast.RecordValue(span, self._values(items))
 
-    def cast(self, span: Span, value: Any, type: Token) -> ast.Cast:
-        return ast.Cast(span, self._value(value), type.value)
+    def cast(self, span: Span, value: Any, type: Lexeme) -> ast.TypeCast:
+        return ast.TypeCast(span, self._value(value), type.value)
 
-    def user_call(self, span: Span, name: Token, args: Any) -> ast.UserCall:
+    def user_call(self, span: Span, name: Lexeme, args: Any) -> ast.UserCall:
         return ast.UserCall(span, name.value, self._values(args))
 
-    def call(self, span: Span, name: Token, args: Any) -> ast.FunctorCall | ast.Counter:
+    def call(self, span: Span, name: Lexeme, args: Any) -> ast.FunctorCall | ast.Counter:
         if name.value == "autoinc":
             return ast.Counter(span)
         return ast.FunctorCall(span, name.value, self._values(args))
@@ -227,32 +227,32 @@ class Actions:
     def extremum_call(self, span: Span, name: str, first: Any, rest: Any) -> ast.FunctorCall:
         return ast.FunctorCall(span, name, self._values((first, *rest)))
 
-    def count(self, span: Span, body: Any) -> ast.Aggregate:
-        return ast.Aggregate(span, "count", None, self._term(body))
+    def count(self, span: Span, body: Any) -> ast.Aggregator:
+        return ast.Aggregator(span, "count", None, self._term(body))
 
-    def aggregate(self, span: Span, word: str, target: Any, body: Any) -> ast.Aggregate:
-        return ast.Aggregate(span, word, self._value(target), self._term(body))
+    def aggregate(self, span: Span, word: str, target: Any, body: Any) -> ast.Aggregator:
+        return ast.Aggregator(span, word, self._value(target), self._term(body))
 
     def parentheses(self, span: Span, body: ast.Term) -> ast.Expr:
         return body.value if isinstance(body, ast.Bare) else ast.BracketedBody(span, body)
 
-    def sign(self, token: Token) -> str:
+    def sign(self, token: Lexeme) -> str:
         return token.value
 
-    def caret(self, token: Token) -> str:
+    def caret(self, token: Lexeme) -> str:
         return "^"
 
     lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = minus = sign
     stateful = complement = summary = extremum = comparison = sign
     directive_word = parameter_word = parameter_value = sign
 
-    def binary(self, span: Span, left: Any, sign: str, right: Any) -> ast.Op:
-        return ast.Op(span, sign, self._values((left, right)))
+    def binary(self, span: Span, left: Any, sign: str, right: Any) -> ast.Operation:
+        return ast.Operation(span, sign, self._values((left, right)))
 
     def prefixed(self, span: Span, sign: str, value: Any) -> ast.Expr:
         if sign == "-" and isinstance(value, ast.Number) and not value.kind:
             return ast.Number(span, -value.value, "", value.exact)
-        return ast.Op(span, sign, self._values((value,)))
+        return ast.Operation(span, sign, self._values((value,)))
 
 
 # The nodes of phrases whose parts are the fields.
@@ -263,7 +263,7 @@ _NODES: dict[str, Callable[..., Any]] = {
     "record_type": ast.RecordType,
     "branch_type": ast.BranchType,
     "branch": ast.BranchDecl,
-    "attribute": ast.Attribute,
+    "attribute": ast.TypedName,
     "word": ast.Qualifier,
     "component_type": ast.ComponentType,
     "init": ast.Init,
@@ -271,8 +271,8 @@ _NODES: dict[str, Callable[..., Any]] = {
     "negation": ast.Not,
     "true": partial(ast.Truth, value=True),
     "false": partial(ast.Truth, value=False),
-    "wildcard": ast.Wildcard,
-    "floating": ast.Float,
+    "wildcard": ast.Unnamed,
+    "floating": ast.Real,
     "text": ast.Text,
     "nil": ast.Nil,
     "counter": ast.Counter,
@@ -297,7 +297,7 @@ def _flat(items: tuple[Any, ...]) -> tuple[ast.Item, ...]:
 
 def _plain(part: Any) -> Any:
     """A part of a phrase as a field of its node: tokens are texts, and absent lists are empty."""
-    if isinstance(part, Token):
+    if isinstance(part, Lexeme):
         return part.value
     if isinstance(part, tuple):
         return tuple(map(_plain, part))

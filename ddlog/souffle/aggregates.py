@@ -70,8 +70,8 @@ def _define(relation: str, summary: Summary, rule: BodyWriter) -> None:
         _group(relation, summary, summary.bodies[0], local, rule)
         return
     united = _united(relation, summary, local, rule)
-    columns = tuple(ast.Var(summary.span, each) for each in (*summary.outer, *local))
-    _group(relation, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
+    columns = tuple(ast.Named(summary.span, each) for each in (*summary.outer, *local))
+    _group(relation, summary, (ast.Predicate(summary.span, f"%{united}", columns),), local, rule)
 
 
 def _may_be_nothing(literal: Literal) -> bool:
@@ -120,7 +120,7 @@ def _body(
     body = BodyWriter(rule.output, rule.kinds, title, uses, summary.span, "aggregate")
     if not body.arrange(literals, summary.outer, _supply(title, rule, summary.span)):
         return None
-    missing = [ast.Var(summary.span, name) for name in needed if name not in body.bound]
+    missing = [ast.Named(summary.span, name) for name in needed if name not in body.bound]
     return body if body.check_bound(tuple(missing)) else None
 
 
@@ -177,7 +177,7 @@ def _complete(relation: str, summary: Summary, rule: BodyWriter) -> None:
     value_column = [(value_name, types.kind_type(kinds.of_variable(summary.var)))] if is_sum else []
     output.declare(rows, [*columns, *value_column], at)
     domain = _supply(relation, rule, at)(summary.outer)
-    given = ast.Atom(at, f"%{domain}", tuple(ast.Var(at, each) for each in summary.outer))
+    given = ast.Predicate(at, f"%{domain}", tuple(ast.Named(at, each) for each in summary.outer))
     keys = [name(each, at) for each in key_names]
     nothing = [*keys, tree("None", at=at), *([integer(0, at)] if is_sum else [])]
     output.rule(atom(rows, arguments(nothing), at), [atom(domain, arguments(keys), at)], at)
@@ -239,7 +239,7 @@ def _taken(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> synt
 
 def _is_only_witness(summary: Summary, witnesses: Sequence[str]) -> bool:
     """Whether the value itself tells the rows apart."""
-    return isinstance(summary.target, ast.Var) and list(witnesses) == [summary.target.name]
+    return isinstance(summary.target, ast.Named) and list(witnesses) == [summary.target.name]
 
 
 def _function(summary: Summary, local: Sequence[str]) -> str:

@@ -20,14 +20,14 @@ OF_WITNESSES = ("count", "sum", "mean")
 
 
 @dataclass(frozen=True, slots=True)
-class Negated(ast.Phrase):
+class Negated(ast.SouffleNode):
     """`!A(..)`, `!match(..)` or `!contains(..)`"""
 
-    term: ast.Atom | ast.Test
+    term: ast.Predicate | ast.Test
 
 
 @dataclass(frozen=True, slots=True)
-class Range(ast.Phrase):
+class Range(ast.SouffleNode):
     """`x = range(a, b, c)`: every value of the range."""
 
     var: str
@@ -35,7 +35,7 @@ class Range(ast.Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(ast.Phrase):
+class Summary(ast.SouffleNode):
     """`x = sum e : { body; body }`; `outer` are its variables that are bound outside it."""
 
     var: str
@@ -46,35 +46,35 @@ class Summary(ast.Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class RowNumber(ast.Phrase):
+class RowNumber(ast.SouffleNode):
     """`x = autoinc()`: a number for each row of the rest of the body."""
 
     var: str
 
 
-Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summary | RowNumber
+Literal: TypeAlias = ast.Predicate | Negated | ast.Compare | ast.Test | Range | Summary | RowNumber
 
 
 @dataclass(frozen=True, slots=True)
 class HornClause:
     """One alternative of a rule."""
 
-    heads: tuple[ast.Atom, ...]
+    heads: tuple[ast.Predicate, ...]
     body: tuple[Literal, ...]
     span: Span
 
 
-def variables(node: Any) -> Iterator[ast.Var]:
+def variables(node: Any) -> Iterator[ast.Named]:
     """The variables of an expression or a literal with their places, those inside a summary's bodies left
     out."""
     for each in ast.nodes(node, Summary):
         match each:
-            case ast.Var():
+            case ast.Named():
                 yield each
             case Summary(span, name, outer=outer):
-                yield from (ast.Var(span, one) for one in (name, *outer))
+                yield from (ast.Named(span, one) for one in (name, *outer))
             case RowNumber(span, name) | Range(span, name):
-                yield ast.Var(span, name)
+                yield ast.Named(span, name)
 
 
 def names_of(node: Any) -> set[str]:
@@ -82,9 +82,9 @@ def names_of(node: Any) -> set[str]:
     return {var.name for var in variables(node)}
 
 
-def atoms_of(node: Any) -> Iterator[ast.Atom]:
+def atoms_of(node: Any) -> Iterator[ast.Predicate]:
     """The terms of a body, also those in aggregates."""
-    return (each for each in ast.nodes(node) if isinstance(each, ast.Atom))
+    return (each for each in ast.nodes(node) if isinstance(each, ast.Predicate))
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
@@ -93,9 +93,9 @@ def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = Fal
         each = [rebuilt(part, change, into_aggregates) for part in node]
         return node if all(map(operator.is_, each, node)) else tuple(each)
     names = ast.children(node)
-    if isinstance(node, ast.Aggregate) and not into_aggregates:
+    if isinstance(node, ast.Aggregator) and not into_aggregates:
         return change(node)
-    if not isinstance(node, ast.Phrase):
+    if not isinstance(node, ast.SouffleNode):
         return node
     if not names:
         return change(node)
@@ -108,7 +108,7 @@ def renamed(node: Any, names: Mapping[str, str]) -> Any:
 
     def rename(each: Any) -> Any:
         match each:
-            case ast.Var(_, name):
+            case ast.Named(_, name):
                 return replace(each, name=names.get(name, name))
             case Range(_, name) | RowNumber(_, name):
                 return replace(each, var=names.get(name, name))

@@ -89,7 +89,7 @@ class _Instantiation:
                     name = item.type.name
                     self.found.append(errors.DeclaredTwice(what="component", name=name, span=item.type.span))
                 scope.components[item.type.name] = (item, scope)
-            case ast.RelationDecl(_, name):
+            case ast.SouffleRelation(_, name):
                 scope.names["relation", name] = scope.prefix + name
             case ast.Init(_, name):
                 scope.names["instance", name] = scope.prefix + name
@@ -146,7 +146,7 @@ class _Instantiation:
         open_to_it = {
             item.name
             for item in inherited
-            if isinstance(item, ast.RelationDecl) and any(q.word == "overridable" for q in item.qualifiers)
+            if isinstance(item, ast.SouffleRelation) and any(q.word == "overridable" for q in item.qualifiers)
         }
         for item in own:
             if isinstance(item, ast.Override) and item.name not in open_to_it:
@@ -169,9 +169,9 @@ def _without_rules(items: list[ast.Item], overridden: set[str]) -> list[ast.Item
     return [item for item in items if not any(head.name in overridden for head in _heads(item))]
 
 
-def _heads(item: ast.Item) -> tuple[ast.Atom, ...]:
+def _heads(item: ast.Item) -> tuple[ast.Predicate, ...]:
     match item:
-        case ast.RuleDecl(_, heads):
+        case ast.SouffleRule(_, heads):
             return heads
         case ast.Subsumption(_, less, _):
             return (less,)
@@ -180,13 +180,13 @@ def _heads(item: ast.Item) -> tuple[ast.Atom, ...]:
 
 # The fields of nodes that name a relation, a type or a component, and which of them.
 _NAMES: dict[type, dict[str, str]] = {
-    ast.Atom: {"name": "relation"},
-    ast.Cast: {"type": "type"},
-    ast.Attribute: {"type": "type"},
+    ast.Predicate: {"name": "relation"},
+    ast.TypeCast: {"type": "type"},
+    ast.TypedName: {"type": "type"},
     ast.AliasType: {"name": "type", "bases": "type"},
     ast.RecordType: {"name": "type"},
     ast.BranchType: {"name": "type"},
-    ast.RelationDecl: {"name": "relation"},
+    ast.SouffleRelation: {"name": "relation"},
     ast.Directive: {"relation": "relation"},
     ast.ComponentType: {"name": "component", "args": "type"},
     ast.FunctorDecl: {"args": "type", "result": "type"},
@@ -206,6 +206,6 @@ def renamed(node: Any, name: Callable[[str, str], str]) -> Any:
             changes[part] = (
                 name(value, kind) if isinstance(value, str) else tuple(name(each, kind) for each in value)
             )
-        elif isinstance(value, tuple | ast.Phrase):
+        elif isinstance(value, tuple | ast.SouffleNode):
             changes[part] = renamed(value, name)
     return ast.replaced(node, changes) if changes else node

@@ -65,11 +65,11 @@ class ArgumentWriter:
     def value(self, expr: ast.Expr) -> syntax.Expr:
         """A value."""
         match expr:
-            case ast.Var(span, name):
+            case ast.Named(span, name):
                 return self.variable(name, span)
             case ast.Number():
                 return self._number(expr)
-            case ast.Float(span, text):
+            case ast.Real(span, text):
                 return syntax.FloatLit(float(text), None, span)
             case ast.Text(span, value):
                 return string(value, span)
@@ -77,18 +77,18 @@ class ArgumentWriter:
                 return syntax.BoolLit(value, span)
             case ast.Nil(span):
                 return syntax.Struct("None", None, span)
-            case ast.Record(span, items) | ast.Branch(span, _, items):
+            case ast.RecordValue(span, items) | ast.Branch(span, _, items):
                 return self.made(self.kinds.of(expr), self.constructor(expr), self.values(items), span)
-            case ast.Op(_, _, (operand,)):
+            case ast.Operation(_, _, (operand,)):
                 return self._prefixed(expr, operand)
-            case ast.Op(_, _, (left, right)):
+            case ast.Operation(_, _, (left, right)):
                 return self._binary(expr, left, right)
             case ast.FunctorCall():
                 return self._call(expr)
             case ast.UserCall(span, name, args):
                 self.functions[f"@{name}"] = None
                 return self._called(self.types.functor_names[name], args, span)
-            case ast.Cast(_, value, _):
+            case ast.TypeCast(_, value, _):
                 return self._cast(expr, value)
         return self._untranslated(expr)
 
@@ -114,7 +114,7 @@ class ArgumentWriter:
 
     # ---------------------------------------------------- records and branches
 
-    def constructor(self, expr: ast.Record | ast.Branch) -> str:
+    def constructor(self, expr: ast.RecordValue | ast.Branch) -> str:
         """The constructor here of a record or a branch."""
         key = f"${expr.name}" if isinstance(expr, ast.Branch) else self.kinds.of(expr)
         return self.types.constructors.get(key, "")
@@ -128,18 +128,18 @@ class ArgumentWriter:
 
     # ------------------------------------------------------------- operators
 
-    def _numeric(self, expr: ast.Op) -> str:
+    def _numeric(self, expr: ast.Operation) -> str:
         kind = self.kinds.of(expr)
         if kind not in NUMERIC:
             self.found.append(errors.TypeClash(found=kind, wanted="number", span=expr.span))
         return kind
 
-    def _prefixed(self, expr: ast.Op, operand: ast.Expr) -> syntax.Expr:
+    def _prefixed(self, expr: ast.Operation, operand: ast.Expr) -> syntax.Expr:
         kind, at = self._numeric(expr), expr.span
         match expr.sign:
             case "-" if kind == "unsigned":
                 return tree("0 - $", self.value(operand), at=at)
-            case "-" if isinstance(operand, ast.Float):
+            case "-" if isinstance(operand, ast.Real):
                 return syntax.FloatLit(-float(operand.text), None, at)
             case "-":
                 return tree("-$", self.value(operand), at=at)
@@ -147,7 +147,7 @@ class ArgumentWriter:
                 return tree("~$", self.value(operand), at=at)
         return self._logical(expr, kind)
 
-    def _binary(self, expr: ast.Op, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
+    def _binary(self, expr: ast.Operation, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
         if expr.sign == "+" and self.kinds.of(expr) == "symbol":
             return tree("$ ++ $", self.value(left), self.value(right), at=expr.span)
         kind, sign = self._numeric(expr), expr.sign
@@ -166,7 +166,7 @@ class ArgumentWriter:
             return self._logical(expr, kind)
         return syntax.Binary(OPERATORS[sign], self.value(left), self.value(right), expr.span)
 
-    def _shift(self, expr: ast.Op, kind: str, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
+    def _shift(self, expr: ast.Operation, kind: str, left: ast.Expr, right: ast.Expr) -> syntax.Expr:
         at = expr.span
         if isinstance(right, ast.Number):
             distance = integer(right.value % self.types.word, right.span)
@@ -181,7 +181,7 @@ class ArgumentWriter:
             return self._template("(($ as {bits}) >> $) as {number}", self.typed(left), distance, at=at)
         return syntax.Binary(SHIFTS.get(expr.sign, ">>"), self.value(left), distance, at)
 
-    def _logical(self, expr: ast.Op, kind: str) -> syntax.Expr:
+    def _logical(self, expr: ast.Operation, kind: str) -> syntax.Expr:
         self._declare(LOGICAL[expr.sign], kind)
         return self._called(LOGICAL[expr.sign], expr.args, expr.span)
 
@@ -241,7 +241,7 @@ class ArgumentWriter:
         operand = self.typed if template.startswith("$ as") else self.value
         return self._template(template, operand(call.args[0]), at=call.span)
 
-    def _cast(self, cast: ast.Cast, value: ast.Expr) -> syntax.Expr:
+    def _cast(self, cast: ast.TypeCast, value: ast.Expr) -> syntax.Expr:
         found, wanted = self.kinds.of(value), self.kinds.of(cast)
         if found == wanted:
             return self.value(value)
@@ -254,7 +254,7 @@ class ArgumentWriter:
 
     def _untranslated(self, expr: ast.Expr) -> syntax.Expr:
         match expr:
-            case ast.Wildcard():
+            case ast.Unnamed():
                 self.found.append(errors.UnnamedValue(span=expr.span))
             case ast.Counter():
                 what, why = "a counter", "its values depend on the order of evaluation"
@@ -268,6 +268,6 @@ def _is_nonzero(step: ast.Expr) -> bool:
     match step:
         case ast.Number(_, value):
             return value != 0
-        case ast.Float(_, text):
+        case ast.Real(_, text):
             return float(text) != 0
     return False

@@ -47,8 +47,8 @@ def as_souffle(items: Sequence[ast.Item], found: list[Diagnostic]) -> tuple[ast.
 def _cast(expr: Any) -> Any:
     """`cast(x, T)` as Soufflé's `as(x, T)`."""
     match expr:
-        case ast.FunctorCall(span, "cast", (value, ast.Var(_, type))):
-            return ast.Cast(span, value, type)
+        case ast.FunctorCall(span, "cast", (value, ast.Named(_, type))):
+            return ast.TypeCast(span, value, type)
     return expr
 
 
@@ -67,7 +67,7 @@ def _named(node: Any) -> Iterator[tuple[str, Span]]:
         match each:
             case ast.AliasType(span, _, bases):
                 yield from ((base, span) for base in bases)
-            case ast.Attribute(span, _, type) | ast.Cast(span, _, type):
+            case ast.TypedName(span, _, type) | ast.TypeCast(span, _, type):
                 yield type, span
 
 
@@ -76,8 +76,8 @@ class _Heads:
 
     def __init__(self, items: Sequence[ast.Item], found: list[Diagnostic]) -> None:
         self.all, self.found = items, found
-        self.rules = [each for each in items if isinstance(each, ast.RuleDecl)]
-        self.declared = {each.name: each for each in items if isinstance(each, ast.RelationDecl)}
+        self.rules = [each for each in items if isinstance(each, ast.SouffleRule)]
+        self.declared = {each.name: each for each in items if isinstance(each, ast.SouffleRelation)}
         self.space = FreeNames(self.declared)
         self.aggregates: dict[str, Aggregates] = {}
         for head in self._aggregated():
@@ -85,7 +85,7 @@ class _Heads:
             if self.aggregates.setdefault(head.name, own) != own:
                 found.append(errors.OtherAggregates(span=head.span, name=head.name))
 
-    def _aggregated(self) -> Iterator[ast.Atom]:
+    def _aggregated(self) -> Iterator[ast.Predicate]:
         for head in (head for rule in self.rules for head in rule.heads):
             if head.name in self.declared and any(map(_function, head.args)):
                 yield head
@@ -95,7 +95,7 @@ class _Heads:
         extremes = {name for name, each in self.aggregates.items() if _is_extreme(each)}
         rows = {name: self.space.fresh(f"{name}_rows") for name in self.aggregates if name not in extremes}
         for each in self.all:
-            if isinstance(each, ast.RuleDecl):
+            if isinstance(each, ast.SouffleRule):
                 heads = (replace(_plain(head), name=rows.get(head.name, head.name)) for head in each.heads)
                 yield replace(each, heads=tuple(heads))
             else:
@@ -105,23 +105,23 @@ class _Heads:
         for name, own in rows.items():
             yield from self._summed(self.declared[name], own, self.aggregates[name])
 
-    def _kept(self, relation: ast.RelationDecl, aggregates: Aggregates) -> ast.Subsumption:
+    def _kept(self, relation: ast.SouffleRelation, aggregates: Aggregates) -> ast.Subsumption:
         """The subsumption that leaves the least or the greatest value."""
         span, (function,) = relation.span, filter(None, aggregates)
         place = aggregates.index(function)
         less, more = (_variables(span, len(aggregates), {place: name}) for name in ("less", "more"))
         better = ast.Compare(span, _LESS[function], more[place], less[place])
         return ast.Subsumption(
-            span, ast.Atom(span, relation.name, less), ast.Atom(span, relation.name, more), better
+            span, ast.Predicate(span, relation.name, less), ast.Predicate(span, relation.name, more), better
         )
 
-    def _summed(self, relation: ast.RelationDecl, rows: str, aggregates: Aggregates) -> Iterator[ast.Item]:
+    def _summed(self, relation: ast.SouffleRelation, rows: str, aggregates: Aggregates) -> Iterator[ast.Item]:
         """The relation of the rows, and the rule that sums them up."""
         span, types = relation.span, self._types_of_rows(relation.name)
         attributes = tuple(
             replace(each, type=types.get(at, each.type)) for at, each in enumerate(relation.attributes)
         )
-        yield ast.RelationDecl(span, rows, attributes, ())
+        yield ast.SouffleRelation(span, rows, attributes, ())
         head = _variables(span, len(aggregates), {})
         body: list[ast.Term] = [_row(span, rows, head, aggregates)]
         for at, function in enumerate(aggregates):
@@ -129,7 +129,7 @@ class _Heads:
                 held = _variables(span, len(aggregates), {at: "each"})
                 inside = _row(span, rows, held, aggregates, at)
                 body += _terms(span, function, head[at], held[at], inside, relation.attributes[at].type)
-        yield ast.RuleDecl(span, (ast.Atom(span, relation.name, head),), ast.And(span, tuple(body)))
+        yield ast.SouffleRule(span, (ast.Predicate(span, relation.name, head),), ast.And(span, tuple(body)))
 
     def _types_of_rows(self, name: str) -> Mapping[int, str]:
         """The types of columns that are counted, where an atom tells that of the variable."""
@@ -143,11 +143,11 @@ class _Heads:
         return types
 
     def _type_in(self, body: ast.Term | None, value: ast.Expr) -> str | None:
-        positive = ast.nodes(body, (ast.Not, ast.Aggregate))
-        for atom in (each for each in positive if isinstance(each, ast.Atom)):
+        positive = ast.nodes(body, (ast.Not, ast.Aggregator))
+        for atom in (each for each in positive if isinstance(each, ast.Predicate)):
             declared = self.declared.get(atom.name)
             for arg, attribute in zip(atom.args, declared.attributes if declared else (), strict=False):
-                if arg == value and isinstance(arg, ast.Var):
+                if arg == value and isinstance(arg, ast.Named):
                     return attribute.type
         return None
 
@@ -164,7 +164,7 @@ def _value(arg: ast.Expr) -> ast.Expr:
     return arg.args[0] if isinstance(arg, ast.FunctorCall) and _function(arg) else arg
 
 
-def _plain(head: ast.Atom) -> ast.Atom:
+def _plain(head: ast.Predicate) -> ast.Predicate:
     """The head with the values that are aggregated."""
     return replace(head, args=tuple(map(_value, head.args)))
 
@@ -175,38 +175,38 @@ def _is_extreme(aggregates: Aggregates) -> bool:
 
 def _variables(span: Span, count: int, names: Mapping[int, str]) -> tuple[ast.Expr, ...]:
     """A variable for each column."""
-    return tuple(ast.Var(span, names.get(at, f"v{at}")) for at in range(count))
+    return tuple(ast.Named(span, names.get(at, f"v{at}")) for at in range(count))
 
 
 def _row(
     span: Span, rows: str, values: Sequence[ast.Expr], aggregates: Aggregates, kept: int | None = None
-) -> ast.Atom:
+) -> ast.Predicate:
     """The rows with the plain values of a head, and with one that is aggregated."""
     args = (
-        value if function is None or at == kept else ast.Wildcard(span)
+        value if function is None or at == kept else ast.Unnamed(span)
         for at, (value, function) in enumerate(zip(values, aggregates, strict=True))
     )
-    return ast.Atom(span, rows, tuple(args))
+    return ast.Predicate(span, rows, tuple(args))
 
 
 def _terms(
-    span: Span, function: str, result: ast.Expr, each: ast.Expr, rows: ast.Atom, type: str
+    span: Span, function: str, result: ast.Expr, each: ast.Expr, rows: ast.Predicate, type: str
 ) -> Iterator[ast.Term]:
     """The terms that bind a result; a mean of integers is an integer, and a count has the type of its
     column."""
     kind = _BASES.get(type, type)
     if function == "mean" and kind != "float":
-        total, number = (ast.Var(span, f"{part}_{result.name}") for part in ("sum", "count"))  # type: ignore[union-attr]
+        total, number = (ast.Named(span, f"{part}_{result.name}") for part in ("sum", "count"))  # type: ignore[union-attr]
         yield from _terms(span, "sum", total, each, rows, type)
         yield from _terms(span, "count", number, each, rows, type)
-        yield ast.Compare(span, "=", result, ast.Op(span, "/", (total, number)))
+        yield ast.Compare(span, "=", result, ast.Operation(span, "/", (total, number)))
     elif function == "count":
-        count = ast.Aggregate(span, "count", None, rows)
+        count = ast.Aggregator(span, "count", None, rows)
         if kind == "number":
             yield ast.Compare(span, "=", result, count)
         else:
-            plain = ast.Var(span, f"number_{result.name}")  # type: ignore[union-attr]
+            plain = ast.Named(span, f"number_{result.name}")  # type: ignore[union-attr]
             yield ast.Compare(span, "=", plain, count)
-            yield ast.Compare(span, "=", result, ast.Cast(span, plain, kind))
+            yield ast.Compare(span, "=", result, ast.TypeCast(span, plain, kind))
     else:
-        yield ast.Compare(span, "=", result, ast.Aggregate(span, function, each, rows))
+        yield ast.Compare(span, "=", result, ast.Aggregator(span, function, each, rows))

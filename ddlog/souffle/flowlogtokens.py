@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from .lexer import Token
+from .lexer import Lexeme
 
 AGGREGATES = {
     **{each: each for each in ("min", "max", "sum", "count", "mean")},
@@ -25,8 +25,8 @@ _VALUES = ("IDENT", "QUALIFIED", "STRING", "NUMBER", "FLOAT")
 
 
 def as_tokens_of_souffle(
-    tokens: Sequence[Token], words: Mapping[str, str], found: list[Diagnostic]
-) -> list[Token]:
+    tokens: Sequence[Lexeme], words: Mapping[str, str], found: list[Diagnostic]
+) -> list[Lexeme]:
     """The tokens of a program of FlowLog as Soufflé's grammar takes them; `words` are its fixed texts with
     their terminals. Errors go to `found`."""
     run = _Rewriting(tokens, words, found)
@@ -44,17 +44,17 @@ class _Bracket(NamedTuple):
 
 
 class _Rewriting:
-    def __init__(self, tokens: Sequence[Token], words: Mapping[str, str], found: list[Diagnostic]) -> None:
+    def __init__(self, tokens: Sequence[Lexeme], words: Mapping[str, str], found: list[Diagnostic]) -> None:
         self.tokens, self.words, self.found = tokens, words, found
         self.texts = ["" if token.kind == "STRING" else token.value for token in tokens]
-        self.result: list[Token | None] = list(tokens)
+        self.result: list[Lexeme | None] = list(tokens)
         self.spans = _spans(self.texts)
         self.open: list[_Bracket] = []
 
     def text(self, at: int) -> str:
         return self.texts[at] if 0 <= at < len(self.texts) else ""
 
-    def rewrite(self, at: int, token: Token) -> None:
+    def rewrite(self, at: int, token: Lexeme) -> None:
         while self.open and self.open[-1].end <= at:
             self.open.pop()
         text, before, after = self.text(at), self.text(at - 1), self.text(at + 1)

@@ -32,7 +32,7 @@ class Kinds:
         self._kind: dict[object, str] = {}
         self._nodes: list[Any] = []  # keeps what is known by its identity alive
         # Records whose fields wait for their kind.
-        self._open: list[ast.Record] = []
+        self._open: list[ast.RecordValue] = []
         for head in clause.heads:
             self._atom(head)
         self._literals(clause.body)
@@ -43,7 +43,7 @@ class Kinds:
     def of(self, expr: ast.Expr) -> str:
         """The kind of an expression of the clause."""
         root = self._root(_key(expr))
-        return self._kind.get(root, "number" if not isinstance(expr, ast.Nil | ast.Record) else "")
+        return self._kind.get(root, "number" if not isinstance(expr, ast.Nil | ast.RecordValue) else "")
 
     def of_variable(self, name: str) -> str:
         """The kind of a variable."""
@@ -89,7 +89,7 @@ class Kinds:
 
     def _literal(self, literal: Literal) -> None:
         match literal:
-            case ast.Atom():
+            case ast.Predicate():
                 self._atom(literal)
             case Negated(_, term):
                 self._literal(term)
@@ -129,7 +129,7 @@ class Kinds:
                 assert summary.target is not None
                 self._join(summary.var, _key(summary.target), summary.span)
 
-    def _atom(self, atom: ast.Atom) -> None:
+    def _atom(self, atom: ast.Predicate) -> None:
         types = self.columns.get(atom.name)
         if types is None:
             self.found.append(unknown_name("relation", atom.name, self.columns, atom.span))
@@ -157,28 +157,28 @@ class Kinds:
             case ast.Number(span, _, kind):
                 if kind:
                     self._set(key, kind, span)
-            case ast.Float(span):
+            case ast.Real(span):
                 self._set(key, "float", span)
             case ast.Boolean(span):
                 self._set(key, TRUTH, span)
             case ast.Text(span):
                 self._set(key, "symbol", span)
-            case ast.Record(_, items):
+            case ast.RecordValue(_, items):
                 for item in items:
                     self._expr(item)
                 self._open.append(expr)
             case ast.Branch():
                 self._branch(expr)
-            case ast.Op(_, _, args):
+            case ast.Operation(_, _, args):
                 for arg in args:
                     self._expr(arg)
                     self._join(_key(arg), key, arg.span)
-            case ast.Cast(span, value, type):
+            case ast.TypeCast(span, value, type):
                 self._expr(value)
                 if not self.types.exists(type):
                     self.found.append(UnknownName(what="type", name=type, span=span))
                 self._set(key, self.types.kind(type), span)
-                if isinstance(value, ast.Nil | ast.Record):
+                if isinstance(value, ast.Nil | ast.RecordValue):
                     self._join(_key(value), key, span)
             case ast.FunctorCall():
                 self._call(expr)
@@ -239,7 +239,7 @@ class Kinds:
             done = set(map(id, known))
             waiting = [record for record in waiting if id(record) not in done]
 
-    def _guess(self, waiting: Sequence[ast.Record]) -> bool:
+    def _guess(self, waiting: Sequence[ast.RecordValue]) -> bool:
         """Gives records that stand for each other the only type that all of them fit, if some have one."""
         fits: dict[object, set[str]] = {}
         for record in waiting:
@@ -252,7 +252,7 @@ class Kinds:
                 self._set(_key(record), kind, record.span)
         return bool(alone)
 
-    def _may_be(self, record: ast.Record, kind: str) -> bool:
+    def _may_be(self, record: ast.RecordValue, kind: str) -> bool:
         """Whether the parts of a record, as far as they are known, are those of a record type."""
         fields = self.types.fields(kind)
         kinds = [self._kind.get(self._root(_key(item))) for item in record.items]
@@ -261,7 +261,7 @@ class Kinds:
             for own, field in zip(kinds, fields, strict=True)
         )
 
-    def _fields_of(self, record: ast.Record) -> None:
+    def _fields_of(self, record: ast.RecordValue) -> None:
         kind = self._kind[self._root(_key(record))]
         if kind not in self.types.records:
             self._clash("record", kind, record.span)
@@ -277,7 +277,7 @@ def without_idle_casts(clause: HornClause, kinds: Kinds) -> HornClause:
 
     def plain(expr: Any) -> Any:
         match expr:
-            case ast.Cast(_, ast.Var() as value, _) if kinds.of(value) == kinds.of(expr):
+            case ast.TypeCast(_, ast.Named() as value, _) if kinds.of(value) == kinds.of(expr):
                 return value
         return expr
 
@@ -289,4 +289,4 @@ def without_idle_casts(clause: HornClause, kinds: Kinds) -> HornClause:
 
 def _key(expr: ast.Expr) -> object:
     """The key of an expression: the name of a variable, else the object itself."""
-    return expr.name if isinstance(expr, ast.Var) else id(expr)
+    return expr.name if isinstance(expr, ast.Named) else id(expr)

@@ -65,8 +65,8 @@ def _replaceable(clauses: Sequence[HornClause], plain: set[str], opened: Collect
     refused: set[str] = set()
     bodies: dict[str, list[list[str]]] = {name: [] for name in plain}
     for clause in clauses:
-        terms = [each.name for each in clause.body if isinstance(each, ast.Atom) and each.name in plain]
-        others = tuple(each for each in clause.body if not isinstance(each, ast.Atom))
+        terms = [each.name for each in clause.body if isinstance(each, ast.Predicate) and each.name in plain]
+        others = tuple(each for each in clause.body if not isinstance(each, ast.Predicate))
         refused |= {term.name for term in atoms_of(others)}
         for head in clause.heads:
             if head.name in opened:
@@ -78,7 +78,7 @@ def _replaceable(clauses: Sequence[HornClause], plain: set[str], opened: Collect
     ways = _ways(bodies)
     refused |= {name for name, number in ways.items() if not 0 < number <= _MOST_CLAUSES}
     for clause in clauses:
-        used = [each.name for each in clause.body if isinstance(each, ast.Atom) and each.name in ways]
+        used = [each.name for each in clause.body if isinstance(each, ast.Predicate) and each.name in ways]
         if prod(ways[name] for name in used if name not in refused) > _MOST_WAYS:
             refused.update(used)
     return ways.keys() - refused
@@ -131,7 +131,7 @@ def bound_in(body: Sequence[Literal], given: Iterable[str], opened: Collection[s
 def _bound_by(literal: Literal, bound: set[str], opened: Collection[str]) -> set[str]:
     """The variables that a literal gives values, when others have theirs."""
     match literal:
-        case ast.Atom(_, name, args) if name not in opened:
+        case ast.Predicate(_, name, args) if name not in opened:
             return _pattern_names(args)
         case ast.Compare(_, "=", left, right):
             ours = _pattern_names((right,)) if names_of(left) <= bound else set()
@@ -150,9 +150,9 @@ def _pattern_names(exprs: Sequence[ast.Expr]) -> set[str]:
     names: set[str] = set()
     for expr in exprs:
         match expr:
-            case ast.Var(_, name):
+            case ast.Named(_, name):
                 names.add(name)
-            case ast.Record(_, items) | ast.Branch(_, _, items):
+            case ast.RecordValue(_, items) | ast.Branch(_, _, items):
                 names |= _pattern_names(items)
     return names
 
@@ -170,9 +170,9 @@ class _Inliner:
 
     def _literal(self, literal: Literal, depth: int) -> list[tuple[Literal, ...]]:
         match literal:
-            case ast.Atom(_, name) if name in self.clauses:
+            case ast.Predicate(_, name) if name in self.clauses:
                 return self._atom(literal, depth)
-            case Negated(_, ast.Atom(_, name) as atom) if name in self.clauses:
+            case Negated(_, ast.Predicate(_, name) as atom) if name in self.clauses:
                 return self._negated(atom, depth)
             case Summary():
                 outer, self.counting = self.counting, literal.function in OF_WITNESSES
@@ -181,7 +181,7 @@ class _Inliner:
                 return [(replace(literal, bodies=inner),)]
         return [(literal,)]
 
-    def _atom(self, atom: ast.Atom, depth: int) -> list[tuple[Literal, ...]]:
+    def _atom(self, atom: ast.Predicate, depth: int) -> list[tuple[Literal, ...]]:
         if depth > _DEEPEST:
             what, why = f"`{atom.name}`", "it is `inline` and defined by itself"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=atom.span))
@@ -194,7 +194,7 @@ class _Inliner:
             result += self.bodies(self._applied(clause, atom), depth + 1)
         return result
 
-    def _negated(self, atom: ast.Atom, depth: int) -> list[tuple[Literal, ...]]:
+    def _negated(self, atom: ast.Predicate, depth: int) -> list[tuple[Literal, ...]]:
         """The bodies that make all bodies of a term false: of each of them one literal must not hold."""
         ways: list[list[Literal]] = []
         for applied in self._atom(atom, depth):
@@ -207,17 +207,17 @@ class _Inliner:
             ways.append([each for each in opposites if each is not None])
         return list(itertools.product(*ways))
 
-    def _applied(self, clause: HornClause, atom: ast.Atom) -> tuple[Literal, ...]:
+    def _applied(self, clause: HornClause, atom: ast.Predicate) -> tuple[Literal, ...]:
         """The body of a clause for the arguments of a term."""
         own = _all_names((clause.heads, clause.body))
         names = {name: f"{name}#in{next(self.number)}" for name in sorted(own)}
         equalities: list[Literal] = []
         given: set[str] = set()
         for formal, actual in zip(clause.heads[0].args, atom.args, strict=False):
-            if isinstance(formal, ast.Var) and isinstance(actual, ast.Var) and formal.name not in given:
+            if isinstance(formal, ast.Named) and isinstance(actual, ast.Named) and formal.name not in given:
                 given.add(formal.name)
                 names[formal.name] = actual.name
-            elif not isinstance(actual, ast.Wildcard):
+            elif not isinstance(actual, ast.Unnamed):
                 given |= names_of(formal)
                 equalities.append(ast.Compare(atom.span, "=", actual, renamed(formal, names)))
         return (*equalities, *renamed(clause.body, names))
@@ -225,11 +225,10 @@ class _Inliner:
 
 def _without_own(body: Sequence[Literal], given: Collection[str]) -> tuple[Literal, ...]:
     """The body, with the value in place of each further variable that is equal to one that is not further."""
+    known = set(given)
     for literal in body:
         match literal:
-            case ast.Compare(_, "=", value, ast.Var(_, name)) if name not in given and names_of(value) <= set(
-                given
-            ):
+            case ast.Compare(_, "=", value, ast.Named(_, name)) if name not in known >= names_of(value):
                 rest = tuple(each for each in body if each is not literal)
                 return _without_own(_replaced(rest, name, value), given)
     return tuple(body)
@@ -237,7 +236,7 @@ def _without_own(body: Sequence[Literal], given: Collection[str]) -> tuple[Liter
 
 def _replaced(node: Any, name: str, value: ast.Expr) -> Any:
     def replacement(each: Any) -> Any:
-        return value if isinstance(each, ast.Var) and each.name == name else each
+        return value if isinstance(each, ast.Named) and each.name == name else each
 
     return rebuilt(node, replacement)
 
@@ -249,7 +248,7 @@ def _opposite(literal: Literal) -> Literal | None:
             return replace(literal, op=OPPOSITE[op])
         case Negated(_, term):
             return term
-        case ast.Atom() | ast.Test():
+        case ast.Predicate() | ast.Test():
             return Negated(literal.span, literal)
     return None
 

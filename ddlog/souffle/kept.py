@@ -158,7 +158,7 @@ class _Kept:
                 )
                 self.output.found.append(wrong)
                 return []
-        rule = ast.RuleDecl(subsumption.span, heads, subsumption.body)
+        rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
         classes = ast.classes((heads, subsumption.body))
         return clauses(rule, self.relations.columns(), classes, self.output.found)
 
@@ -206,7 +206,7 @@ class _Kept:
         are of one group, or an equality says so."""
         used, seen = names_of(pair.clause.body), set[str]()
         for side, head in zip(("row", "other"), pair.clause.heads, strict=True):
-            own = [arg.name for arg in head.args if isinstance(arg, ast.Var)]
+            own = [arg.name for arg in head.args if isinstance(arg, ast.Named)]
             wanted = [each if each in used - seen else "" for each in own]
             seen |= set(own)
             if any(wanted):
@@ -292,22 +292,24 @@ class _Pair:
         less, more = clause.heads
         seen: dict[str, None] = {}
         equalities: list[Literal] = []
-        rows: list[ast.Atom] = []
+        rows: list[ast.Predicate] = []
         both = {
             i: arg.name
             for i, (arg, other) in enumerate(zip(less.args, more.args, strict=True))
-            if isinstance(arg, ast.Var) and arg == other
+            if isinstance(arg, ast.Named) and arg == other
         }
         for side, head in enumerate((less, more)):
             args: list[ast.Expr] = []
             for i, arg in enumerate(head.args):
-                if isinstance(arg, ast.Var) and (arg.name not in seen or (side and both.get(i) == arg.name)):
+                if isinstance(arg, ast.Named) and (
+                    arg.name not in seen or (side and both.get(i) == arg.name)
+                ):
                     seen[arg.name] = None
                     args.append(arg)
                     continue
                 name = f"%{_hint(arg)}#{'lm'[side]}{i}"
-                args.append(ast.Var(arg.span, name))
-                if not isinstance(arg, ast.Wildcard):
+                args.append(ast.Named(arg.span, name))
+                if not isinstance(arg, ast.Unnamed):
                     equalities.append(ast.Compare(arg.span, "=", args[-1], arg))
             rows.append(replace(head, args=tuple(args)))
         self.shared = {i for i in both if rows[0].args[i] == rows[1].args[i]}
@@ -359,7 +361,7 @@ def _is_test(literal: Literal) -> bool:
 
 
 def _hint(arg: ast.Expr) -> str:
-    return arg.name if isinstance(arg, ast.Var) else "value"
+    return arg.name if isinstance(arg, ast.Named) else "value"
 
 
 def _joined(word: str, tests: Sequence[syntax.Expr]) -> syntax.Expr:

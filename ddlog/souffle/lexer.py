@@ -14,7 +14,7 @@ from ..errors.unknown import unknown_name
 from ..syntax.lexer import Places
 
 
-class Token(NamedTuple):
+class Lexeme(NamedTuple):
     """A token: its terminal in the grammar, its value, and where it stands."""
 
     kind: str
@@ -53,7 +53,7 @@ _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
 
 
-def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) -> Iterator[Token]:
+def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) -> Iterator[Lexeme]:
     """The tokens of a text; a line that begins with `#` is one token LINE. `words` are the grammar's fixed
     texts with their terminals. Errors go to `found`."""
     places, text, at = Places(source), source.text, 0
@@ -69,9 +69,9 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "DIRECTIVE" and value not in words:
             if text[text.rfind("\n", 0, start) + 1 : start].strip():
                 at = start + 1  # the period ends a rule, and a name follows it at once
-                yield Token(words["."], ".", places, start, at)
+                yield Lexeme(words["."], ".", places, start, at)
             elif value in _FOR_PREPROCESSOR:
-                yield Token(_FOR_PREPROCESSOR[value], value, places, start, at)
+                yield Lexeme(_FOR_PREPROCESSOR[value], value, places, start, at)
             elif value in _FOREIGN:
                 span = places.span(start, at)
                 found.append(errors.CannotTranslate(what=f"`{value}`", why=_FOREIGN[value], span=span))
@@ -83,7 +83,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "SIGN" and value not in words:
             found.append(BadCharacter(value, span=places.span(start, at)))
         elif kind != "SPACE":
-            yield Token(words.get(value, kind), value, places, start, at)
+            yield Lexeme(words.get(value, kind), value, places, start, at)
 
 
 def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
@@ -95,14 +95,14 @@ def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
     return end + 2
 
 
-def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token, int]:
+def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Lexeme, int]:
     text = places.source.text
     match = _STRING.match(text, start + 1)
     if match is None:
         found.append(errors.UnclosedText(span=places.span(start, start + 1)))
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        return Token("STRING", "", places, start, end), end
+        return Lexeme("STRING", "", places, start, end), end
 
     def decoded(escape: re.Match[str]) -> str:
         if escape.group(1) not in _ESCAPES:
@@ -111,4 +111,4 @@ def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token,
         return _ESCAPES.get(escape.group(1), "")
 
     value = _ESCAPE.sub(decoded, match.group(1))
-    return Token("STRING", value, places, start, match.end()), match.end()
+    return Lexeme("STRING", value, places, start, match.end()), match.end()

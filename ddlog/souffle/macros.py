@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source
-from .lexer import Token, tokens
+from .lexer import Lexeme, tokens
 
 _DEFINITION = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
 _PARAMETER = re.compile(r"[A-Za-z_]\w*\Z")
@@ -26,7 +26,7 @@ class Macro:
     """A definition. `parameters` is None for one that is used without parentheses."""
 
     text: str
-    body: tuple[Token, ...]
+    body: tuple[Lexeme, ...]
     parameters: tuple[str, ...] | None = None
 
 
@@ -41,7 +41,7 @@ class Macros:
         """The text of each macro without parameters."""
         return {name: macro.text for name, macro in self.defined.items()}
 
-    def define(self, text: str, line: Token) -> str:
+    def define(self, text: str, line: Lexeme) -> str:
         """Defines a macro as `NAME text` or `NAME(a, b) text` in a line does; returns what is wrong, or
         nothing."""
         match = _DEFINITION.match(text)
@@ -59,7 +59,7 @@ class Macros:
         self.defined[name] = Macro(body, made, parameters)
         return ""
 
-    def expanded(self, given: Sequence[Token], hidden: frozenset[str] = frozenset()) -> Iterator[Token]:
+    def expanded(self, given: Sequence[Lexeme], hidden: frozenset[str] = frozenset()) -> Iterator[Lexeme]:
         """The tokens without macros, each at the place of the use that it comes from. A macro that is
         `hidden` is being expanded."""
         at = 0
@@ -70,7 +70,7 @@ class Macros:
             if macro is None or token.value in hidden:
                 yield from self._parts(token, hidden)
                 continue
-            arguments: list[list[Token]] = []
+            arguments: list[list[Lexeme]] = []
             if macro.parameters is not None:
                 if at == len(given) or _sign(given[at]) != "(":
                     yield token
@@ -81,14 +81,14 @@ class Macros:
 
     # ---------------------------------------------------------------- bodies
 
-    def _lexed(self, text: str, use: Token) -> list[Token]:
+    def _lexed(self, text: str, use: Lexeme) -> list[Lexeme]:
         """The tokens of a text, at the place of its use."""
         found: list[Diagnostic] = []
         made = [_at(token, use) for token in tokens(Source("", text), self.words, found)]
         self.found += [replace(each, span=use.span) for each in found]
         return made
 
-    def _body(self, text: str, parameters: Sequence[str], line: Token) -> Iterator[Token]:
+    def _body(self, text: str, parameters: Sequence[str], line: Lexeme) -> Iterator[Lexeme]:
         at = 0
         for match in _HASH.finditer(text):
             string, paste, quoted = match.groups()
@@ -105,10 +105,10 @@ class Macros:
     # ------------------------------------------------------------------ uses
 
     def _arguments(
-        self, given: Sequence[Token], at: int, macro: Macro, use: Token
-    ) -> tuple[list[list[Token]], int]:
+        self, given: Sequence[Lexeme], at: int, macro: Macro, use: Lexeme
+    ) -> tuple[list[list[Lexeme]], int]:
         """The arguments of a use whose parenthesis is at a place, and the place after them."""
-        arguments: list[list[Token]] = [[]]
+        arguments: list[list[Lexeme]] = [[]]
         depth = 0
         for position in range(at, len(given)):
             token = given[position]
@@ -123,7 +123,7 @@ class Macros:
         self._wrong(use, "its parenthesis is not closed")
         return self._counted(arguments, macro, use), len(given)
 
-    def _counted(self, arguments: list[list[Token]], macro: Macro, use: Token) -> list[list[Token]]:
+    def _counted(self, arguments: list[list[Lexeme]], macro: Macro, use: Lexeme) -> list[list[Lexeme]]:
         """The arguments, as many as the macro has parameters."""
         assert macro.parameters is not None
         width = len(macro.parameters)
@@ -134,11 +134,11 @@ class Macros:
         return (arguments + [[]] * width)[:width]
 
     def _replaced(
-        self, macro: Macro, arguments: Sequence[Sequence[Token]], hidden: frozenset[str]
-    ) -> list[Token]:
+        self, macro: Macro, arguments: Sequence[Sequence[Lexeme]], hidden: frozenset[str]
+    ) -> list[Lexeme]:
         """The body of a macro with the arguments in place of the parameters."""
         given = dict(zip(macro.parameters or (), arguments, strict=False))
-        made: list[Token] = []
+        made: list[Lexeme] = []
         pasting = False
         for position, token in enumerate(macro.body):
             if token.kind == _PASTE:
@@ -160,7 +160,7 @@ class Macros:
             pasting = False
         return made
 
-    def _parts(self, token: Token, hidden: frozenset[str]) -> list[Token]:
+    def _parts(self, token: Lexeme, hidden: frozenset[str]) -> list[Lexeme]:
         """A name with periods, whose parts may be macros."""
         if "." not in token.value:
             return [token]
@@ -171,7 +171,7 @@ class Macros:
         }
         return self._with_parts(token, bodies)
 
-    def _with_parts(self, token: Token, given: Mapping[str, Sequence[Token]]) -> list[Token]:
+    def _with_parts(self, token: Lexeme, given: Mapping[str, Sequence[Lexeme]]) -> list[Lexeme]:
         if token.kind not in ("QUALIFIED", "BRANCH"):
             return [token]
         mark = "$" if token.kind == "BRANCH" else ""
@@ -181,20 +181,20 @@ class Macros:
         texts = ["".join(map(_text, given[part])) if part in given else part for part in parts]
         return self._lexed(mark + ".".join(texts), token)
 
-    def _wrong(self, use: Token, problem: str) -> None:
+    def _wrong(self, use: Lexeme, problem: str) -> None:
         self.found.append(errors.BadMacroUse(name=use.value, problem=problem, span=use.span))
 
 
-def _at(token: Token, use: Token) -> Token:
+def _at(token: Lexeme, use: Lexeme) -> Lexeme:
     """The token at the place of another one."""
     return use._replace(kind=token.kind, value=token.value)
 
 
-def _sign(token: Token) -> str:
+def _sign(token: Lexeme) -> str:
     return "" if token.kind == "STRING" else token.value
 
 
-def _text(token: Token) -> str:
+def _text(token: Lexeme) -> str:
     """A token as it is written."""
     if token.kind != "STRING":
         return token.value

@@ -37,7 +37,7 @@ _MOST = 1000  # alternatives of one rule
 
 
 def clauses(
-    rule: ast.RuleDecl, columns: Mapping[str, Sequence[str]], classes: set[type], found: list[Diagnostic]
+    rule: ast.SouffleRule, columns: Mapping[str, Sequence[str]], classes: set[type], found: list[Diagnostic]
 ) -> list[HornClause]:
     """The clauses of a rule. `columns` are the columns of each relation, `classes` those of the nodes in the
     rule; errors go to `found`."""
@@ -53,10 +53,10 @@ class _Normalizer:
         self.columns, self.found = columns, found
         self.has_counters = ast.Counter in classes
         # Whether expressions may be in the rule that become literals.
-        self.is_plain = classes.isdisjoint((ast.Aggregate, ast.Counter, ast.FunctorCall))
+        self.is_plain = classes.isdisjoint((ast.Aggregator, ast.Counter, ast.FunctorCall))
         self.number = itertools.count(1)
 
-    def clause(self, rule: ast.RuleDecl, body: Sequence[ast.Term]) -> HornClause:
+    def clause(self, rule: ast.SouffleRule, body: Sequence[ast.Term]) -> HornClause:
         if self.has_counters and _has_counter((rule.heads, tuple(body))):
             body = self._with_named_columns(tuple(body), False)
         heads, literals = self._conjunction(rule.heads, body, frozenset())
@@ -93,8 +93,8 @@ class _Normalizer:
     # ---------------------------------------------------------- conjunctions
 
     def _conjunction(
-        self, heads: tuple[ast.Atom, ...], body: Sequence[ast.Term], around: frozenset[str]
-    ) -> tuple[tuple[ast.Atom, ...], tuple[Literal, ...]]:
+        self, heads: tuple[ast.Predicate, ...], body: Sequence[ast.Term], around: frozenset[str]
+    ) -> tuple[tuple[ast.Predicate, ...], tuple[Literal, ...]]:
         """The heads and the literals of a conjunction; `around` are the variables of what is around it."""
         if self.is_plain:
             return heads, tuple(map(_negation, body))
@@ -119,13 +119,13 @@ class _Normalizer:
         take: Callable[[ast.Expr], ast.Expr],
     ) -> list[Literal]:
         match term:
-            case ast.Compare(_, "=", ast.Var() as var, ast.Aggregate() as aggregate):
+            case ast.Compare(_, "=", ast.Named() as var, ast.Aggregator() as aggregate):
                 pass
-            case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
+            case ast.Compare(_, "=", ast.Aggregator() as aggregate, ast.Named() as var):
                 pass
-            case ast.Compare(_, "=", ast.Var(span, name), ast.Counter()):
+            case ast.Compare(_, "=", ast.Named(span, name), ast.Counter()):
                 return [RowNumber(span, name)]
-            case ast.Compare(span, "=", ast.Var(_, name), ast.FunctorCall(_, "range", args)):
+            case ast.Compare(span, "=", ast.Named(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take))]
             case ast.Compare(
                 span, op, ast.FunctorCall(_, "ord", (one,)), ast.FunctorCall(_, "ord", (other,))
@@ -149,20 +149,20 @@ class _Normalizer:
             case ast.Counter(span):
                 name = f"%number#{next(self.number)}"
                 taken.append(RowNumber(span, name))
-                return ast.Var(span, name)
-            case ast.Aggregate(span, function):
+                return ast.Named(span, name)
+            case ast.Aggregator(span, function):
                 name = f"%{_RESULTS[function]}#{next(self.number)}"
                 taken.append(self._summary(name, expr, outside, ""))
-                return ast.Var(span, name)
+                return ast.Named(span, name)
             case ast.FunctorCall(span, "range", args):
                 name = f"%i#{next(self.number)}"
                 taken.append(Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken))))
-                return ast.Var(span, name)
+                return ast.Named(span, name)
         return expr
 
     # ------------------------------------------------------------ aggregates
 
-    def _summary(self, var: str, aggregate: ast.Aggregate, outside: frozenset[str], result: str) -> Summary:
+    def _summary(self, var: str, aggregate: ast.Aggregator, outside: frozenset[str], result: str) -> Summary:
         """The literal of an aggregate. `result` is the variable that it defines where nothing else of the
         body has that name: inside, the name is then another variable, and so is one of the target that the
         aggregate's body binds."""
@@ -182,9 +182,9 @@ class _Normalizer:
 
     def _with_named_columns(self, body: tuple[ast.Term, ...], several: bool) -> tuple[ast.Term, ...]:
         """The body with a variable for each `_` of its positive terms: each value of it counts."""
-        return tuple(self._named(term, several) if isinstance(term, ast.Atom) else term for term in body)
+        return tuple(self._named(term, several) if isinstance(term, ast.Predicate) else term for term in body)
 
-    def _named(self, atom: ast.Atom, several: bool) -> ast.Atom:
+    def _named(self, atom: ast.Predicate, several: bool) -> ast.Predicate:
         hints = self.columns.get(atom.name, ())
 
         def naming(hint: str) -> Callable[[ast.Expr], ast.Expr]:
@@ -197,12 +197,12 @@ class _Normalizer:
         return replace(atom, args=args)
 
     def _variable_for(self, expr: ast.Expr, hint: str, several: bool) -> ast.Expr:
-        if not isinstance(expr, ast.Wildcard):
+        if not isinstance(expr, ast.Unnamed):
             return expr
         if several:
             what, why = "`_` in an aggregate over alternatives", "give the column a name"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
-        return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
+        return ast.Named(expr.span, f"%{hint}#{next(self.number)}")
 
 
 def _negation(term: Any) -> Any:
@@ -215,7 +215,7 @@ def _negation(term: Any) -> Any:
 
 def _has_counter(node: Any) -> bool:
     """Whether a node has a counter in it, outside of aggregates."""
-    return any(isinstance(each, ast.Counter) for each in ast.nodes(node, ast.Aggregate))
+    return any(isinstance(each, ast.Counter) for each in ast.nodes(node, ast.Aggregator))
 
 
 def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
@@ -226,12 +226,12 @@ def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
 def _has_taken(node: Any) -> bool:
     """Whether a node has an aggregate, a counter or a range in it, which becomes a literal of its own."""
     return any(
-        isinstance(each, ast.Aggregate | ast.Counter)
+        isinstance(each, ast.Aggregator | ast.Counter)
         or (isinstance(each, ast.FunctorCall) and each.name == "range")
-        for each in ast.nodes(node, ast.Aggregate)
+        for each in ast.nodes(node, ast.Aggregator)
     )
 
 
 def _plain_names(node: Any) -> frozenset[str]:
     """The variables outside of aggregates."""
-    return frozenset(each.name for each in ast.nodes(node, ast.Aggregate) if isinstance(each, ast.Var))
+    return frozenset(each.name for each in ast.nodes(node, ast.Aggregator) if isinstance(each, ast.Named))

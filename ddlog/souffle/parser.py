@@ -11,10 +11,10 @@ from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
-from .actions import Actions
+from .actions import SouffleActions
 from .flowlog import as_souffle
 from .flowlogtokens import as_tokens_of_souffle
-from .lexer import Token
+from .lexer import Lexeme
 from .preprocess import PreprocessorSettings, preprocess
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -54,12 +54,12 @@ def parse(
 class _Parser:
     """One run of the automaton over the tokens of a program."""
 
-    def __init__(self, grammar: ParseTables, tokens: list[Token], found: list[Diagnostic]) -> None:
+    def __init__(self, grammar: ParseTables, tokens: list[Lexeme], found: list[Diagnostic]) -> None:
         self.moves, self.accept = grammar.moves, grammar.ends["program"]
         self.texts = {terminal: text for text, terminal in grammar.words.items()}
         self.period, self.declaration = grammar.words["."], grammar.words[".decl"]
         self.tokens, self.found = tokens, found
-        self.actions = Actions(tokens)
+        self.actions = SouffleActions(tokens)
         self.steps = [
             (each.length, each.origin, self.actions.reduction(each)) for each in grammar.productions
         ]
@@ -156,7 +156,7 @@ class _Parser:
         self.found.append(MissingPeriod(span=end))
         return True
 
-    def _is_bad(self, token: Token) -> bool:
+    def _is_bad(self, token: Lexeme) -> bool:
         return (token.span.source.name, token.span.line) in self.bad_lines
 
     def _unexpected(self, at: int) -> None:

@@ -35,31 +35,31 @@ class Patterns:
     def _pattern(self, expr: ast.Expr, new: bool) -> syntax.Expr:
         """A pattern; where it is `new`, its variables are declared as they are bound."""
         match expr:
-            case ast.Wildcard(span):
+            case ast.Unnamed(span):
                 return syntax.Wildcard(span)
-            case ast.Var(span, name) if name not in self.bound:
+            case ast.Named(span, name) if name not in self.bound:
                 if self.uses[name] < 2:
                     return syntax.Wildcard(span)
                 self.bound.add(name)
                 return self._variable(expr, new)
             case ast.Nil() | ast.Number() | ast.Text() | ast.Boolean() if not new:
                 return self.writer.value(expr)
-            case ast.Record() | ast.Branch() if not self.is_ground(expr):
+            case ast.RecordValue() | ast.Branch() if not self.is_ground(expr):
                 if not new or not self._is_reference(expr):
                     return self.taken_apart(expr, new)
         if not new and self.is_ground(expr):
             return self.writer.value(expr)
         return self._variable(self._later(expr), new)
 
-    def _variable(self, var: ast.Var, new: bool) -> syntax.Expr:
+    def _variable(self, var: ast.Named, new: bool) -> syntax.Expr:
         if new:
             return syntax.VarDecl(self.writer.naming.name(var.name), var.span)
         return self.writer.value(var)
 
-    def _is_reference(self, expr: ast.Record | ast.Branch) -> bool:
+    def _is_reference(self, expr: ast.RecordValue | ast.Branch) -> bool:
         return self.writer.kinds.of(expr) in self.writer.types.recursive
 
-    def taken_apart(self, expr: ast.Record | ast.Branch, new: bool) -> syntax.Expr:
+    def taken_apart(self, expr: ast.RecordValue | ast.Branch, new: bool) -> syntax.Expr:
         """The pattern of a record or a branch; only in terms may it stand in a reference."""
         kind, types, at = self.writer.kinds.of(expr), self.writer.types, expr.span
         parts = arguments(self._pattern(item, new) for item in expr.items)
@@ -71,24 +71,24 @@ class Patterns:
             whole = tree("Some{$}", whole, at=at)
         return whole
 
-    def _later(self, expr: ast.Expr) -> ast.Var:
+    def _later(self, expr: ast.Expr) -> ast.Named:
         """A new variable in the place of an expression, which it must be equal to."""
         name = f"%{self._hint(expr)}#{next(self.number)}"
         self.bound.add(name)
         self.uses[name] = 2
-        made = ast.Var(expr.span, name)
+        made = ast.Named(expr.span, name)
         self.deferred.append(ast.Compare(expr.span, "=", made, expr))
         return made
 
     def _hint(self, expr: ast.Expr) -> str:
-        return expr.name if isinstance(expr, ast.Var) else "value"
+        return expr.name if isinstance(expr, ast.Named) else "value"
 
 
 def has_wildcard(expr: ast.Expr) -> bool:
     """Whether a part of the expression is `_`."""
     match expr:
-        case ast.Wildcard():
+        case ast.Unnamed():
             return True
-        case ast.Record(_, items) | ast.Branch(_, _, items):
+        case ast.RecordValue(_, items) | ast.Branch(_, _, items):
             return any(map(has_wildcard, items))
     return False

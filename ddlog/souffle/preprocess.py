@@ -13,7 +13,7 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
 from ..syntax.lexer import Places
 from .conditions import holds
-from .lexer import Token, tokens
+from .lexer import Lexeme, tokens
 from .macros import Macros
 
 _LINE = re.compile(r"#\s*(\w*)\s*(.*)", re.DOTALL)
@@ -40,7 +40,7 @@ class _Condition:
 
 def preprocess(
     source: Source, words: Mapping[str, str], settings: PreprocessorSettings
-) -> tuple[list[Token], list[Diagnostic]]:
+) -> tuple[list[Lexeme], list[Diagnostic]]:
     """The tokens of a program as the grammar sees them, and the errors in its texts."""
     run = _Preprocessor(words, settings)
     run.file(source)
@@ -51,8 +51,8 @@ def preprocess(
 class _Preprocessor:
     def __init__(self, words: Mapping[str, str], settings: PreprocessorSettings) -> None:
         self.words, self.folders = words, settings.folders
-        self.tokens: list[Token] = []
-        self.pending: list[Token] = []
+        self.tokens: list[Lexeme] = []
+        self.pending: list[Lexeme] = []
         self.found: list[Diagnostic] = []
         self.macros = Macros(words, self.found)
         self.including: list[Path] = []
@@ -61,14 +61,14 @@ class _Preprocessor:
         self.counts = True  # whether all open conditions count
         for macro in settings.macros:
             name, _, text = macro.partition("=")
-            self._define(f"{name} {text or 1}", Token("", macro, Places(Source("-M", macro)), 0, len(macro)))
+            self._define(f"{name} {text or 1}", Lexeme("", macro, Places(Source("-M", macro)), 0, len(macro)))
 
     def file(self, source: Source) -> None:
         """Takes the tokens of a file."""
         outer, self.conditions = self.conditions, []
         self.including.append(Path(source.name))
         found: list[Diagnostic] = []
-        included: Token | None = None  # an .include whose file has not come yet
+        included: Lexeme | None = None  # an .include whose file has not come yet
         for token in tokens(source, self.words, found):
             if token.kind == "LINE":
                 self._line(token)
@@ -98,7 +98,7 @@ class _Preprocessor:
             self.tokens += self.macros.expanded(self.pending)
         self.pending = []
 
-    def _line(self, token: Token) -> None:
+    def _line(self, token: Lexeme) -> None:
         match = _LINE.match(token.value)
         word, rest = match.groups() if match else ("", "")
         rest = rest.replace("\\\r\n", " ").replace("\\\n", " ")
@@ -133,7 +133,7 @@ class _Preprocessor:
             self._wrong(span, word, str(error))
             return True
 
-    def _effective(self, word: str, rest: str, line: Token) -> None:
+    def _effective(self, word: str, rest: str, line: Lexeme) -> None:
         match word:
             case "define":
                 self._define(rest, line)
@@ -151,7 +151,7 @@ class _Preprocessor:
             case _:
                 self._wrong(line.span, word, "unknown to the preprocessor")
 
-    def _define(self, rest: str, line: Token) -> None:
+    def _define(self, rest: str, line: Lexeme) -> None:
         self.flush()
         problem = self.macros.define(rest, line)
         if problem:

@@ -26,7 +26,7 @@ class DeclaredRelation:
     use it is no relation here. Relations that depend on each other have the same `cycle`, which is not 0.
     `offers` names the relation of all rows that rules derive if not all are kept."""
 
-    relation: ast.RelationDecl
+    relation: ast.SouffleRelation
     directives: list[ast.Directive] = field(default_factory=list)
     derived: bool = False
     is_carried: bool = False
@@ -81,12 +81,12 @@ class Relations:
         self.types, self.found = types, found
         self.declared: dict[str, DeclaredRelation] = {}
         for item in items:
-            if isinstance(item, ast.RelationDecl):
+            if isinstance(item, ast.SouffleRelation):
                 self._declare(item)
         for item in items:
             if isinstance(item, ast.Directive):
                 self._directive(item)
-            elif isinstance(item, ast.RuleDecl):
+            elif isinstance(item, ast.SouffleRule):
                 for head in item.heads:
                     if head.name in self.declared and item.body is not None:
                         self.declared[head.name].derived = True
@@ -120,7 +120,7 @@ class Relations:
 
     # ---------------------------------------------------------- declarations
 
-    def _declare(self, relation: ast.RelationDecl) -> None:
+    def _declare(self, relation: ast.SouffleRelation) -> None:
         if relation.name in self.declared:
             twice = errors.DeclaredTwice(what="relation", name=relation.name, span=relation.span)
             self.found.append(twice)
@@ -191,7 +191,7 @@ class Relations:
         for item in items:
             if isinstance(item, ast.Directive):
                 yield from self._transfer(item.relation, item.what, dict(item.parameters), item.span)
-            elif isinstance(item, ast.RelationDecl):
+            elif isinstance(item, ast.SouffleRelation):
                 for qualifier in item.qualifiers:
                     yield from self._transfer(item.name, qualifier.word, {}, qualifier.span)
 

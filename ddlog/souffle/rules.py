@@ -174,10 +174,10 @@ class BodyWriter:
     def _is_ready(self, literal: Literal) -> bool:
         ground = self.patterns.is_ground
         match literal:
-            case ast.Atom():
+            case ast.Predicate():
                 return True
             case ast.Compare(_, "=", left, right):
-                if isinstance(left, ast.Record) and isinstance(right, ast.Record):
+                if isinstance(left, ast.RecordValue) and isinstance(right, ast.RecordValue):
                     return True
                 return (ground(left) and (ground(right) or _is_pattern(right))) or (
                     ground(right) and _is_pattern(left)
@@ -192,7 +192,7 @@ class BodyWriter:
 
     def check_bound(self, node: object) -> bool:
         """Reports the variables that have no value."""
-        missing: dict[str, ast.Var] = {}
+        missing: dict[str, ast.Named] = {}
         for var in variables(node):
             if var.name not in self.bound:
                 missing.setdefault(var.name, var)
@@ -207,9 +207,9 @@ class BodyWriter:
 
     def _write(self, literal: Literal) -> None:
         match literal:
-            case ast.Atom():
+            case ast.Predicate():
                 self._term(literal, negated=False)
-            case Negated(_, ast.Atom() as atom):
+            case Negated(_, ast.Predicate() as atom):
                 self._term(atom, negated=True)
             case Negated(span, ast.Test() as test):
                 self.say(syntax.Unary("not", self._test(test), span))
@@ -224,13 +224,13 @@ class BodyWriter:
             case RowNumber():
                 self.output.number(literal, self)
 
-    def _term(self, term: ast.Atom, *, negated: bool) -> None:
+    def _term(self, term: ast.Predicate, *, negated: bool) -> None:
         name = self.output.relation_name(term.name)
         args = arguments([self.patterns.of_term(arg) for arg in term.args])
         self.parts.append(atom(name, args, term.span, negated=negated))
 
     def _compare(self, span: Span, op: str, left: ast.Expr, right: ast.Expr) -> None:
-        if op == "=" and isinstance(left, ast.Record) and isinstance(right, ast.Record):
+        if op == "=" and isinstance(left, ast.RecordValue) and isinstance(right, ast.RecordValue):
             pairs = zip(left.items, right.items, strict=False)
             self.patterns.deferred += [ast.Compare(span, "=", one, other) for one, other in pairs]
             return
@@ -241,7 +241,7 @@ class BodyWriter:
             self.say(syntax.Binary("==" if op == "=" else op, first, self.writer.value(right), span))
             return
         pattern, value = (right, left) if ground(left) else (left, right)
-        if isinstance(pattern, ast.Var):
+        if isinstance(pattern, ast.Named):
             self._define(pattern.name, value, span)
         else:
             self._take_apart(pattern, value, span)
@@ -256,9 +256,9 @@ class BodyWriter:
         self.say(let(self.writer.naming.name(name), self.writer.value(value), at, type))
 
     def _take_apart(self, pattern: ast.Expr, value: ast.Expr, at: Span) -> None:
-        if isinstance(pattern, ast.Wildcard):
+        if isinstance(pattern, ast.Unnamed):
             return
-        assert isinstance(pattern, ast.Record | ast.Branch)
+        assert isinstance(pattern, ast.RecordValue | ast.Branch)
         kind, types = self.kinds.of(pattern), self.output.types
         whole = self.writer.value(value)
         if kind in types.recursive:
@@ -317,7 +317,7 @@ class BodyWriter:
 
 
 def _is_pattern(expr: ast.Expr) -> bool:
-    return isinstance(expr, ast.Var | ast.Wildcard | ast.Record | ast.Branch)
+    return isinstance(expr, ast.Named | ast.Unnamed | ast.RecordValue | ast.Branch)
 
 
 def bodies(parts: Sequence[syntax.Clause | Alternatives]) -> Iterator[tuple[syntax.Clause, ...]]:
@@ -333,7 +333,7 @@ def occurrences(*nodes: object) -> Counter[str]:
 
 
 def write_clause(
-    heads: Sequence[ast.Atom],
+    heads: Sequence[ast.Predicate],
     literals: Sequence[Literal],
     kinds: Kinds,
     output: TranslationOutput,

@@ -9,7 +9,7 @@ from ..errors.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class SouffleNode:
     """Anything with a place."""
 
     span: Span = field(compare=False, repr=False)
@@ -19,17 +19,19 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Var(Phrase):
+class Named(SouffleNode):
+    """A variable."""
+
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wildcard(Phrase):
+class Unnamed(SouffleNode):
     """`_`"""
 
 
 @dataclass(frozen=True, slots=True)
-class Number(Phrase):
+class Number(SouffleNode):
     """An integer literal; `kind` is `unsigned` for one that says so, else empty. `exact` is false for digits
     that stand for bits (`0xff`), which may wrap."""
 
@@ -39,36 +41,36 @@ class Number(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Float(Phrase):
+class Real(SouffleNode):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Phrase):
+class Text(SouffleNode):
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Boolean(Phrase):
+class Boolean(SouffleNode):
     """`true` or `false` as a value, which only FlowLog has."""
 
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Nil(Phrase):
+class Nil(SouffleNode):
     """`nil`, the record that is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Phrase):
+class RecordValue(SouffleNode):
     """`[a, b]`"""
 
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Phrase):
+class Branch(SouffleNode):
     """`$Name(a, b)`"""
 
     name: str
@@ -76,7 +78,7 @@ class Branch(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class FunctorCall(Phrase):
+class FunctorCall(SouffleNode):
     """A functor by its name."""
 
     name: str
@@ -84,7 +86,7 @@ class FunctorCall(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Op(Phrase):
+class Operation(SouffleNode):
     """An operator by its sign; with one argument `-`, `bnot` or `lnot`."""
 
     sign: str
@@ -92,7 +94,7 @@ class Op(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class UserCall(Phrase):
+class UserCall(SouffleNode):
     """`@name(a, b)`"""
 
     name: str
@@ -100,7 +102,7 @@ class UserCall(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Cast(Phrase):
+class TypeCast(SouffleNode):
     """`as(x, T)`"""
 
     value: Expr
@@ -108,12 +110,12 @@ class Cast(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Counter(Phrase):
+class Counter(SouffleNode):
     """`$` or `autoinc()`"""
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Phrase):
+class Aggregator(SouffleNode):
     """`sum x : { body }`; a count has no target."""
 
     function: str
@@ -122,28 +124,28 @@ class Aggregate(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class BracketedBody(Phrase):
+class BracketedBody(SouffleNode):
     """A body in parentheses where the grammar takes an expression. None is left in a finished tree."""
 
     body: Term
 
 
 Expr: TypeAlias = (
-    Var
-    | Wildcard
+    Named
+    | Unnamed
     | Number
-    | Float
+    | Real
     | Text
     | Boolean
     | Nil
-    | Record
+    | RecordValue
     | Branch
     | FunctorCall
-    | Op
+    | Operation
     | UserCall
-    | Cast
+    | TypeCast
     | Counter
-    | Aggregate
+    | Aggregator
     | BracketedBody
 )
 
@@ -152,13 +154,13 @@ Expr: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Atom(Phrase):
+class Predicate(SouffleNode):
     name: str
     args: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Phrase):
+class Compare(SouffleNode):
     """`a < b`; `op` is one of = != < <= > >=."""
 
     op: str
@@ -167,7 +169,7 @@ class Compare(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Test(Phrase):
+class Test(SouffleNode):
     """`match(p, s)` or `contains(a, b)`"""
 
     name: str
@@ -175,40 +177,40 @@ class Test(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Truth(Phrase):
+class Truth(SouffleNode):
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Bare(Phrase):
+class Bare(SouffleNode):
     """A value where the grammar takes a term, which parentheses may make right. None is left in the end."""
 
     value: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Phrase):
+class Not(SouffleNode):
     term: Term
 
 
 @dataclass(frozen=True, slots=True)
-class And(Phrase):
+class And(SouffleNode):
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Or(Phrase):
+class Or(SouffleNode):
     terms: tuple[Term, ...]
 
 
-Term: TypeAlias = Atom | Compare | Test | Truth | Bare | Not | And | Or
+Term: TypeAlias = Predicate | Compare | Test | Truth | Bare | Not | And | Or
 
 
 # -------------------------------------------------------------- declarations
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute(Phrase):
+class TypedName(SouffleNode):
     """`name: type` of a relation, a record or a branch."""
 
     name: str
@@ -216,7 +218,7 @@ class Attribute(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class AliasType(Phrase):
+class AliasType(SouffleNode):
     """A subtype, an equivalent type, or a union: `bases` are the types that it is made of."""
 
     name: str
@@ -224,19 +226,19 @@ class AliasType(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordType(Phrase):
+class RecordType(SouffleNode):
     name: str
-    fields: tuple[Attribute, ...]
+    fields: tuple[TypedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class BranchDecl(Phrase):
+class BranchDecl(SouffleNode):
     name: str
-    fields: tuple[Attribute, ...]
+    fields: tuple[TypedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class BranchType(Phrase):
+class BranchType(SouffleNode):
     """An algebraic data type."""
 
     name: str
@@ -244,7 +246,7 @@ class BranchType(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Qualifier(Phrase):
+class Qualifier(SouffleNode):
     """A word of a declaration; a `choice-domain` has the columns of each domain."""
 
     word: str
@@ -252,14 +254,14 @@ class Qualifier(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class RelationDecl(Phrase):
+class SouffleRelation(SouffleNode):
     name: str
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[TypedName, ...]
     qualifiers: tuple[Qualifier, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Directive(Phrase):
+class Directive(SouffleNode):
     """`.input`, `.output`, `.printsize` or `.limitsize` of a relation."""
 
     what: str
@@ -268,26 +270,26 @@ class Directive(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class RuleDecl(Phrase):
+class SouffleRule(SouffleNode):
     """A clause; a fact has no body. `plan` is the place of its `.plan`, if it has one."""
 
-    heads: tuple[Atom, ...]
+    heads: tuple[Predicate, ...]
     body: Term | None
     plan: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Subsumption(Phrase):
+class Subsumption(SouffleNode):
     """`less <= more :- body`: a row like `less` goes where there is one like `more`."""
 
-    less: Atom
-    more: Atom
+    less: Predicate
+    more: Predicate
     body: Term
     plan: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentType(Phrase):
+class ComponentType(SouffleNode):
     """The name of a component with its type arguments, or with its parameters where it is declared."""
 
     name: str
@@ -295,25 +297,25 @@ class ComponentType(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentDecl(Phrase):
+class ComponentDecl(SouffleNode):
     type: ComponentType
     bases: tuple[ComponentType, ...]
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Init(Phrase):
+class Init(SouffleNode):
     name: str
     component: ComponentType
 
 
 @dataclass(frozen=True, slots=True)
-class Override(Phrase):
+class Override(SouffleNode):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class FunctorDecl(Phrase):
+class FunctorDecl(SouffleNode):
     """`.functor name(types): result`"""
 
     name: str
@@ -323,7 +325,7 @@ class FunctorDecl(Phrase):
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored(Phrase):
+class Ignored(SouffleNode):
     """Something that changes no result: a pragma."""
 
     what: str
@@ -332,9 +334,9 @@ class Ignored(Phrase):
 TypeDecl: TypeAlias = AliasType | RecordType | BranchType
 Item: TypeAlias = (
     TypeDecl
-    | RelationDecl
+    | SouffleRelation
     | Directive
-    | RuleDecl
+    | SouffleRule
     | Subsumption
     | ComponentDecl
     | Init
@@ -356,7 +358,7 @@ def parts(node: object) -> tuple[str, ...]:
     """The fields of a node that are not places; none for anything else."""
     known = _PARTS.get(type(node))
     if known is None:
-        listed = fields(node) if isinstance(node, Phrase) else ()
+        listed = fields(node) if isinstance(node, SouffleNode) else ()
         known = tuple(each.name for each in listed if each.name not in ("span", "plan"))
         _PARTS[type(node)] = known
     return known
@@ -367,7 +369,9 @@ def children(node: object) -> tuple[str, ...]:
     known = _CHILDREN.get(type(node))
     if known is None:
         plain = (
-            {each.name for each in fields(node) if each.type in _PLAIN} if isinstance(node, Phrase) else ()
+            {each.name for each in fields(node) if each.type in _PLAIN}
+            if isinstance(node, SouffleNode)
+            else ()
         )
         known = tuple(name for name in parts(node) if name not in plain)
         _CHILDREN[type(node)] = known
@@ -402,6 +406,6 @@ def replaced(node: Any, changes: dict[str, Any]) -> Any:
             break
     else:
         return node
-    plan = (node.plan,) if isinstance(node, RuleDecl | Subsumption) else ()
+    plan = (node.plan,) if isinstance(node, SouffleRule | Subsumption) else ()
     values = (changes[name] if name in changes else getattr(node, name) for name in parts(node))
     return type(node)(node.span, *values, *plan)

@@ -144,7 +144,7 @@ class _Translator:
         """The clauses of all rules in which nothing is wrong so far."""
         columns, result = self.relations.columns(), []
         for rule in self.items:
-            if isinstance(rule, ast.RuleDecl):
+            if isinstance(rule, ast.SouffleRule):
                 found: list[Diagnostic] = []
                 classes = ast.classes((rule.heads, rule.body))
                 made = clauses(rule, columns, classes, found)
@@ -172,7 +172,7 @@ class _Translator:
     def _typed(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> tuple[HornClause, Kinds]:
         """The clause and its kinds, without casts of variables to the kind that they have."""
         kinds = Kinds(clause, columns, self.types)
-        plain = without_idle_casts(clause, kinds) if ast.Cast in self.classes else clause
+        plain = without_idle_casts(clause, kinds) if ast.TypeCast in self.classes else clause
         if plain is not clause:
             kinds = Kinds(plain, columns, self.types)
         self.found += kinds.found
@@ -232,10 +232,9 @@ class _Translator:
         remarks = [Remark(item.what, item.span, of_text=True) for item in ignored]
         remarks += self._functor_remarks()
         remarks += self.output.remarks.values()
-        plans = (item.plan for item in self.items if isinstance(item, ast.RuleDecl) and item.plan is not None)
-        remarks += [
-            Remark("the plan is left out: joins are ordered at run time", span, True) for span in plans
-        ]
+        plans = [item.plan for item in self.items if isinstance(item, ast.SouffleRule)]
+        text = "the plan is left out: joins are ordered at run time"
+        remarks += [Remark(text, plan, of_text=True) for plan in plans if plan is not None]
         return remarks
 
     def _find_recursion(self, plain: Sequence[HornClause]) -> None:

@@ -65,7 +65,7 @@ class SouffleTypes:
     def exists(self, name: str) -> bool:
         return name in PRIMITIVE or name in self.aliases or name in self.records or name in self.unions
 
-    def fields(self, kind: str) -> tuple[ast.Attribute, ...]:
+    def fields(self, kind: str) -> tuple[ast.TypedName, ...]:
         """The fields of a record type."""
         return self.records[kind].fields
 
@@ -171,7 +171,7 @@ class SouffleTypes:
     def _alias(self, bases: Sequence[str]) -> syntax.Type:
         return self.type_of(bases[0]) if len(bases) == 1 else self.kind_type(self.kind(bases[0]))
 
-    def _fields(self, fields: Sequence[ast.Attribute], names: Sequence[str]) -> tuple[syntax.Field, ...]:
+    def _fields(self, fields: Sequence[ast.TypedName], names: Sequence[str]) -> tuple[syntax.Field, ...]:
         pairs = zip(names, fields, strict=True)
         return tuple(syntax.Field(name, self.type_of(field.type), (), field.span) for name, field in pairs)
 
@@ -237,7 +237,7 @@ class SouffleTypes:
         return inside | {name for name, others in successors.items() if name in others}
 
 
-def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
+def column_names(attributes: Sequence[ast.TypedName]) -> list[str]:
     """The names here of the columns of a relation or the fields of a record."""
     space = FreeNames()
     chosen = assigned((each.name for each in attributes), space, upper=False)

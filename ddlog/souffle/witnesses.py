@@ -57,8 +57,8 @@ def _beside(
         own = (names_of(body) | names_of(summary.target)) - set(summary.outer)
         names = {name: _fresh(name, number) for name in sorted(own)}
         value = renamed(summary.target, names)
-        result = ast.Var(summary.span, summary.var)
-        if isinstance(value, ast.Var):
+        result = ast.Named(summary.span, summary.var)
+        if isinstance(value, ast.Named):
             names[summary.target.name] = summary.var  # type: ignore[union-attr]
             yield renamed(body, names)
         else:

@@ -67,7 +67,7 @@ def bound(node: Expression, parameters: Parameters, places: SqlPlaces, given: Co
         made = _literal(value)
         if made is None:
             shown = f"${each.this}"
-            raise SqlError(errors.BadParameter(shown, type(value).__name__, span=places.of(each)))
+            raise SqlError(errors.BadSqlParameter(shown, type(value).__name__, span=places.of(each)))
         each.replace(made)
 
 
