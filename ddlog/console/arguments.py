@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from . import subcommands
 from .deltas import DELTAS
-from .options import PRINTED
+from .options import PRINTED, REPORTED
 from .refused import refuse, refuse_souffle
 from .topics import BEGINNING, TOPICS, explain_topic
 from .usage import Parser
@@ -192,6 +192,10 @@ def _check(commands: _Commands) -> None:
     check.add_argument("--externs", choices=("warn", "error"), default="warn",
                        help="what an extern function without Python code is (default: warn); its Python file "
                             "is read, and never executed")  # fmt: skip
+    check.add_argument("--format", choices=("text", *REPORTED), default="text",
+                       help="form of the report: for people on standard error (text, the default), or on "
+                            "standard output, with the code of each error, as JSON, as SARIF, or as "
+                            "annotations of a workflow of GitHub")  # fmt: skip
 
 
 def _circuit(commands: _Commands) -> None:

@@ -13,6 +13,8 @@ from .deltas import Delta
 
 PRINTED = ("table", "markdown", "csv", "tsv", "json", "jsonl")
 """The forms of rows that can be printed."""
+REPORTED = ("json", "sarif", "github")
+"""The forms of errors and warnings for other tools."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,23 @@ def repl(arguments: argparse.Namespace) -> int:
 
 def check(arguments: argparse.Namespace) -> int:
     """`ddlog check`. Raises DDlogError."""
-    _compile(arguments, externs=arguments.externs)
-    return 0
+    if arguments.format == "text":
+        _compile(arguments, externs=arguments.externs)
+        return 0
+    from ..errors.diagnostics import DDlogError
+    from ..sessions.program import compile
+    from .givenprogram import given_program
+    from .reports import report
+
+    try:
+        program = compile(
+            given_program(arguments), library_paths=arguments.library, externs=arguments.externs
+        )
+        found = program.warnings
+    except DDlogError as error:
+        found = error.diagnostics
+    sys.stdout.write(report(found, arguments.format))
+    return 1 if any(each.is_error for each in found) else 0
 
 
 def circuit(arguments: argparse.Namespace) -> int:
@@ -175,7 +190,7 @@ def init(arguments: argparse.Namespace) -> int:
 
 def completion(arguments: argparse.Namespace) -> int:
     """`ddlog completion`."""
-    from argcomplete import shellcode
+    from argcomplete.shell_integration import shellcode
 
     print(shellcode(["ddlog"], shell=arguments.shell))
     return 0
