@@ -13,6 +13,13 @@ FEW_ROWS = 32
 """Rows that Python handles sooner than NumPy: 32 rows are consolidated in 3 µs, and by NumPy in 31 µs. Beyond
 them only the order of rows gains, up to about 500."""
 
+ROWS_ONE_BY_ONE, MATCHES_ONE_BY_ONE = 8, 128
+"""Rows of a change that Python joins and stores one by one, and rows that their look-ups may give: a row
+takes 2 to 10 µs, and the calls of NumPy for one operator 100 to 200 µs."""
+
+GENERAL_RUNS = 8
+"""Runs of a join from a few rows before its plan is written as a function, which takes as long as ten."""
+
 FEW_PAIRS = 1024
 """Pairs of a key and a row that are compared sooner than an index of the rows is built: 1,024 take 4 µs."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from ddlog.engine import thresholds
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.spark.sessions.java import NEEDED, check_java
 
@@ -37,6 +38,15 @@ def interrupts() -> Iterator[None]:
 def checked_anew() -> None:
     """Every program is checked anew, in processes that tests start, too."""
     os.environ["DDLOG_CACHE"] = "off"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rows_one_by_one() -> Iterator[None]:
+    """Joins few rows one by one from the second time on, as most tests have few epochs. The first time they
+    are joined in the general way."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "GENERAL_RUNS", 1)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

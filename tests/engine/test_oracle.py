@@ -67,6 +67,19 @@ def test_look_ups_fused_with_what_follows(circuit: Circuit, epochs: list[Changes
         follow(circuit, InProcess(incrementalize(circuit)), epochs)
 
 
+@thorough
+@given(any_circuits, streams(), st.sampled_from([0, 2, 64]), st.sampled_from([1, 128]), modes())
+@settling
+def test_rows_one_by_one_and_together(
+    circuit: Circuit, epochs: list[Changes], most: int, matches: int, maintain: Mode | Coin
+) -> None:
+    """Few rows are joined and stored by Python, and more by NumPy; where a look-up gives too many, both."""
+    with mock.patch.multiple(
+        thresholds, ROWS_ONE_BY_ONE=most, MATCHES_ONE_BY_ONE=matches, GENERAL_RUNS=int(most == 2)
+    ):
+        follow(circuit, InProcess(incrementalize(circuit), maintain=maintain), epochs + epochs[::-1])
+
+
 def legal(multiset: dict[tuple, int], signed: list[tuple[tuple, int]]) -> list[tuple[tuple, int]]:
     """The changes of a multiset without deletions of rows that an epoch which failed had inserted."""
     counts, kept = dict(multiset), []

@@ -48,13 +48,14 @@ class Index:
         self.table = table
         self.positions = positions
         self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
+        self._own = [p for p in positions if isinstance(p, int)]
         self._faulty = 0
         self.keys = RowTable(len(positions))
         self._place = _NOWHERE
         self._build(rows)
 
     def _keyed(self, rows: Array) -> _Keyed:
-        own = [p for p in self.positions if isinstance(p, int)]
+        own = self._own
         if not self._derived:
             return _Keyed(rows, [self.table.column_at(rows, p) for p in own])
         columns = [derived_values(self.table, p, rows) for p in self._derived]
@@ -108,6 +109,18 @@ class Index:
             return postings.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
         return postings.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
 
+    def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
+        """The row ids of one key; None: they are more than `most`."""
+        group = self.searched().find_row(key)
+        if group < 0:
+            return []
+        size = self._count.item(group)
+        if size > most:
+            return None
+        first = self._first.item(group)
+        found: list[int] = self._slab[first : first + size].tolist()
+        return found
+
     def stretches(self) -> tuple[Array, Array, Array]:
         """Where each group's row ids are, as kernels read it: first, count, slab."""
         return self._first, self._count, self._slab
@@ -155,6 +168,34 @@ class Index:
         self._faulty -= keyed.faulty
         postings.unlink(self._groups_of(keyed), rows, self._first, self._count, self._slab, self._place)
         self.size -= len(rows)
+
+    def insert_one(self, at: int, row: tuple[int, ...]) -> None:
+        """Adds one row id, given the columns of the row."""
+        group = -1 if self._derived else self.keys.insert_row(tuple([row[p] for p in self._own]))
+        if not 0 <= group < len(self._count) or (used := self._count.item(group)) == self._room.item(group):
+            self.insert(np.array([at], np.int64))
+            return
+        place = self._first.item(group) + used
+        self._slab[place] = at
+        self._count[group] = used + 1
+        if len(self._place):
+            self._track()
+            self._place[at] = place
+        self.size += 1
+
+    def remove_one(self, at: int, row: tuple[int, ...]) -> None:
+        """Takes one row id out, given the columns of the row."""
+        if self._derived or not len(self._place):
+            self.remove(np.array([at], np.int64))
+            return
+        self._track()
+        group = self.keys.find_row(tuple([row[p] for p in self._own]))
+        last = self._first.item(group) + self._count.item(group) - 1
+        place, moved = self._place.item(at), self._slab.item(last)
+        self._slab[place] = moved
+        self._place[moved] = place
+        self._count[group] -= 1
+        self.size -= 1
 
     def _track(self) -> None:
         if len(self._place):

@@ -23,5 +23,9 @@ class SignedStore(Store):
         assert self.weights is not None
         return touched, np.where(self.weights[touched] != 0, 1, -1)
 
+    @staticmethod
+    def _is_there(weight: int) -> bool:
+        return weight != 0
+
     def _count(self) -> int:
         return len(self.rows())

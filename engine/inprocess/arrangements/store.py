@@ -7,7 +7,7 @@ opposite changes in reverse order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -18,7 +18,7 @@ from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import adding
 from ..storage.arrays import grow
-from ..storage.batch import Batch, TableColumns
+from ..storage.batch import Batch, TableColumns, no_rows
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .index import Index, all_alike, made_once
@@ -84,6 +84,8 @@ class Store(Unread):
         """Adds rows of positive weight to a set of which only presence matters; returns the new ones."""
         if self.weights is not None:
             return self.add_counted(batch, as_set=True)
+        if batch.length <= thresholds.ROWS_ONE_BY_ONE and self.table.is_numbered:
+            return self._add_present_few(batch)
         before = self.table.size
         self._undo.append(before)  # first, since the insertion may run out of memory
         self.table.insert_new(batch.columns, batch.length)
@@ -95,12 +97,28 @@ class Store(Unread):
                     index.insert(fresh)
         return self._since(before)
 
+    def _add_present_few(self, batch: Batch) -> Batch:
+        before = self.table.size
+        self._undo.append(before)
+        for row in batch.rows():
+            at = self.table.insert_row(row)
+            if at == self.present:
+                self.present += 1
+                self._arrange(at, row, 1)
+        if self.present == before + batch.length:
+            return batch if batch.weights is None else Batch(batch.columns, batch.length)
+        return self._since(before)
+
     def _since(self, start: int) -> Batch:
         """The rows that came from `start` on. Their columns are unpacked when they are read."""
         return Batch(TableColumns(self.table, start, self.table.size), self.table.size - start)
 
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
+        if batch.length <= thresholds.ROWS_ONE_BY_ONE:
+            few = batch.rows()
+            change = self._add_few(self._ids_of(few), few, batch.weight_array().tolist())
+            return self._changed_few(batch, change) if as_set else batch
         rows = self._rows_of(batch)
         touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
         return self._changed(touched, signs) if as_set else batch
@@ -115,6 +133,8 @@ class Store(Unread):
             for batch, _ in changes:
                 self.add_present(batch)
             return self._since(start)
+        if sum(batch.length for batch, _ in changes) <= thresholds.ROWS_ONE_BY_ONE:
+            return self._set_few(changes)
         all_rows, all_before = [], []
         for batch, sign in changes:
             rows = np.unique(self._rows_of(batch))
@@ -128,14 +148,17 @@ class Store(Unread):
 
     def _rows_of(self, batch: Batch) -> Array:
         """The ids of rows, each with a place for its weight."""
+        self._begin_to_weigh()
+        rows = self.table.insert(batch.columns, batch.length)
+        grow(self, "weights", self.table.size, 0)
+        return rows
+
+    def _begin_to_weigh(self) -> None:
         if self.weights is None:
             reserve(8 * self.table.size)
             weights = np.zeros(max(16, self.table.size), np.int64)
             weights[: self.present] = 1
             self.weights = weights
-        rows = self.table.insert(batch.columns, batch.length)
-        grow(self, "weights", self.table.size, 0)
-        return rows
 
     def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None
@@ -198,6 +221,76 @@ class Store(Unread):
         touched, before = touched[first], before[first]
         touched = touched[(before > 0) != (self.weights[touched] > 0)]
         return touched, np.where(self.weights[touched] > 0, 1, -1)
+
+    # ------------------------------------------------------------- a few rows, one by one
+
+    def _ids_of(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
+        """As `_rows_of`."""
+        self._begin_to_weigh()
+        ids = [self.table.insert_row(row) for row in rows]
+        grow(self, "weights", self.table.size, 0)
+        return ids
+
+    def _set_few(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
+        """As `set_rows`."""
+        rows = [(row, sign) for batch, sign in changes for row in batch.rows()]
+        now, counted = dict[int, int](), list[tuple[int, tuple[int, ...], int]]()
+        for at, (row, sign) in zip(self._ids_of([row for row, _ in rows]), rows, strict=True):
+            assert self.weights is not None
+            weight = now.get(at)
+            weight = self.weights.item(at) if weight is None else weight
+            if weight == (0 if sign > 0 else 1):
+                now[at] = weight + sign
+                counted.append((at, row, sign))
+        signs = self._add_few(*map(list, zip(*counted, strict=True))) if counted else {}
+        return self._changed_few(changes[0][0], signs, len(rows))
+
+    def _add_few(
+        self, ids: Sequence[int], rows: Sequence[tuple[int, ...]], changes: Sequence[int]
+    ) -> dict[int, int]:
+        """As `_net` of `_add_rows`."""
+        weights, there = self.weights, self._is_there
+        assert weights is not None
+        self._whole = False
+        before = dict[int, tuple[bool, tuple[int, ...]]]()
+        for at, row, change in zip(ids, rows, changes, strict=True):
+            weight = weights.item(at)
+            weights[at] = weight + change
+            if there(weight) != there(weight + change):
+                before.setdefault(at, (there(weight), row))
+        self._undo.append((np.array(ids, np.int64), np.array(changes, np.int64)))
+        signs = dict[int, int]()
+        for at, (was, row) in before.items():
+            if was != there(weights.item(at)):
+                signs[at] = sign = -1 if was else 1
+                self.present += sign
+                self._arrange(at, row, sign)
+        self._whole = True
+        return signs
+
+    def _arrange(self, at: int, row: tuple[int, ...], sign: int) -> None:
+        """Changes the indexes by one row."""
+        if self.indexes:
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    if sign > 0:
+                        index.insert_one(at, row)
+                    else:
+                        index.remove_one(at, row)
+
+    def _changed_few(self, batch: Batch, signs: Mapping[int, int], rows: int | None = None) -> Batch:
+        """As `_changed`, after a change by so many rows, those of a batch the first of them."""
+        if not signs:
+            return no_rows(self.schema)
+        weights = None if min(signs.values()) > 0 else np.array([*signs.values()], np.int64)
+        if len(signs) == batch.length == (rows or batch.length):
+            return Batch(batch.columns, batch.length, weights)
+        return Batch(self.table.columns_at(np.array([*signs], np.int64)), len(signs), weights)
+
+    @staticmethod
+    def _is_there(weight: int) -> bool:
+        """Whether a row of this weight is present."""
+        return weight > 0
 
     # ------------------------------------------------------------- epochs
 

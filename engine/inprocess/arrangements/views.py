@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -321,8 +322,13 @@ class Without(Generic[V]):
     matches."""
 
     def __init__(self, now: V, schema: Schema, change: Batch) -> None:
-        view = FewView if change.length <= thresholds.FEW_ROWS else StoreView
-        self.now, self.change = now, view(store_of(schema, change), True)
+        self.now, self.batch, self._schema = now, change, schema
+
+    @cached_property
+    def change(self) -> StoreView:
+        """The change, as a store of its own."""
+        view = FewView if self.batch.length <= thresholds.FEW_ROWS else StoreView
+        return view(store_of(self._schema, self.batch), True)
 
     @property
     def size(self) -> int:

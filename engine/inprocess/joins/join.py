@@ -16,7 +16,7 @@ from ...derived import DerivedKey, Position, derived_keys
 from ...memory import reserve
 from ...metering import clock
 from ...operators.steps import expression
-from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
+from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages, cheapest
 from ...schema import Array, Column, RowFault
 from ..arrangements.index import FaultyKey
 from ..arrangements.timeline import TimelineBeforeView, TimelineView
@@ -27,7 +27,7 @@ from ..storage.derivedcolumns import evaluated_keys
 from ..storage.sharing import Unshared
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
-from . import excluding, fused, merging
+from . import excluding, fused, merging, onebyone
 from .proposals import Proposal, Proposer, Tally
 from .steptimes import EVERY, timed
 from .valuation import Valuation, append
@@ -61,6 +61,8 @@ class Joiner:
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
+        self._row_plans: dict[tuple[int, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
+        self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
 
@@ -86,6 +88,11 @@ class Joiner:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
+        if start is not None and batch is not None and length <= thresholds.ROWS_ONE_BY_ONE:
+            found = self._one_by_one(start, batch, views)
+            if found is not None:
+                yield from found
+                return
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
@@ -113,6 +120,72 @@ class Joiner:
                     min(most, thresholds.JOIN_ROOM * (stop - at) // max(given, 1)), thresholds.JOIN_LEAST
                 )
             at = stop
+
+    def _one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
+        """The join of a few rows, one by one; None: it is to run in the general way. It does so at first,
+        since a plan takes time to write, and for a while after a plan gave up."""
+        if batch.times is not None or self._late or self._faulty or not onebyone.is_known(views):
+            return None
+        waiting = self._general.get(start, thresholds.GENERAL_RUNS)
+        if waiting:
+            self._general[start] = waiting - 1
+            return None
+        plan = self._row_plan(start, views)
+        if plan is None:
+            return None
+        interrupt.check()
+        since = clock() if self.evaluator.measured else 0.0
+        try:
+            out, noted = plan.run(batch, views)
+        except onebyone.GivenUp:
+            self._general[start] = 4 * thresholds.GENERAL_RUNS
+            return None
+        self._note(start, batch.length, noted, views, since)
+        if out is None:
+            return ()
+        self.evaluator.budget.spend(MADE * out.length)
+        return (out,)
+
+    def _row_plan(self, start: int, views: Sequence[View | None]) -> onebyone.RowPlan | None:
+        """The plan from a term by mean fan-outs, as a function; None: there is no such function."""
+        stages = self._staged()
+        sizes = [0 if view is None else view.size.bit_length() for view in views] if len(views) > 2 else ()
+        if (key := (start, *sizes)) not in self._row_plans:
+            stage, chosen = stages.first(start), list[tuple[Stage, LookUp]]()
+            steps = [*stage.tests]
+            while stage.candidates:
+                best = stage.candidates[cheapest(stage.candidates, partial(_fanout, views))]
+                chosen.append((stage, best))
+                stage = stages.after(stage, best)
+                steps += (best, *stage.tests)
+            fit, values = onebyone.is_fit(steps), self.evaluator.values
+            self._row_plans[key] = (
+                onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values) if fit else None
+            )
+        return self._row_plans[key]
+
+    def _note(
+        self,
+        start: int,
+        rows: int,
+        noted: Sequence[onebyone.Noted],
+        views: Sequence[View | None],
+        since: float,
+    ) -> None:
+        """Rows were joined one by one. The time counts for the last look-up."""
+        for stage, one, keys, matches in noted:
+            if keys:
+                tally, choices = self._tally(stage), len(stage.candidates) > 1
+                tally.rows += keys
+                expected = keys * _fanout(views, one.term, one.positions) if choices else 0.0
+                tally.note(Proposal(one, None, expected), keys, matches, 0.0)
+                self.evaluator.budget.spend(matches)
+        if since:
+            seconds = self.evaluator.weight * (clock() - since)
+            if noted:
+                self._tally(noted[-1].stage).spend(noted[-1].look_up.term, seconds)
+            elif (first := self._staged().first(start)).tests:
+                self._tally(first).test(seconds)
 
     def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:
         """The joins of some chunks, in their order. Threads share them where none but kernels run. The first
@@ -208,6 +281,7 @@ class Joiner:
             node = self.node
             stages = Stages(node.terms, node.steps, node.output, self._late, self._keys())
             self.tallies.clear()
+            self._row_plans.clear()
             self._stages, self._lateness = stages, lateness
         return stages
 
@@ -624,6 +698,11 @@ class Joiner:
         if step.name in planned.keep:
             out.variables[step.name] = (step.value.column, elements)
         return out
+
+
+def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:
+    view = views[term]
+    return 0.0 if view is None else view.fanout(positions)
 
 
 def _is_shareable(step: Step) -> bool:

@@ -175,6 +175,37 @@ def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
 
 
 @kernel
+def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
+    """The id of one word, which is not negative; -1 where there is none."""
+    mask = (1 << bits) - 1
+    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
+    while True:
+        held = slots[at]
+        if held == word:
+            return ids[at]  # type: ignore[no-any-return]
+        if held == EMPTY:
+            return -1
+        at = (at + 1) & mask
+
+
+@kernel
+def number_word(slots: Any, ids: Any, bits: int, word: int, rows: Any, count: int) -> int:
+    """The id of one word, which is not negative. A new one gets the id `count`, and goes to `rows` there."""
+    mask = (1 << bits) - 1
+    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
+    while True:
+        held = slots[at]
+        if held == word:
+            return ids[at]  # type: ignore[no-any-return]
+        if held == EMPTY:
+            slots[at] = word
+            ids[at] = count
+            rows[count] = word
+            return count
+        at = (at + 1) & mask
+
+
+@kernel
 def number_new_words(
     slots: Any, ids: Any, bits: int, words: Any, rows: Any, count: int, out: Any, start: int, room: int
 ) -> tuple[int, int]:

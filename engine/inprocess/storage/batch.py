@@ -28,6 +28,12 @@ class Batch:
         """The weights, spelt out."""
         return np.ones(self.length, np.int64) if self.weights is None else self.weights
 
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows, one by one."""
+        if not len(self.columns):
+            return [()] * self.length
+        return list(zip(*[column.tolist() for column in self.columns], strict=True))
+
     def take(self, rows: Array) -> Batch:
         """The rows at these positions."""
         return Batch(

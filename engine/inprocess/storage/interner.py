@@ -190,7 +190,15 @@ class Values:
 
     def decode(self, kind: Kind, domain: str, code: int) -> Any:
         """The value of one int64."""
-        return self.decode_column(Column("", kind, domain), np.array([code], np.int64))[0]
+        match kind:
+            case Kind.OBJECT:
+                return self.domain(domain).values[code]
+            case Kind.BOOL:
+                return bool(code)
+            case Kind.FLOAT:
+                (value,) = _FLOAT.unpack(_WORD.pack(code))
+                return self._nan if value != value else value
+        return code if code < INLINE_LIMIT else self.domain(domain).values[code - INLINE_LIMIT]
 
     def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
         """The int64s of a column of values."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from ... import thresholds
 from ...schema import Array
 from ..kernels import packing
 from .lazycolumns import LazyColumns
+
+PackOne: TypeAlias = Callable[[tuple[int, ...]], int]
+UnpackOne: TypeAlias = Callable[[int], tuple[int, ...]]
 
 WORD = 62  # bits of a packed word; words are never negative
 
@@ -70,6 +74,18 @@ class PackedLayout:
     def ranges(self) -> list[tuple[int, int]]:
         """The least and greatest value that each column can hold."""
         return [(f.offset, f.offset + f.mask) for f in self.fields]
+
+
+@lru_cache(maxsize=256)
+def of_one(layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
+    """The functions that pack the columns of one row to its word, -1 if it does not fit, and back."""
+    parts, fits, back = [], [], []
+    for k, each in enumerate(layout.fields):
+        parts.append(f"row[{k}] - {each.offset} << {each.shift}")
+        fits.append(f"0 <= row[{k}] - {each.offset} <= {each.mask}")
+        back.append(f"(word >> {each.shift} & {each.mask}) + {each.offset}, ")
+    packed = f"lambda row: ({') | ('.join(parts) or 0}) if {' and '.join(fits) or True} else -1"
+    return eval(packed), eval(f"lambda word: ({''.join(back)})")  # of numbers alone
 
 
 class PackedColumns(LazyColumns):

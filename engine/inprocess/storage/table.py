@@ -15,7 +15,7 @@ from ...schema import Array
 from ..kernels import hashing
 from . import sharedinsertion, sharing
 from .arrays import grow, lengthen
-from .layout import PackedColumns, PackedField, PackedLayout, bounds, fit
+from .layout import PackedColumns, PackedField, PackedLayout, PackOne, UnpackOne, bounds, fit, of_one
 from .unread import Unread, read_later
 
 _FIRST_BITS = 6
@@ -62,6 +62,7 @@ class RowTable(Unread):
         self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
+        self._one: tuple[PackedLayout, tuple[PackOne, UnpackOne]] | None = None  # of one row, by the layout
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
@@ -173,6 +174,44 @@ class RowTable(Unread):
             return self.find(columns, length) >= 0  # type: ignore[return-value]
         words, _ = self._layout.pack(columns, length)
         return hashing.contains_words(self._slots, self._bits, words)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------- one row
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether ids are found by numbers at the slots."""
+        return self._ids is not None
+
+    def row(self, at: int) -> tuple[int, ...]:
+        """The columns of the row with this id."""
+        layout = self._layout
+        if layout is None:
+            return tuple(self._wide[at].tolist())
+        return self._packing_one(layout)[1](self._words.item(at))
+
+    def find_row(self, row: tuple[int, ...]) -> int:
+        """As `find`, of one row."""
+        layout, ids = self._layout, self._ids
+        if layout is None or ids is None or not self.size:
+            return int(self.find([np.array([value], np.int64) for value in row], 1)[0])
+        word = self._packing_one(layout)[0](row)
+        return -1 if word < 0 else hashing.find_word(self._slots, ids, self._bits, word)
+
+    def insert_row(self, row: tuple[int, ...]) -> int:
+        """As `insert`, of one row."""
+        layout, ids, size = self._layout, self._ids, self.size
+        word = -1 if layout is None or (self._untouched and self.arity) else self._packing_one(layout)[0](row)
+        if word < 0 or ids is None or size == len(self._words) or size + 1 > len(self._slots) * _FULL:
+            return int(self.insert([np.array([value], np.int64) for value in row], 1)[0])
+        at: int = hashing.number_word(self._slots, ids, self._bits, word, self._words, size)
+        if at == size:
+            self.size += 1
+        return at
+
+    def _packing_one(self, layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
+        if self._one is None or self._one[0] is not layout:
+            self._one = layout, of_one(layout)
+        return self._one[1]
 
     # ------------------------------------------------------------- inserting
 

@@ -1,0 +1,395 @@
+"""Delta joins of a few rows, one by one.
+
+For a few rows the calls of NumPy take far longer than the work. So a plan, the tests and look-ups from one
+term in their order, is written as one function of Python: loops in loops, over the codes of columns.
+
+    A(x, y), B(y, z), z > x, not C(z)         for (v0, v1,), w in rows:
+                                                  for v2, w0, in f0((v1,)):
+    from A, by B                                      if not e0(v2, v0):
+                                                          continue
+                                                      if f1((v2,)):
+                                                          continue
+                                                      out.append((v0, v2, w * w0,))
+
+A run changes nothing. Where it meets too many matches, a fault of a step, or a view that it does not know,
+it gives up, and the join runs in the general way, which tells of faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ... import memory, thresholds
+from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ...interrupt import immediate
+from ...operators.steps import expression
+from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
+from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
+from ..arrangements.index import Index
+from ..arrangements.views import BeforeView, EmptyView, StoreView, View
+from ..storage.batch import Batch
+from ..storage.interner import Values
+
+Row: TypeAlias = tuple[int, ...]
+Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
+"""Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
+
+
+_LOOPS = 16  # that stand in each other: Python takes 20
+
+
+class GivenUp(Exception):
+    """A join is to run in the general way."""
+
+
+class Noted(NamedTuple):
+    """A look-up in a run: the stage at which it was chosen, the keys, and the matches."""
+
+    stage: Stage
+    look_up: LookUp
+    keys: int
+    matches: int
+
+
+def is_known(views: Iterable[View | None]) -> bool:
+    """Whether rows can be looked up one by one in each of these views."""
+    return all(view is None or type(view) in _FINDERS for view in views)
+
+
+def is_fit(steps: Collection[PlanStep]) -> bool:
+    """Whether a plan can be written as a function."""
+    loops = sum(isinstance(each, LookUp) or _is_unnest(each) for each in steps)
+    return loops <= _LOOPS and all(
+        not (isinstance(each.step, Inspect) or expression(each.step).effect)
+        if isinstance(each, RunStep)
+        else isinstance(each, Exclude) or not each.derived
+        for each in steps
+    )
+
+
+def _is_unnest(step: PlanStep) -> bool:
+    return isinstance(step, RunStep) and isinstance(step.step, Unnest)
+
+
+class RowPlan:
+    """A plan of one join, as a function."""
+
+    def __init__(
+        self,
+        node: Join | DeltaJoin,
+        start: int,
+        chosen: Sequence[tuple[Stage, LookUp]],
+        steps: Sequence[PlanStep],
+        schemas: Sequence[Sequence[Column]],
+        values: Values,
+    ) -> None:
+        """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which."""
+        self._negated, self._chosen, self._values = node.terms[start].negated, chosen, values
+        self._asking: list[tuple[LookUp | Exclude, Row]] = []
+        writer = _Writer(values, schemas)
+        with writer.started(node.terms[start].columns, schemas[start]):
+            for step in steps:
+                if isinstance(step, RunStep):
+                    writer.step(step)
+                    continue
+                columns = writer.exclude(step) if isinstance(step, Exclude) else writer.look_up(step)
+                self._asking.append((step, columns))
+            writer.output(node.output)
+        self._domains = writer.domains
+        self._function = writer.function()
+        self._counted = [k for k, (step, _) in enumerate(self._asking) if isinstance(step, LookUp)]
+
+    def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
+        """The join of a batch in place of the start with what the views show (None: it has no rows), and what
+        its look-ups did. Raises GivenUp."""
+        room = [thresholds.MATCHES_ONE_BY_ONE]
+        finds = [_finder(views[step.term], step, columns, room) for step, columns in self._asking]
+        weights = (-batch.weight_array() if self._negated else batch.weight_array()).tolist()
+        lists = [self._values.domain(name).values for name in self._domains]
+        try:
+            out, counts = self._function(zip(batch.rows(), weights, strict=True), finds, lists)
+        except (GivenUp, MemoryError):
+            raise
+        except Exception as fault:
+            raise GivenUp from fault
+        looked = dict(zip(self._counted, counts, strict=True))
+        places = {id(step): k for k, (step, _) in enumerate(self._asking)}
+        noted = [Noted(stage, one, *looked[places[id(one)]]) for stage, one in self._chosen]
+        return _batch(out), noted
+
+
+def _batch(out: Sequence[Row]) -> Batch | None:
+    if not out:
+        return None
+    *columns, weights = zip(*out, strict=True)
+    plain = min(weights) == max(weights) == 1
+    arrays = tuple([np.array(column, np.int64) for column in columns])
+    return Batch(arrays, len(out), None if plain else np.array(weights, np.int64))
+
+
+# ------------------------------------------------------------------- writing
+
+
+class _Writer:
+    """Writes a function of rows with weights, of what finds matches, and of lists of values."""
+
+    def __init__(self, values: Values, schemas: Sequence[Sequence[Column]]) -> None:
+        self.domains: list[str] = []
+        self._values, self._schemas = values, schemas
+        self._names: dict[str, str] = {}
+        self._columns: dict[str, Column] = {}
+        self._given: dict[str, Any] = {}
+        self._weights = ["w"]
+        self._lines: list[str] = []
+        self._counters: list[str] = []
+        self._depth = 1
+        self._asked = 0
+
+    def _write(self, line: str, opens: bool = False) -> None:
+        self._lines.append("    " * self._depth + line)
+        self._depth += opens
+
+    def _skip_if(self, test: str) -> None:
+        self._write(f"if {test}:")
+        self._write("    continue")
+
+    def _name(self, variable: str, column: Column) -> str:
+        self._columns[variable] = column
+        return self._names.setdefault(variable, f"v{len(self._names)}")
+
+    def _row(self, variables: Iterable[str]) -> str:
+        return f"({''.join(f'{self._names[each]}, ' for each in variables)})"
+
+    @contextmanager
+    def started(self, variables: Sequence[str | None], schema: Sequence[Column]) -> Iterator[None]:
+        """Begins with the rows of a term."""
+        heads, alike = [], []
+        for k, variable in enumerate(variables):
+            if variable is None or variable in self._names:
+                heads.append(f"c{k}")
+                if variable is not None:
+                    alike.append(f"c{k} != {self._names[variable]}")
+            else:
+                heads.append(self._name(variable, schema[k]))
+        self._write(f"for ({''.join(f'{head}, ' for head in heads)}), w in rows:", opens=True)
+        for test in alike:
+            self._skip_if(test)
+        yield
+
+    def exclude(self, step: Exclude) -> Row:
+        """Writes the test of a negated term."""
+        self._skip_if(f"finds[{self._asked}]({self._row(step.keys)})")
+        self._asked += 1
+        return ()
+
+    def look_up(self, step: LookUp) -> Row:
+        """Writes a look-up. Returns the columns that it needs."""
+        columns: dict[int, str] = {}
+        for position, variable in step.binds:
+            columns[position] = self._name(variable, self._schemas[step.term][position])
+        for _, position in step.equal:
+            columns.setdefault(position, f"c{position}")
+        number, weight = self._asked, f"w{self._asked}"
+        self._counters += [f"k{number}", f"n{number}"]
+        self._write(f"m = finds[{number}]({self._row(step.keys)})")
+        self._write(f"k{number} += 1")
+        self._write(f"n{number} += len(m)")
+        self._write(f"for {''.join(f'{each}, ' for each in (*columns.values(), weight))}in m:", opens=True)
+        for a, b in step.equal:
+            self._skip_if(f"{columns[a]} != {columns[b]}")
+        self._weights.append(weight)
+        self._asked += 1
+        return tuple(columns)
+
+    def step(self, planned: RunStep) -> None:
+        """Writes a step."""
+        step, value = planned.step, expression(planned.step)
+        self._given[f"e{planned.number}"] = _called(value)
+        call = f"e{planned.number}({', '.join(map(self._decoded, value.inputs))})"
+        if isinstance(step, Guard):
+            self._skip_if(f"not {call}")
+            return
+        assert isinstance(step, Let | Unnest)
+        encode = partial(self._values.encode, value.column.kind, value.column.domain)
+        self._given[f"x{planned.number}"] = encode
+        if isinstance(step, Unnest):
+            self._write(f"for e in tuple({call}):", opens=True)
+            call = "e"
+        if planned.check:
+            self._skip_if(f"x{planned.number}({call}) != {self._names[step.name]}")
+        else:
+            self._write(f"{self._name(step.name, value.column)} = x{planned.number}({call})")
+
+    def _decoded(self, variable: str) -> str:
+        """The value of a variable."""
+        code, column = self._names[variable], self._columns[variable]
+        if column.kind is Kind.BOOL:
+            return f"{code} != 0"
+        if column.kind is Kind.FLOAT:
+            self._given["decode"] = partial(self._values.decode, Kind.FLOAT, "")
+            return f"decode({code})"
+        if column.domain not in self.domains:
+            self.domains.append(column.domain)
+        values = f"lists[{self.domains.index(column.domain)}]"
+        if column.kind is Kind.OBJECT:
+            return f"{values}[{code}]"
+        return f"{code} if {code} < {INLINE_LIMIT} else {values}[{code} - {INLINE_LIMIT}]"
+
+    def output(self, variables: Sequence[str]) -> None:
+        """Writes the end of the loops."""
+        row = "".join(f"{self._names[each]}, " for each in variables)
+        self._write(f"out.append(({row}{' * '.join(self._weights)},))")
+
+    def function(self) -> Callable[..., Any]:
+        """The function. It gives rows with weights, and the keys and matches of each look-up, in numbers."""
+        pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
+        counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
+        lines = ["def run(rows, finds, lists):", "    out = []"]
+        lines += [f"    {name} = 0" for name in self._counters]
+        lines += [*self._lines, f"    return out, ({counts})"]
+        exec("\n".join(lines), self._given)  # of names that are made here
+        run: Callable[..., Any] = self._given["run"]
+        return run
+
+
+def _called(value: RowExpr) -> Callable[..., Any]:
+    """The function of an expression. What may run for long, or make large values, can be interrupted."""
+    function = ready(value.scalar)
+    if value.arrays is not None:
+        return function
+
+    def called(*arguments: Any) -> Any:
+        with immediate():
+            result = function(*arguments)
+        memory.check()
+        return result
+
+    return called
+
+
+# ------------------------------------------------------------------- finding
+
+
+@lru_cache(maxsize=256)
+def _picking(columns: Row) -> Callable[[Row, int], Row]:
+    """The function that gives some columns of a row, and its weight."""
+    picked: Callable[[Row, int], Row] = eval(f"lambda row, w: ({''.join(f'row[{k}], ' for k in columns)}w,)")
+    return picked
+
+
+def _finder(view: View | None, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
+    made: Find = _FINDERS[type(view)](view, step, columns, room)
+    return made
+
+
+def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
+    """Finds rows of a store as it is."""
+    store, table, weights, pick = view.relation, view.table, view.relation.weights, _picking(columns)
+    counted = view.weighted and weights is not None
+
+    def weight(key: Row) -> int:
+        at = table.find_row(key)
+        if at < 0 or weights is None:
+            return 0 if at < 0 else 1
+        held = weights.item(at)
+        return held if counted else int(held > 0 if isinstance(step, Exclude) else held != 0)
+
+    if isinstance(step, Exclude):
+        return lambda key: weight(key) != 0
+    if view.whole(step.positions):
+        return lambda key: ((held,),) if (held := weight(key)) else ()
+    ids = _arranged(view, step, room)
+    ghosts = store.ghosts and weights is not None
+
+    def find(key: Row) -> list[Row]:
+        found = ids(key)
+        if weights is None or not (ghosts or counted):
+            return [pick(table.row(at), 1) for at in found]
+        held = ((at, weights.item(at)) for at in found)
+        return [pick(table.row(at), each if counted else 1) for at, each in held if each or not ghosts]
+
+    return find
+
+
+def _arranged(view: StoreView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
+    """Gives the ids of the rows of a key, from an index. They are taken from the room."""
+    index = view.index(step.positions)
+    if type(index) is not Index:
+        raise GivenUp
+
+    def ids(key: Row) -> list[int]:
+        found = index.rows_of(key, room[0])
+        if found is None:
+            raise GivenUp
+        room[0] -= len(found)
+        return found
+
+    return ids
+
+
+def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
+    """Finds rows of a store as it was before a change."""
+    now, touched = view.now, _touched(view)
+    table = now.table
+    if isinstance(step, Exclude) or now.whole(step.positions):
+        is_there = isinstance(step, Exclude)
+        find_now = _in_store(now, step, columns, room)
+
+        def whole(key: Row) -> Iterable[Row] | bool:
+            at = table.find_row(key)
+            if at not in touched:
+                return find_now(key)
+            weight = touched[at][1]
+            return weight != 0 if is_there else ((weight,),) if weight else ()
+
+        return whole
+    positions, pick, weights = step.positions, _picking(columns), now.relation.weights
+    pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
+    ids, ghosts = _arranged(now, step, room), now.relation.ghosts
+    counted = now.weighted
+
+    def find(key: Row) -> list[Row]:
+        found = []
+        for at in ids(key):
+            weight = 1 if weights is None else weights.item(at)
+            if at not in touched and (weight or not ghosts):
+                found.append(pick(table.row(at), weight if counted else 1))
+        for row, weight in touched.values():
+            if weight and pick_key(row, 1)[:-1] == key:
+                found.append(pick(row, weight))
+        return found
+
+    return find
+
+
+def _touched(view: BeforeView) -> dict[int, tuple[Row, int]]:
+    """The rows that a change touches, by their ids in the store, each with its weight before."""
+    batch, table, weights = view.batch, view.now.table, view.now.relation.weights
+    if batch.length > thresholds.FEW_ROWS:
+        raise GivenUp
+    net: dict[int, tuple[Row, int]] = {}
+    for row, change in zip(batch.rows(), batch.weight_array().tolist(), strict=True):
+        at = table.find_row(row)
+        net[at] = row, change + (net[at][1] if at in net else 0)
+    if -1 in net:
+        raise GivenUp
+    held = {at: 1 if weights is None else weights.item(at) for at in net}
+    now = {at: weight if view.now.weighted else int(weight > 0) for at, weight in held.items()}
+    return {at: (row, now[at] - change) for at, (row, change) in net.items() if change}
+
+
+def _nothing(_view: EmptyView, step: LookUp | Exclude, _columns: Row, _room: list[int]) -> Find:
+    found: Iterable[Row] | bool = False if isinstance(step, Exclude) else ()
+    return lambda _: found
+
+
+_FINDERS: dict[type, Callable[..., Find]] = {
+    StoreView: _in_store,
+    BeforeView: _before_change,
+    EmptyView: _nothing,
+}
