@@ -216,7 +216,7 @@ class _Reading:
             raise _Other
         if any(carried in each.columns for each in outside) or carried in to:
             raise _Other
-        how = _carrying(node.steps, carried, value, greatest)
+        how = _carrying(node.steps, carried, value)
         kind = _OPERATORS.get((how.operator, greatest))
         if kind is None:
             raise _Other
@@ -279,7 +279,7 @@ def _connected(terms: list[Term]) -> bool:
     return True
 
 
-def _carrying(steps: tuple[Step, ...], carried: str, value: str, greatest: bool) -> Carried:
+def _carrying(steps: tuple[Step, ...], carried: str, value: str) -> Carried:
     """How a rule carries the variable `carried` to the value that it offers."""
     readers = [step for step in steps if carried in inputs(step) or binds(step) == carried]
     if not readers:

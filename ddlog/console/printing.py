@@ -19,11 +19,11 @@ from .sinks import ChangeSink, LineSink, print_lines
 from .tables import cell_texts, markdown_lines, shown_lines, table_lines
 
 
-def row_lines(format: str | None, width: int | None = None) -> RowLines:
+def row_lines(format: str | None) -> RowLines:
     """A function that gives the lines of rows in a form; as records, if that is none of text."""
     if format not in PRINTED:
         return record_lines
-    return lambda tables, named: printed_tables(tables, named, format, width)
+    return lambda tables, named: printed_tables(tables, named, format, None)
 
 
 def printed_tables(

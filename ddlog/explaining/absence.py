@@ -99,7 +99,7 @@ class Absences:
         body = _Body(self.place, case.rule, case.head, known, pattern, self.until)
         reached, values = body.furthest()
         if reached == len(case.rule.body):
-            fails = body.head_fails(values)
+            fails = body.head_fails()
         else:
             fails, values = self._failure(body, reached, values, depth)
         named = shown({name: v for name, v in values.items() if v is not ANY})
@@ -266,7 +266,7 @@ class _Body:
                 return failure(text, [*found, *needed], span, variable=name)
         return failure(clause.span.text(), (), clause.span)
 
-    def head_fails(self, values: Mapping[str, Any]) -> Node:
+    def head_fails(self) -> Node:
         """The first expression of the head that has another value than the row."""
         for at in rest(self.head):
             arg, wanted = self.head.args[at], self.pattern[at]

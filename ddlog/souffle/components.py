@@ -139,10 +139,10 @@ class _Instantiation:
             found = self._find(actual, home)
             if found is not None:
                 inherited += self._items(found[0], actual, found[1], (*path, actual.name))
-        self._check_overriding(own, inherited, overridden)
+        self._check_overriding(own, inherited)
         return [*_without_rules(inherited, overridden), *own]
 
-    def _check_overriding(self, own: list[ast.Item], inherited: list[ast.Item], overridden: set[str]) -> None:
+    def _check_overriding(self, own: list[ast.Item], inherited: list[ast.Item]) -> None:
         open_to_it = {
             item.name
             for item in inherited

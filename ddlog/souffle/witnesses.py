@@ -32,7 +32,7 @@ def _bodies(
         if isinstance(literal, Summary) and literal.function in ("min", "max"):
             witnesses = [name for name in literal.outer if name not in bound]
             if witnesses:
-                for beside in _beside(literal, witnesses, number):
+                for beside in _beside(literal, number):
                     plain = _without(literal, witnesses, number)
                     yield from _bodies((*body[:i], plain, *beside, *body[i + 1 :]), given, number)
                 return
@@ -48,9 +48,7 @@ def _inside(literal: Literal, number: itertools.count[int]) -> Literal:
     return literal if inner == literal.bodies else replace(literal, bodies=inner)
 
 
-def _beside(
-    summary: Summary, witnesses: Sequence[str], number: itertools.count[int]
-) -> Iterator[tuple[Literal, ...]]:
+def _beside(summary: Summary, number: itertools.count[int]) -> Iterator[tuple[Literal, ...]]:
     """The alternatives of the body, for the value that the aggregate has."""
     assert summary.target is not None
     for body in summary.bodies:

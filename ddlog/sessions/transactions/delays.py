@@ -7,8 +7,7 @@ the change of R n commits earlier. If R is a stream, `R-n` gets the elements of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...core import Relation
 from ...engine.runtime import Batch, Delta, Runtime
@@ -29,7 +28,6 @@ class Delays:
         self._past: dict[str, deque[Delta | Kept]] = {
             source: deque(maxlen=delay) for source, delay in longest.items()
         }
-        self._next: Kept | None = None
 
     @property
     def delayed(self) -> Mapping[str, tuple[str, int]]:
@@ -43,8 +41,6 @@ class Delays:
 
     def changes(self) -> Kept:
         """The changes of the delayed relations in the next epoch."""
-        if self._next is not None:
-            return self._next
         return {
             name: self._batches(name, self._past[source][-delay])
             for name, (source, delay) in self._delayed.items()
@@ -75,19 +71,6 @@ class Delays:
             more = changed.get(source) if known else held[source]
             if more is not None:
                 last[name] = [*last.get(name, ()), *self._runtime.batches(name, more)]
-
-    @contextmanager
-    def resuming(self, changes: Kept, past: Mapping[str, Sequence[Kept]]) -> Iterator[None]:
-        """The epoch that runs inside stands for all before this session: it changes the delayed relations as
-        `changes` says, and leaves the changes of the last epochs as in `past`."""
-        self._next = changes
-        try:
-            yield
-            for known in self._past.values():
-                known.clear()
-            self.resume(past)
-        finally:
-            self._next = None
 
     def correct(self, source: str, change: Callable[[str], Sequence[tuple[Batch, int]]]) -> None:
         """Adds to the changes of the last epoch before this session. `change` gives it for each delayed

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _DELAY = "spark.watermarkDelayMs"  # in the metadata of a column
 _MICROS = {"seconds": 1_000_000, "milliseconds": 1000, "microseconds": 1}
-_FUNCTIONS = {"seconds": "unix_seconds", "milliseconds": "unix_millis", "microseconds": "unix_micros"}
 
 
 @dataclass(frozen=True, slots=True)
