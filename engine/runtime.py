@@ -116,11 +116,12 @@ class Sealed(Protocol):
     def length(self) -> int:
         """The number of rows that inputs changed by, or more."""
 
-    def inputs(self) -> Mapping[str, Callable[[], Coded]]:
-        """The change of each input that changed, or the elements of one that is a stream."""
+    def inputs(self) -> Mapping[str, Any]:
+        """The change of each input that changed, or the elements of one that is a stream: in process a
+        function that gives it as `Coded`, on Spark a table."""
 
-    def outputs(self) -> Mapping[str, Callable[[], Coded]]:
-        """The change of each output that changed, or the elements of one that is a stream."""
+    def output(self, name: str) -> Any:
+        """The same for an output; None if it did not change."""
 
 
 Seal: TypeAlias = Callable[[Sealed], None]

@@ -50,8 +50,9 @@ def acting_at(point: int, raised: type[BaseException]) -> Callable[[], None]:
 
 def refuse(sealed: Any) -> None:
     """Reads the changes of an epoch, and refuses it."""
-    for each in (*sealed.inputs().values(), *sealed.outputs().values()):
-        each()
+    for each in (*sealed.inputs().values(), *map(sealed.output, sealed.deltas)):
+        if each is not None:
+            each()
     raise Refused
 
 

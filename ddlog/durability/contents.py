@@ -10,7 +10,7 @@ import numpy as np
 from ..io.arrownumbers import numbers_in
 from .chains import following
 from .forms import EPOCH, WEIGHT
-from .history import Contents, Cut, History, Untold
+from .history import Cut, History, Untold
 from .records import EpochSpan, Stored
 from .store import Store
 from .sums import alike, in_one_form, plain, summed, weights_of
@@ -18,7 +18,6 @@ from .sums import alike, in_one_form, plain, summed, weights_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FileContents: TypeAlias = "Contents[EpochSpan, pa.Table]"
 FileHistory: TypeAlias = "History[EpochSpan, pa.Table]"
 
 
@@ -68,7 +67,7 @@ class FileRows:
             yield from tables
 
 
-def contents_of(store: Store, relations: set[int], after: int = 0) -> FileContents:
+def contents_of(store: Store, relations: set[int], after: int = 0) -> FileHistory:
     """The history that the current spans of a store have of relations, by their ids. The spans that end
     `after` an epoch are read now, those before it only checked. Raises DDlogError if they are not what was
     written."""
@@ -79,10 +78,10 @@ def contents_of(store: Store, relations: set[int], after: int = 0) -> FileConten
         else:
             rows.of(span)
             found.append(span)
-    return Contents(found, rows)
+    return History(found, found, store.head.epoch, rows)
 
 
-def count_of(contents: FileContents | FileHistory, stored: Stored, epoch: int) -> int:
+def count_of(contents: FileHistory, stored: Stored, epoch: int) -> int:
     """The number of rows that a file knows of a relation as of an epoch, each as often as it is there."""
     return sum(int(weights_of(table).sum()) for table in contents.held(stored, epoch))
 

@@ -80,42 +80,13 @@ class SpanRows(Protocol[S, R_co]):
         """The number of rows that spans have of a relation."""
 
 
-class Told(Protocol[R_co]):
-    """The contents and changes of relations that a state knows. The methods raise DDlogError, and OSError of
-    a folder."""
-
-    def held(self, stored: Stored, epoch: int) -> Iterable[R_co]:
-        """The rows of a relation as of an epoch; of a stream, its elements in it."""
-
-    def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R_co]:
-        """How an epoch changed a relation; of a stream, its elements."""
-
-
-class Contents(Generic[S, R]):
-    """The history of the current spans: all of the last epoch, and earlier ones as far as they tell them
-    apart."""
-
-    def __init__(self, spans: Sequence[S], rows: SpanRows[S, R]) -> None:
-        self.spans, self._rows = spans, rows
-
-    def held(self, stored: Stored, epoch: int) -> Iterable[R]:
-        first = epoch if stored.kind == "stream" else 1
-        return self._rows.sum(stored, cuts(self.spans, first, epoch))
-
-    def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R]:
-        return self._rows.sum(stored, cuts(self.spans, epoch, epoch))
-
-    def between(self, stored: Stored, first: int, last: int) -> Iterable[R]:
-        """How some epochs changed a relation. Raises Untold if that is only known together with others."""
-        return self._rows.sum(stored, cuts(self.spans, first, last, exact=True))
-
-
 class History(Generic[S, R]):
-    """The epochs from `first` to `last`, whose changes a state has apart, and what held after each."""
+    """The epochs from `first` to `last`, whose changes a state has apart, and what held after each. Reading
+    rows raises DDlogError, and OSError of a folder."""
 
     def __init__(self, current: Sequence[S], fine: Sequence[S], last: int, rows: SpanRows[S, R]) -> None:
         """`fine` tell their epochs apart, and follow each other, but for those that add to the epoch of
-        another."""
+        another. For now, and the last epochs as far as the current spans have them apart, these will do."""
         self.current, self.fine, self.last, self._rows = current, fine, last, rows
         self.first = min((each.first for each in fine), default=_end(current) + 1)
 
@@ -130,6 +101,10 @@ class History(Generic[S, R]):
     def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R]:
         """How an epoch changed a relation; of a stream, its elements."""
         return self._rows.sum(stored, cuts(self.fine, epoch, epoch))
+
+    def between(self, stored: Stored, first: int, last: int) -> Iterable[R]:
+        """How some epochs changed a relation. Raises Untold if that is only known together with others."""
+        return self._rows.sum(stored, cuts(self.fine, first, last, exact=True))
 
     @property
     def known(self) -> str:

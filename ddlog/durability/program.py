@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
 from .addition import added_up
-from .contents import FileContents, FileHistory, contents_of
+from .contents import FileHistory, contents_of
 from .forms import RelationForm, Rows
 from .inputs import same_rows
 from .parts import packed, sliced
@@ -178,7 +178,7 @@ def texts(name: str, text: str, depth: int) -> dict[str, str]:
 
 
 def add_differences(
-    store: Store, contents: FileContents | FileHistory, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
+    store: Store, contents: FileHistory, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
 ) -> dict[str, Rows]:
     """Writes how the contents of relations differ from what the store has of them, as of its last epoch.
     Relations that have no id yet are added. Returns the differences that are not empty."""

@@ -16,7 +16,7 @@ from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from ..io.filenames import file_name
 from .addition import added_up
 from .checkpoint import checkpoint, is_intact
-from .contents import FileContents, contents_of, count_of, fine
+from .contents import FileHistory, contents_of, count_of, fine
 from .folding import fold
 from .forms import WEIGHT
 from .records import EpochSpan, Stored
@@ -156,7 +156,7 @@ def write_parquet(table: pa.Table, directory: str, relation: str) -> str:
     return str(target)
 
 
-def _rows(store: Store, contents: FileContents, stored: Stored) -> pa.Table:
+def _rows(store: Store, contents: FileHistory, stored: Stored) -> pa.Table:
     """The rows of a relation as of the last epoch. Raises DDlogError."""
     tables = added_up(stored, list(contents.held(stored, store.head.epoch)))
     if len(tables) > 1:

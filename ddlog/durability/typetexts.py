@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ..core import Column
+from ..core import Column, Relation
+from ..errors.source import Source, Span
 from ..io.arrow import arrow_type
 from ..types import (
     BigInt,
@@ -28,6 +29,7 @@ from ..types import (
     User,
 )  # fmt: skip
 from .forms import RelationForm
+from .inputs import PAST
 from .records import Stored
 
 if TYPE_CHECKING:
@@ -82,6 +84,15 @@ def form_of_rows(stored: Stored) -> RelationForm | None:
     if any(len(each.parameters) > 1 for each in typedefs.values()):
         return None
     return RelationForm([Column(name, of) for name, of in columns], typedefs)
+
+
+def relation_of(stored: Stored, place: str) -> Relation:
+    """A relation as the state at a place describes it."""
+    columns, _ = types_of(stored)
+    record = Tuple(tuple(of for _, of in columns))
+    declared = tuple(Column(name, of) for name, of in columns)
+    name, span = stored.name.removesuffix(PAST), Span(Source(place, ""), 1, 1, 1, 1)
+    return Relation(name, stored.role, stored.kind, record, None, declared, None, span)
 
 
 class _Reader:

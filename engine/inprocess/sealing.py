@@ -36,17 +36,12 @@ class SealedEpoch:
         """The change of each input, or the elements of one that is a stream."""
         return dict(self._inputs())
 
-    def outputs(self) -> dict[str, Callable[[], Coded]]:
-        """The change of each output, or the elements of one that is a stream."""
-        return {
-            name: partial(coded, self._running.state.values, self._schema(name), delta.batch)
-            for name, delta in self.deltas.items()
-            if isinstance(delta, ArrayDelta) and len(delta)
-        }
-
-    def _schema(self, output: str) -> Schema:
-        state = self._running.state
-        return state.circuit.nodes[state.outputs[output]].schema
+    def output(self, name: str) -> Callable[[], Coded] | None:
+        """The change of an output, or the elements of one that is a stream; None if there are none."""
+        state, delta = self._running.state, self.deltas.get(name)
+        if not isinstance(delta, ArrayDelta) or not len(delta):
+            return None
+        return partial(coded, state.values, state.circuit.nodes[state.outputs[name]].schema, delta.batch)
 
     def _inputs(self) -> Iterator[tuple[str, Callable[[], Coded]]]:
         running = self._running

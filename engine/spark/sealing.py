@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-
-import numpy as np
+from collections.abc import Iterator, Mapping
 
 from ..circuit import Input, NodeId
 from ..inprocess.storage.batch import consolidate
-from ..runtime import Coded, Delta
-from ..schema import Schema
+from ..runtime import Delta
 from . import remembered
 from .driverrows import DriverDelta
 from .placedepoch import PlacedEpoch
@@ -32,32 +28,15 @@ class SealedEpoch:
         here, there = self._running.here.taken.values(), self._running.there.taken.values()
         return sum(batch.length for batch in here) + sum(change.rows or 0 for change in there)
 
-    def input_tables(self) -> dict[str, Table]:
+    def inputs(self) -> dict[str, Table]:
         """The change of each input that changed, or the elements of one that is a stream."""
         return dict(self._input_tables())
 
-    def output_table(self, output: str) -> Table | None:
+    def output(self, name: str) -> Table | None:
         """The change of an output, or the elements of one that is a stream; None if there are none."""
-        delta = self.deltas.get(output)
-        table = delta.table() if isinstance(delta, DriverDelta) else self._running.there.told.get(output)
+        delta = self.deltas.get(name)
+        table = delta.table() if isinstance(delta, DriverDelta) else self._running.there.told.get(name)
         return table if table is not None and table.rows else None
-
-    def inputs(self) -> dict[str, Callable[[], Coded]]:
-        """The change of each input, or the elements of one that is a stream."""
-        state = self._running.there.state
-        return {
-            name: partial(self._coded, state.circuit.nodes[state.inputs[name]].schema, table)
-            for name, table in self._input_tables()
-        }
-
-    def outputs(self) -> dict[str, Callable[[], Coded]]:
-        """The change of each output, or the elements of one that is a stream."""
-        state = self._running.there.state
-        return {
-            name: partial(self._coded, state.circuit.nodes[at].schema, table)
-            for name, at in state.outputs.items()
-            if (table := self.output_table(name)) is not None
-        }
 
     def _input_tables(self) -> Iterator[tuple[str, Table]]:
         running, nodes = self._running, self._running.circuit.nodes
@@ -109,8 +88,3 @@ class SealedEpoch:
             if change is not None:
                 found[name] = change
         return found
-
-    def _coded(self, schema: Schema, table: Table) -> Coded:
-        rows = self._tables.collected(table.frame, schema) if table.local is None else table.local
-        columns = [self._tables.codec.decode(column, rows.column(k)) for k, column in enumerate(schema)]
-        return Coded(columns, np.asarray(rows.column("w").combine_chunks()), rows.num_rows)

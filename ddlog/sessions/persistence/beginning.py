@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...durability.contents import FileContents, FileHistory
+from ...durability.contents import FileHistory
 from ...durability.forms import Rows
-from ...durability.history import Contents, Untold
+from ...durability.history import Untold
 from ...durability.records import Stored
 from ...engine.runtime import Batch, Runtime
 from .keptrelations import KeptRelations
@@ -19,8 +19,6 @@ from .windowed import KeptWindows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Reading: TypeAlias = "FileContents | FileHistory"
 
 
 def window_contents(
@@ -39,7 +37,7 @@ def window_contents(
 class Beginning(StoredChanges["pa.Table"]):
     """The contents of a file, for a runtime over fields."""
 
-    def __init__(self, kept: KeptRelations, told: Reading, runtime: Runtime) -> None:
+    def __init__(self, kept: KeptRelations, told: FileHistory, runtime: Runtime) -> None:
         super().__init__(kept, told, runtime)
         self._kept = kept
 
@@ -55,17 +53,17 @@ class Beginning(StoredChanges["pa.Table"]):
     def since(self, epoch: int, now: int) -> dict[str, SignedBatches] | None:
         """The changes of inputs from the state after an epoch to the one after `now`; None if they cannot be
         told apart from others."""
-        contents, kept = self.told, self._kept
-        assert isinstance(contents, Contents)
         changes: dict[str, SignedBatches] = {}
-        readers = [(name, stored, 0) for name, stored in kept.stored.items() if stored.role == "input"]
-        readers += [(name, kept.source(source), delay) for name, (source, delay) in kept.delays.items()]
+        readers = [(name, stored, 0) for name, stored in self.names.stored.items() if stored.role == "input"]
+        readers += [
+            (name, self.names.source(source), delay) for name, (source, delay) in self.names.delays.items()
+        ]
         try:
             for name, stored, delay in readers:
                 if stored.kind == "stream":
                     changes[name] = self.of_epoch(name, stored, now - delay)
                     continue
-                rows = contents.between(stored, epoch - delay + 1, now - delay)
+                rows = self.told.between(stored, epoch - delay + 1, now - delay)
                 changes[name] = self.signed(name, stored, rows)
         except Untold:
             return None

@@ -13,30 +13,26 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ...durability.background import Background
-from ...durability.contents import FileContents, FileHistory, contents_of, count_of, history_of
+from ...durability.contents import FileHistory, contents_of, count_of, history_of
 from ...durability.doubting import is_fault, misfit, trusting
 from ...durability.filelog import FileWriter
 from ...durability.folding import Folding
 from ...durability.forms import Rows
-from ...durability.inputs import PAST
 from ...durability.log import Durability, Log
-from ...durability.positions import POSITIONS, PositionRow, Positions
+from ...durability.positions import POSITIONS, PositionRow
+from ...durability.records import Stored
 from ...durability.store import Store
 from ...durability.sums import weights_of
-from ...durability.typetexts import form_of_rows
-from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, ValueNotKept
 from ...values import holds_function, holds_object
 from ..hosts.host import Host, here_of
 from ..options import SessionOptions
-from ..transactions.durable_state import DurableState, SeedSpan
-from .beginning import Beginning, Reading
+from ..transactions.durable_state import DurableState, StoredSpan
+from .beginning import Beginning
 from .checkpoint_policy import WRITING_ERRORS, CheckpointPolicy
 from .checkpointing import Checkpointing
 from .keptrelations import KeptRelations
@@ -46,18 +42,10 @@ from .windowed import KeptWindows, kept_windows
 if TYPE_CHECKING:
     from ...core import Relation
     from ...engine.inprocess.runtime import InProcess
-    from ...engine.inprocess.sealing import SealedEpoch
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
     from .checkpointing import FoundUnits
-
-
-def _position_rows(changes: Sequence[tuple[PositionRow, int]]) -> Rows:
-    """Changes of positions, in the form of the file."""
-    columns = [list(each) for each in zip(*(row for row, _ in changes), strict=True)]
-    weights = np.array([weight for _, weight in changes], np.int64)
-    return Rows(columns or [[], [], [], []], weights, None, len(changes))
 
 
 def check_keepable(program: Program, computed: Collection[str], windows: Iterable[Relation] = ()) -> None:
@@ -92,7 +80,14 @@ class Durable(DurableState):
         """`live` gives the number of rows that the session holds of a relation."""
         self.store, self._live = store, live
         self.kept = KeptRelations(program, computed, store, windows, fill)
-        super().__init__(self.kept.stored, self.kept.depth, durability, store.head.epoch, self.kept.changed)
+        super().__init__(
+            self.kept.stored,
+            windows.changes,
+            self.kept.depth,
+            durability,
+            store.head.epoch,
+            self.kept.changed,
+        )
         self._log = Log(FileWriter(store, self.kept.forms), durability, self.tell_on_disk)
         if durability == "exit":
             store.hold_back()
@@ -266,24 +261,14 @@ class Durable(DurableState):
 
     # ------------------------------------------------------------- epochs
 
-    def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> dict[int, Rows]:
+    def _packed(
+        self, changed: Iterable[tuple[Stored, Any]], moved: Sequence[tuple[PositionRow, int]]
+    ) -> dict[int, Rows]:
         if self._is_doubted:
             raise self.store.doubted("")
-        changes: dict[int, Rows] = {}
-        inputs, outputs = sealed.inputs(), None
-        windows = self.kept.windows.changes(cast("SealedEpoch", sealed))
-        for name, stored in self.stored.items():
-            if stored.role == "input":
-                found = inputs.get(name)
-            elif name in self.kept.windows.relations:
-                found = windows.get(name)
-            else:
-                outputs = sealed.outputs() if outputs is None else outputs
-                found = outputs.get(name.removesuffix(PAST))
-            if found is not None:
-                changes[stored.id] = rows_of(found())
+        changes = {stored.id: rows_of(coded()) for stored, coded in changed}
         if moved and self.positions.stored is not None:
-            changes[self.positions.stored.id] = _position_rows(moved)
+            changes[self.positions.stored.id] = self.kept.rows(POSITIONS.name, moved)
         return changes
 
     def _append(self, epoch: int, changes: dict[int, Rows], ids: Sequence[str]) -> None:
@@ -297,49 +282,32 @@ class Durable(DurableState):
             with self._doubting():
                 self.upkeep.committed(self.epoch, self._changed_rows)
 
-    def _read_positions(self) -> Positions:
-        stored = self.store.relation(POSITIONS.name)
-        if stored is None:
-            return Positions(None, ())
-        form = form_of_rows(stored)
-        assert form is not None
-        self.kept.forms[stored.id] = form
-        rows = list[tuple[Any, int]]()
+    def _relations_there(self) -> Iterable[Stored]:
+        return self.store.relations
+
+    def _add_relation(self, stored: Stored) -> Stored:
+        with self.store.writing():
+            return self.store.add_relation(stored)
+
+    def _position_rows(self, stored: Stored) -> Iterator[tuple[PositionRow, int]]:
+        self.kept.take_in(stored)
         for table in contents_of(self.store, {stored.id}).held(stored, self.epoch):
             columns = [table.column(name).to_pylist() for name, _ in POSITIONS.columns]
-            rows += zip(zip(*columns, strict=True), weights_of(table).tolist(), strict=True)
-        return Positions(stored, rows)
+            yield from zip(zip(*columns, strict=True), weights_of(table).tolist(), strict=True)
 
-    def keep_positions(self) -> None:
-        if self.positions.stored is None:
-            with self.store.writing():
-                self.store.add_relation(POSITIONS)
-            self.positions = self._read_positions()
-
-    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
-        self.keep_positions()
-        assert self.positions.stored is not None
+    def _seed(self, state: SessionState, spans: Sequence[StoredSpan], held: Mapping[str, Stored]) -> None:
         here = here_of(state.host)
-        given = {name for _, _, changes in spans for name in changes}
         with self.store.at_once():
-            for number, (first, last, changes) in enumerate(spans):
-                found = {
-                    self.kept.stored[name].id: self.kept.rows(name, rows) for name, rows in changes.items()
-                }
-                for name, stored in self.kept.stored.items() if number == 0 else ():
-                    if stored.role == "input" and stored.kind != "stream" and name not in given:
-                        found[stored.id] = rows_of(here.input_held(name))
-                if number == len(spans) - 1:
-                    moved = [(row, 1) for row in positions]
-                    found[self.positions.stored.id] = _position_rows(moved)
+            for first, last, changes in spans:
+                found = {stored.id: self.kept.rows(stored.name, rows) for stored, rows in changes}
+                if first == spans[0][0]:
+                    found |= {stored.id: rows_of(here.input_held(name)) for name, stored in held.items()}
                 batches = {id: self.kept.forms[id].batch(rows) for id, rows in found.items() if rows.length}
                 self.store.append(first, last, batches)
-        self.epoch, self.resumed = self.store.head.epoch, True
-        self.positions = self._read_positions()
 
     # ------------------------------------------------------------- what there is
 
-    def contents(self, after: int = 0, relations: set[int] | None = None) -> FileContents:
+    def contents(self, after: int = 0, relations: set[int] | None = None) -> FileHistory:
         """The changes that the state holds, of all relations or of these, by their ids: at least those after
         an epoch, with as many before it as delays need. Raises DDlogError if they, or those before them, are
         not what was written."""
@@ -372,5 +340,5 @@ class Durable(DurableState):
     def beside(self, state: SessionState) -> SessionOptions:
         return SessionOptions(relations=tuple(state.kept), engine="in-process")
 
-    def stored_changes(self, state: SessionState, told: Reading) -> Beginning:
+    def stored_changes(self, state: SessionState, told: FileHistory) -> Beginning:
         return Beginning(self.kept, told, here_of(state.host))

@@ -17,6 +17,7 @@ from ...durability.program import compared, take_over, texts
 from ...durability.records import Stored
 from ...durability.store import Store
 from ...durability.sums import summed, weights_of
+from ...durability.typetexts import relation_of
 from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
@@ -123,6 +124,11 @@ class KeptRelations(StoredNames):
             self.stored[name] = added
             self.forms[added.id] = self.form(name)
         self.fresh = {}
+
+    def take_in(self, stored: Stored) -> None:
+        """Takes in a relation of the file that is none of the program."""
+        self._relations[stored.name] = relation_of(stored, str(self.store.path))
+        self.forms[stored.id] = self.form(stored.name)
 
     @property
     def has_all_windows(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Final
 
+from ...durability.contents import FileHistory
 from ...durability.doubting import FAULTS
 from ...durability.forms import Rows
 from ...engine.budget import OverBudget
@@ -21,7 +22,7 @@ from ...errors.state import KeyOfSeveral
 from ..hosts.host import here_of
 from ..results.views import Changes
 from ..transactions.state import SessionState
-from .beginning import Beginning, Reading, signed
+from .beginning import Beginning, signed
 from .checkpoint_policy import CheckpointPolicy
 from .checkpointing import FoundUnits, many_changes
 from .durable import Durable
@@ -63,7 +64,7 @@ def _signed(runtime: InProcess, rows: Rows, name: str) -> list[tuple[Batch, int]
     return list(signed(runtime, rows, name))
 
 
-def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> Reading | None:
+def _from_checkpoint(state: SessionState, durable: Durable, static: bool) -> FileHistory | None:
     """Begins with the checkpoint of the state, and returns what the state tells of its epoch; None: there is
     none that can be used. Then the runtime is empty."""
     upkeep = durable.upkeep
@@ -115,7 +116,7 @@ def _said(error: Exception) -> str:
 
 def _begun(
     state: SessionState, durable: Durable, upkeep: CheckpointPolicy, found: FoundUnits, static: bool
-) -> Reading | None:
+) -> FileHistory | None:
     runtime, checkpointing = here_of(state.host), upkeep.checkpointing
     behind = found.epoch < durable.epoch
     there = checkpointing.inputs_of(found)
@@ -148,7 +149,7 @@ def _begun(
     return contents
 
 
-def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Reading | None:
+def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> FileHistory | None:
     """The contents that a session reads as of an epoch, beside the relations that are there: of all, if their
     differences to what is derived are to be found. None: an epoch of a stream cannot be told any more."""
     kept = durable.kept

@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...durability.contents import count_of
+from ...durability.contents import FileHistory, count_of
 from ...durability.forms import Rows
 from ...durability.program import add_differences
 from ...engine.runtime import Coded
-from .beginning import Reading
 from .keptrelations import KeptRelations
 
 if TYPE_CHECKING:
     from ...engine.inprocess.runtime import InProcess
 
 
-def settle(kept: KeptRelations, contents: Reading, held: Mapping[str, Coded]) -> dict[str, Rows]:
+def settle(kept: KeptRelations, contents: FileHistory, held: Mapping[str, Coded]) -> dict[str, Rows]:
     """Brings derived relations up to what they hold. Returns the differences, by the relation's name. Raises
     DDlogError."""
     wanted = {}
@@ -27,7 +26,7 @@ def settle(kept: KeptRelations, contents: Reading, held: Mapping[str, Coded]) ->
     return add_differences(kept.store, contents, wanted)
 
 
-def settle_windows(kept: KeptRelations, contents: Reading, runtime: InProcess, epoch: int) -> None:
+def settle_windows(kept: KeptRelations, contents: FileHistory, runtime: InProcess, epoch: int) -> None:
     """The same for what windows hold after the last epoch, and for inputs that forget what is in no window:
     other rules may let rows go. Takes in the windows that are new. Raises DDlogError."""
     wanted = {}

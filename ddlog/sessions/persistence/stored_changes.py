@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from ...durability.history import Told
+from ...durability.history import History
 from ...durability.inputs import PAST
 from ...durability.records import Stored
 from ...engine.runtime import Batch, Delta
@@ -37,7 +37,7 @@ class StoredChanges(ABC, Generic[R]):
     """The contents of a state's relations, read as changes. All methods raise DDlogError, and OSError of a
     folder."""
 
-    def __init__(self, names: StoredNames, told: Told[R], runtime: Any) -> None:
+    def __init__(self, names: StoredNames, told: History[Any, R], runtime: Any) -> None:
         """`runtime` is that of the session: in process, the one over fields."""
         self.names, self.told, self.runtime = names, told, runtime
 

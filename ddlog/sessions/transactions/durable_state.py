@@ -6,14 +6,15 @@ import atexit
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...durability.history import SHOWN, History
+from ...durability.inputs import PAST
 from ...durability.log import Durability
-from ...durability.positions import PositionRow, Positions
+from ...durability.positions import POSITIONS, PositionRow, Positions
 from ...durability.records import Stored
 from ...engine.runtime import Sealed
 from ...errors.diagnostics import DDlogError
@@ -31,6 +32,9 @@ SignedRows = Sequence[tuple[Row, int]]
 
 SeedSpan = tuple[int, int, Mapping[str, SignedRows]]
 """The first and the last epoch of a span, and the changes of relations by their names in the state."""
+
+StoredSpan = tuple[int, int, list[tuple[Stored, SignedRows]]]
+"""The same by the relations of the state, without those that do not change."""
 
 
 class StateListener:
@@ -63,11 +67,18 @@ class DurableState(ABC):
     """Where the streams are that drive the session."""
 
     def __init__(
-        self, stored: Mapping[str, Stored], depth: int, durability: Durability, epoch: int, changed: bool
+        self,
+        stored: Mapping[str, Stored],
+        window_changes: Callable[[Any], Mapping[str, Any]],
+        depth: int,
+        durability: Durability,
+        epoch: int,
+        changed: bool,
     ) -> None:
-        """`stored` are the relations that the session keeps, and `depth` is the longest delay; `epoch` is the
-        number of the last commit, and `changed` says whether another program made it."""
-        self.stored, self.depth = stored, depth
+        """`stored` are the relations that the session keeps, `window_changes` gives the changes of those of
+        windows in an epoch, and `depth` is the longest delay; `epoch` is the number of the last commit, and
+        `changed` says whether another program made it."""
+        self.stored, self._window_changes, self.depth = stored, window_changes, depth
         self.durability: Durability = durability
         self.epoch, self.changed = epoch, changed
         self.resumed = self.is_begun
@@ -132,14 +143,51 @@ class DurableState(ABC):
     def known_ids(self) -> Collection[str]:
         """The ids of updates that were applied before this session."""
 
-    @abstractmethod
     def keep_positions(self) -> None:
         """Lets the state have the positions of streams from now on."""
+        if self.positions.stored is None:
+            self._add_relation(POSITIONS)
+            self.positions = self._read_positions()
+
+    def _read_positions(self) -> Positions:
+        stored = next((each for each in self._relations_there() if each.role == POSITIONS.role), None)
+        return Positions(stored, () if stored is None else self._position_rows(stored))
 
     @abstractmethod
+    def _relations_there(self) -> Iterable[Stored]:
+        """All relations of the state."""
+
+    @abstractmethod
+    def _add_relation(self, stored: Stored) -> Stored:
+        """Lets the state have a relation, and returns it with its id."""
+
+    @abstractmethod
+    def _position_rows(self, stored: Stored) -> Iterable[tuple[PositionRow, int]]:
+        """The rows of the relation of positions, with weights."""
+
     def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
         """Lets a state that is empty begin with epochs that are over. Inputs that no span has are as a
         session holds them."""
+        self.keep_positions()
+        assert self.positions.stored is not None
+        given = {name for _, _, changes in spans for name in changes}
+        held = {
+            name: each
+            for name, each in self.stored.items()
+            if each.role == "input" and each.kind != "stream" and name not in given
+        }
+        seeds = [
+            (first, last, [(self.stored[name], rows) for name, rows in changes.items() if rows])
+            for first, last, changes in spans
+        ]
+        seeds[-1][2].append((self.positions.stored, [(row, 1) for row in positions]))
+        self._seed(state, seeds, held)
+        self.epoch, self.resumed = seeds[-1][1], True
+        self.positions = self._read_positions()
+
+    @abstractmethod
+    def _seed(self, state: SessionState, spans: Sequence[StoredSpan], held: Mapping[str, Stored]) -> None:
+        """Writes spans, and with the first one the inputs that a session holds."""
 
     def close(self) -> None:
         """Puts on disk what waits, and gives the state to others; nothing in a process that was forked."""
@@ -166,16 +214,29 @@ class DurableState(ABC):
         if self.read_only:
             raise DDlogError([ReadOnlyState(self.place)])
         epoch = self.epoch + 1
-        changes = self._changes(sealed, self.positions.changes(epoch))
+        changes = self._packed(self._changed(sealed), self.positions.changes(epoch))
         for listener in self._listeners:
             listener.sealing(sealed, epoch)
         self._append(epoch, changes, ids)
         self.epoch = epoch
         self.positions.settle(epoch)
 
+    def _changed(self, sealed: Any) -> Iterator[tuple[Stored, Any]]:
+        """The changes of relations of the state in an epoch, as the runtime has them."""
+        inputs, windows = sealed.inputs(), self._window_changes(sealed)
+        for name, stored in self.stored.items():
+            if stored.role == "input":
+                found = inputs.get(name)
+            elif stored.role == "past":
+                found = sealed.output(name.removesuffix(PAST))
+            else:
+                found = windows.get(name)
+            if found is not None:
+                yield stored, found
+
     @abstractmethod
-    def _changes(self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]) -> Any:
-        """How an epoch changes the relations of the state; `moved` are changes of positions."""
+    def _packed(self, changed: Iterable[tuple[Stored, Any]], moved: Sequence[tuple[PositionRow, int]]) -> Any:
+        """The changes of an epoch as they are written; `moved` are changes of positions."""
 
     @abstractmethod
     def _append(self, epoch: int, changes: Any, ids: Sequence[str]) -> None:

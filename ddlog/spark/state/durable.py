@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
-from ...durability.history import Contents, Told, cuts
+from ...durability.history import History, cuts
 from ...durability.inputs import PAST
 from ...durability.log import Durability, Log
 from ...durability.migration import check_fill
-from ...durability.positions import POSITIONS, PositionRow, Positions
+from ...durability.positions import PositionRow
 from ...durability.program import Differences, compared, texts
 from ...durability.records import Stored
 from ...engine.interrupt import deferred
-from ...engine.runtime import Batch, Sealed
-from ...engine.spark.sealing import SealedEpoch
+from ...engine.runtime import Batch
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
@@ -33,11 +32,11 @@ from ...sessions.persistence.stored_changes import StoredChanges, StoredNames
 from ...sessions.persistence.windowed import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
-from ...sessions.transactions.durable_state import DurableState, SeedSpan
+from ...sessions.transactions.durable_state import DurableState, StoredSpan
 from ...sessions.transactions.state import SessionState
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
-from .contents import FolderHistory, RowReader, SpanLike, files_of, history_of, latest, parts_of
+from .contents import FolderHistory, RowReader, files_of, history_of, latest, parts_of
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
@@ -104,12 +103,11 @@ class FolderDurable(DurableState):
         for name, each in needed.stored.items():
             found = differences.same.get(name)
             if found is None:
-                found = replace(each, id=max((one.id for one in self._stored), default=0) + 1)
-                self._stored.append(found)
+                found = self._add_relation(each)
                 if found.role in ("past", "window") and name not in converted:
                     self._fresh.add(name)
             kept[name] = found
-        super().__init__(kept, needed.depth, durability, known.epoch, changed)
+        super().__init__(kept, windows.changes, needed.depth, durability, known.epoch, changed)
         self._names = StoredNames(kept, needed.delays, needed.depth)
         codec = host.codec
         self._rows = {
@@ -175,21 +173,10 @@ class FolderDurable(DurableState):
 
     # ------------------------------------------------------------- epochs
 
-    def _changes(
-        self, sealed: Sealed, moved: Sequence[tuple[PositionRow, int]]
-    ) -> list[tuple[RelationRows, Table]]:
-        assert isinstance(sealed, SealedEpoch)
-        inputs, windows = sealed.input_tables(), self._windows.changes(sealed)
-        changes: list[tuple[RelationRows, Table]] = []
-        for name, stored in self.stored.items():
-            if stored.role == "input":
-                table = inputs.get(name)
-            elif name in self._windows.relations:
-                table = windows.get(name)
-            else:
-                table = sealed.output_table(name.removesuffix(PAST))
-            if table is not None:
-                changes.append((self._rows[stored.id], table))
+    def _packed(
+        self, changed: Iterable[tuple[Stored, Table]], moved: Sequence[tuple[PositionRow, int]]
+    ) -> FolderChanges:
+        changes = [(self._rows[stored.id], table) for stored, table in changed]
         if moved and self.positions.stored is not None:
             rows = self._rows[self.positions.stored.id]
             changes.append((rows, self._runtime.tables.local(rows.encoded(moved))))
@@ -204,51 +191,38 @@ class FolderDurable(DurableState):
         super().committed()
         self._folding.wake()
 
-    def _read_positions(self) -> Positions:
+    def _relations_there(self) -> Iterable[Stored]:
+        return self._stored
+
+    def _add_relation(self, stored: Stored) -> Stored:
+        found = replace(stored, id=max((each.id for each in self._stored), default=0) + 1)
+        self._stored.append(found)  # the next manifest names it
+        return found
+
+    def _position_rows(self, stored: Stored) -> Iterator[tuple[Any, int]]:
         import pyarrow as pa
 
-        stored = next((each for each in self._stored if each.role == POSITIONS.role), None)
-        if stored is None:
-            return Positions(None, ())
         self._rows[stored.id] = rows = stored_rows(self.folder.root, stored, {})
         with self._using():
             held = self._held(stored)
-        if held is None:
-            return Positions(stored, ())
-        table = held if isinstance(held, pa.Table) else held.toArrow()
-        changes = zip(zip(*rows.decoded(table), strict=True), table.column("w").to_pylist(), strict=True)
-        return Positions(stored, cast("Iterable[tuple[PositionRow, int]]", changes))
+        if held is not None:
+            table = held if isinstance(held, pa.Table) else held.toArrow()
+            yield from zip(zip(*rows.decoded(table), strict=True), table.column("w").to_pylist(), strict=True)
 
-    def keep_positions(self) -> None:
-        if self.positions.stored is None:  # the next manifest names the relation
-            self._stored.append(replace(POSITIONS, id=max((each.id for each in self._stored), default=0) + 1))
-            self.positions = self._read_positions()
-
-    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
-        self.keep_positions()
-        assert self.positions.stored is not None
+    def _seed(self, state: SessionState, spans: Sequence[StoredSpan], held: Mapping[str, Stored]) -> None:
         inputs, draft, found = self._runtime.inputs_held(), self.folder.draft(), list[FolderSpan]()
-        given = {name for _, _, changes in spans for name in changes}
         with self._using():
             for number, (first, last, changes) in enumerate(spans):
                 folder, parts = f"{draft.folder}/{number}", list[RowFiles]()
-                signed = [(self.stored[name], rows) for name, rows in changes.items() if rows]
-                if number == len(spans) - 1:
-                    signed.append((self.positions.stored, [(row, 1) for row in positions]))
-                for stored, changed in signed:
+                for stored, changed in changes:
                     rows = self._rows[stored.id]
                     parts.append(rows.write(self.folder.files, folder, rows.encoded(changed)))
-                for name, stored in self.stored.items() if number == 0 else ():
-                    if stored.role == "input" and stored.kind != "stream" and name not in given:
-                        parts += self._written(stored, inputs.get(name, ()), folder)
-                found.append(
-                    FolderSpan(
-                        first, last, "epochs", tuple(parts), folded=first < last, time=int(time.time())
-                    )
-                )
+                for name, stored in held.items() if number == 0 else ():
+                    parts += self._written(stored, inputs.get(name, ()), folder)
+                at = int(time.time())
+                found.append(FolderSpan(first, last, "epochs", tuple(parts), folded=first < last, time=at))
             self.folder.extend(found, self._program, self._stored)
-        self.epoch, self.resumed, self.changed = self.folder.manifest.epoch, True, True
-        self.positions = self._read_positions()
+        self.changed = True
 
     def _written(self, stored: Stored, held: Sequence[tuple[Table, int]], folder: str) -> Iterator[RowFiles]:
         """The rows of an input in files of a folder."""
@@ -273,14 +247,15 @@ class FolderDurable(DurableState):
             state.started, state.static = True, static
         return state.told(deltas)
 
-    def _contents(self) -> Contents[SpanLike, FolderTable]:
-        return Contents(self.folder.manifest.spans, self._reading)
+    def _contents(self) -> FolderHistory:
+        spans = self.folder.manifest.spans
+        return History(spans, spans, self.epoch, self._reading)
 
     def _held(self, stored: Stored) -> FolderTable | None:
         """The rows of a relation after the last epoch; None: none."""
         return next(iter(self._contents().held(stored, self.epoch)), None)
 
-    def stored_changes(self, state: SessionState, told: Told[FolderTable]) -> FolderRows:
+    def stored_changes(self, state: SessionState, told: FolderHistory) -> FolderRows:
         nodes = {name: at for name, at in self._windows.nodes.items() if name not in self._fresh}
         windows = replace(self._windows, nodes=nodes)
         return FolderRows(self._names, told, windows, self._reading, state.host.runtime)
@@ -403,7 +378,7 @@ class FolderRows(StoredChanges[FolderTable]):
     def __init__(
         self,
         names: StoredNames,
-        told: Told[FolderTable],
+        told: FolderHistory,
         windows: KeptWindows,
         reading: RowReader,
         runtime: Any,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Column, Relation
 from ...durability.forms import RelationForm, Rows
-from ...durability.history import Contents, cuts
+from ...durability.history import History, cuts
 from ...durability.inputs import definitions
 from ...durability.migration import Migration
 from ...durability.records import Stored
@@ -27,7 +27,7 @@ from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option
 from ..types.codec import SparkCodec
-from .contents import RowReader, SignedPart, SpanLike, parts_of
+from .contents import FolderHistory, RowReader, SignedPart, parts_of
 from .folder import StateFolder
 from .manifest import FolderSpan, RowFiles
 from .rows import FolderTable, RelationRows, negated
@@ -184,7 +184,7 @@ class Migrating:
         """The rows of a relation by the epochs whose changes they are."""
         now, old = self._manifest.epoch, of.old
         reading = RowReader({old.id: of.before}, self._files, self._spark)
-        contents: Contents[SpanLike, FolderTable] = Contents(self._manifest.spans, reading)
+        contents: FolderHistory = History(self._manifest.spans, self._manifest.spans, now, reading)
         first = max(0, now - self._depth)
         if old.kind == "multiset" and of.new.kind == "relation":
             self._check_once(of, contents, range(first, now + 1))
@@ -202,9 +202,7 @@ class Migrating:
                 taken.append((epoch, part))
         return self._joined(of, taken) if of.may_join else taken
 
-    def _check_once(
-        self, of: Conversion, contents: Contents[SpanLike, FolderTable], epochs: Iterable[int]
-    ) -> None:
+    def _check_once(self, of: Conversion, contents: FolderHistory, epochs: Iterable[int]) -> None:
         """Raises DDlogError if a row of a multiset was there more than once after an epoch."""
         import pyarrow.compute as pc
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...durability.history import cuts
 from ...durability.records import Stored
 from ...durability.reports import exported_relations, report, write_parquet
-from ...durability.typetexts import types_of
+from ...durability.typetexts import relation_of, types_of
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
 from ...errors.facts import CannotWrite
@@ -32,7 +32,7 @@ from .folding import Folding, applied
 from .manifest import Manifest, RowFiles, StoredFile, check_chain
 from .opening import files_at, open_folder
 from .rows import FEW, WEIGHT, RelationRows, check_files, table_in
-from .stored import stored_relation, stored_rows, unclear
+from .stored import stored_rows, unclear
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,7 +219,7 @@ def _written(
     """Lets Spark write a relation."""
     spark = open_session().newSession()
     spark.conf.set("spark.sql.caseSensitive", "true")
-    relation, codec = stored_relation(folder.root, stored), SparkCodec(types_of(stored)[1])
+    relation, codec = relation_of(stored, folder.root), SparkCodec(types_of(stored)[1])
     frame = rows.read_frame(spark, folder.files, parts)
     if len(parts) > 1:
         frame = rows.sum(spark, [frame])

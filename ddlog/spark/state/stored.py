@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...core import Column, Relation
-from ...durability.inputs import PAST, definitions
+from ...durability.inputs import definitions
 from ...durability.records import Stored
-from ...durability.typetexts import types_of
-from ...errors.source import Source, Span
-from ...types import Tuple, TypeDef
+from ...durability.typetexts import relation_of, types_of
+from ...types import TypeDef
 from ..types.codec import SparkCodec
 from .rows import RelationRows
 
 
-def stored_relation(root: str, stored: Stored) -> Relation:
-    """A relation as the state describes it."""
-    columns, _ = types_of(stored)
-    record = Tuple(tuple(type for _, type in columns))
-    place = Span(Source(root, ""), 1, 1, 1, 1)
-    declared = tuple(Column(name, type) for name, type in columns)
-    name = stored.name.removesuffix(PAST)
-    return Relation(name, stored.role, stored.kind, record, None, declared, None, place)
-
-
 def stored_rows(root: str, stored: Stored, typedefs: Mapping[str, TypeDef]) -> RelationRows:
     """The rows of a relation in files, as the state describes it."""
-    return RelationRows(stored.id, stored_relation(root, stored), SparkCodec(typedefs))
+    return RelationRows(stored.id, relation_of(stored, root), SparkCodec(typedefs))
 
 
 def unclear(typedefs: Mapping[str, TypeDef]) -> str:
