@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import re
 import sys
@@ -19,7 +18,8 @@ from ..errors.diagnostics import DDlogError
 from ..io.delimited import usual_shape
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
-from ..io.read import faulty_file
+from ..io.packed import unpacked
+from ..io.read import faulty_file, too_large
 from ..io.refusals import Refuse, stop
 from ..io.utf8 import decode
 from ..types import TypeDef
@@ -75,7 +75,7 @@ def update_commands(
         return
     path = Path(name)
     text = read_update_file(path, dialect.encoding)
-    ending = path.name.removesuffix(".gz").rpartition(".")[2]
+    ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     if is_separated(name):
         relation = relation or path.name.split(".")[0]
         shape = usual_shape(ending)
@@ -88,7 +88,7 @@ def update_commands(
 
 def is_separated(name: str) -> bool:
     """Whether an update file consists of separated rows."""
-    return re.search(r"\.(csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
+    return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 
 def check_updates(name: str) -> None:
@@ -158,12 +158,14 @@ def read_update_file(path: Path, encoding: str = "utf-8") -> str:
     """The text of a file, which may be compressed. Raises DDlogError."""
     try:
         data = path.read_bytes()
-        text = decode(gzip.decompress(data) if path.name.endswith(".gz") else data, encoding)
+        text = decode(unpacked(data) if path.name.endswith(".gz") else data, encoding)
         return text.removeprefix(_BYTE_ORDER_MARK)
     except IsADirectoryError:
         raise DDlogError([errors.DirectoryForFile(str(path))]) from None
     except FaultyFile as faulty:
         raise faulty_file(str(path), faulty) from None
+    except MemoryError as error:
+        raise DDlogError([errors.CannotRead(str(path), too_large(error))]) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(str(path), reason)]) from None

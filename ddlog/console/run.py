@@ -93,7 +93,7 @@ def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:
             expected = "rows with +1 or -1 after REL=, in a file that ends in .csv, .tsv or .facts"
             raise DDlogError([BadOptionValue("--updates", shown(place), expected)])
         check_updates(place.text)
-        check_fits(place.dialect, place.text.removesuffix(".gz").rpartition(".")[2], place.text)
+        check_fits(place.dialect, place.text.removesuffix(".gz").rpartition(".")[2].lower(), place.text)
     return places
 
 

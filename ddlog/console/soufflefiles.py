@@ -17,7 +17,8 @@ from ..errors.souffle import BadParameter, NoFactFile
 from ..io.columns import Columns
 from ..io.faults import FaultyFile
 from ..io.formats import Row
-from ..io.read import faulty_file
+from ..io.packed import unpacked
+from ..io.read import faulty_file, too_large
 from ..io.write import make_directory, replacing
 from ..lowering.lower import needed_by
 from ..sessions.program import Program
@@ -101,12 +102,14 @@ class SouffleFiles:
         shown = "<stdin>" if form.medium == "console" else str(form.path)
         try:
             data = sys.stdin.buffer.read() if form.medium == "console" else form.path.read_bytes()
-            data = gzip.decompress(data) if data.startswith(_GZIP) else data
+            data = unpacked(data) if data.startswith(_GZIP) else data
             if form.medium == "json":
                 return read_json_facts(data, form, relation, self._words)
             return read_delimited_facts(data, form, relation, self._words, self._note)
         except FaultyFile as faulty:
             raise faulty_file(shown, faulty) from None
+        except MemoryError as error:
+            raise DDlogError([errors.CannotRead(shown, too_large(error))]) from None
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DDlogError([errors.CannotRead(shown, reason)]) from None

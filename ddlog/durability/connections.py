@@ -15,7 +15,7 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
     sqlite3.Error."""
     mode = ("ro&immutable=1" if _is_fixed(path) else "ro") if read_only else "rwc"
     return sqlite3.connect(
-        f"file:{quote(str(path))}?mode={mode}",
+        f"file:{quote(os.fsencode(path))}?mode={mode}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,

@@ -172,8 +172,9 @@ def _conversions(
 
 
 def texts(name: str, text: str, depth: int) -> dict[str, str]:
-    """The rows of the table `program` for a program."""
+    """The rows of the table `program` for a program. The name of its file may be no UTF-8."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    name = name.encode("utf-8", "backslashreplace").decode()
     return {"name": name, "digest": digest, "text": text, "depth": str(depth)}
 
 

@@ -14,8 +14,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ..engine.machine import default_limit
-from ..engine.memory import limit_here, resident
+from .packed import check_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,18 +33,12 @@ def check_room(data: pa.Buffer) -> None:
         size = sum(map(_inflated, _messages(data)))
     except (struct.error, pa.ArrowException, IndexError, OverflowError, EOFError, OSError) as error:
         raise ValueError(str(error)) from None
-    _check(size)
+    check_size(size)
 
 
 def check_rows(rows: int, columns: int) -> None:
     """Raises MemoryError if so many rows would take more memory than there may be."""
-    _check(_ROW * rows * max(1, columns))
-
-
-def _check(size: int) -> None:
-    limit = limit_here() or default_limit()
-    if limit is not None and (resident() or 0) + size > limit:
-        raise MemoryError(f"its rows would take {size:,} bytes, and the memory limit is {limit:,}")
+    check_size(_ROW * rows * max(1, columns))
 
 
 def _messages(data: pa.Buffer) -> Iterator[pa.Message]:

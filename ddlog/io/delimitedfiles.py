@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core import Relation
+from ..engine import memory
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, Signed, String, Type
@@ -26,7 +27,7 @@ from .dialectcells import dialect_reader, large_reader
 from .dialects import PLAIN, Dialect
 from .faults import CellFault, Faults, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
-from .header import SAMPLE, find_header
+from .header import SAMPLE, check_no_header, find_header
 from .plainform import is_optional_string
 from .reading import PLAINLY, Reading
 from .utf8 import decode
@@ -36,6 +37,7 @@ _SPECIAL = re.compile('[,"\r\n]')
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
 _WIDE = 1 << 4000  # integers for whose digits Python takes the square of their number
 _HEAD = 1 << 16  # bytes of a large file in which its header is looked for
+_DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}  # usual signs between cells, as options name them
 _HEADED = frozenset({"header", "map"})
 
 
@@ -149,6 +151,7 @@ def rows_of(
     places = order or list(range(width))
     wide = max(places) + 1 if reading.dialect.extra == "ignore" and order is not None else 0
     for record in found:
+        memory.check()
         if len(record.cells) != width if not wide else len(record.cells) < wide:
             faults.add(_wrong_count(record, relation))
             continue
@@ -215,7 +218,10 @@ def after_header(
     CellFault."""
     dialect = reading.dialect
     first = next(found, None)
-    if first is None or dialect.header == "no" or (shape.separator == "\t" and not dialect.given & _HEADED):
+    has_none = shape.separator == "\t" and not dialect.given & _HEADED  # as is usual for tabs
+    if first is not None and has_none and (note := check_no_header(first, relation, readers, reading.refuse)):
+        reading.note(note)
+    if first is None or dialect.header == "no" or has_none:
         return (found if first is None else itertools.chain([first], found)), None
     sample = list(itertools.islice(found, SAMPLE))
     order, note = find_header(first, sample, relation, readers, dialect)
@@ -231,7 +237,17 @@ def _wrong_count(record: Record, relation: Relation) -> CellFault:
     noun = "column" if expected == 1 else "columns"
     message = f"expected {expected} {noun} ({names}), found {given}" if names else "expected an empty line"
     at = record.column(expected) if given > expected else len(record.text) + 1
-    return CellFault(message, record.line, at, record.text)
+    return CellFault(message, record.line, at, record.text, help=_other_delimiter(record, expected))
+
+
+def _other_delimiter(record: Record, expected: int) -> str:
+    """A help for a row that has the expected number of cells between other signs."""
+    if (sign := record.text.removeprefix("sep=")) in _DELIMITERS and sign:
+        return f"options of the place say what this line tells Excel: `?skip=1&delimiter={_DELIMITERS[sign]}`"
+    for sign, name in _DELIMITERS.items():
+        if sign != record.separator and expected > 1 and record.text.count(sign) == expected - 1:
+            return f"an option of the place names the sign between cells: `?delimiter={name}`"
+    return ""
 
 
 def _count_empty(text: str, shape: RowShape, relation: Relation, dialect: Dialect) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
@@ -9,6 +10,7 @@ from ..errors.sessions import NotInstalled
 from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
+from .packed import check_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,13 +18,16 @@ if TYPE_CHECKING:
 
 def read_sheet(path: str, dialect: Dialect) -> pa.Table:
     """A sheet as an Arrow table: the first one or that of the option `sheet`, below the names of the columns.
-    Raises CellFault, DDlogError."""
+    Raises CellFault, DDlogError, MemoryError."""
     import pyarrow as pa
 
     try:
         import fastexcel
     except ImportError:
         raise DDlogError([NotInstalled("fastexcel")]) from None
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            check_size(sum(member.file_size for member in archive.infolist()))
     try:
         found = fastexcel.read_excel(path).load_sheet(0 if dialect.sheet is None else dialect.sheet)
         return pa.Table.from_batches([found.to_arrow()])

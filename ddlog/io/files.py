@@ -45,14 +45,15 @@ class FoundFacts:
 
 
 def split_name(path: Path) -> tuple[str, str, bool] | None:
-    """The name of the relation, the format, and whether the file is compressed, by the name of a file. None
-    when the name does not end as a format's files do."""
+    """The name of the relation, the format, and whether the file is compressed, by the name of a file, in
+    which the format may be in upper case. None when the name does not end as a format's files do."""
     name = path.name
     compressed = name.endswith(".gz")
     stem, _, ending = name.removesuffix(".gz").rpartition(".")
-    if not stem or ending not in (TEXT_FORMATS if compressed else FORMATS):
+    format = ending.lower()
+    if not stem or format not in (TEXT_FORMATS if compressed else FORMATS):
         return None
-    return stem, ending, compressed
+    return stem, format, compressed
 
 
 def no_format(path: str | Path, formats: Iterable[str] = FORMATS) -> Diagnostic:

@@ -13,7 +13,7 @@ from typing import Any
 from ..core import Relation
 from .delimited import Record
 from .dialects import PLAIN, Dialect
-from .faults import CellFault
+from .faults import CellFault, RefuseFault
 
 SAMPLE = 1000
 """The rows below the first line that are looked at."""
@@ -49,6 +49,27 @@ def find_header(
         why = f"as `{again}` is also below it"
         return None, f"the first line is taken for a row, {why}; header=yes says otherwise"
     return found, "the first line names the columns, and is taken for a header; header=no says otherwise"
+
+
+def check_no_header(
+    first: Record,
+    relation: Relation,
+    readers: Sequence[Callable[[str], Any]],
+    refuse: RefuseFault | None = None,
+) -> str:
+    """A note, or nothing, about the first row of a file that has no header, if it names the columns. Raises
+    CellFault if it can be no row, unless wrong rows are refused."""
+    names = [column.name for column in relation.columns]
+    cells = [cell.strip() for cell in first.cells]
+    if len(cells) != len(names) or None in column_places(cells, names):
+        return ""
+    if _reads(first.cells, readers):
+        return "the first line names the columns, and is taken for a row; header=yes says otherwise"
+    if refuse is not None:
+        return ""
+    message = "this line names the columns, and is read as a row"
+    help = "an option of the place says that the first line is a header: `?header=yes`"
+    raise CellFault(message, first.line, 1, first.text, len(first.text), help)
 
 
 def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None]:

@@ -190,7 +190,7 @@ def type_name(words: str) -> str:
 
 def field_names(found: Iterable[str], keep_case: bool = False) -> list[str]:
     """Names of columns or fields for those in a file."""
-    reserved, names = RESERVED | tables().words.keys(), list[str]()
+    reserved, names = RESERVED | tables().words.keys(), dict[str, None]()
     for each in found:
         name = re.sub(r"[^0-9A-Za-z_]+", "_", each).strip("_")
         name = (name[:1].lower() + name[1:] if keep_case else name.lower()) or "column"
@@ -198,5 +198,5 @@ def field_names(found: Iterable[str], keep_case: bool = False) -> list[str]:
         name = f"{name}_" if name in reserved else name
         while name in names:
             name += "_"
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)

@@ -10,6 +10,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from ..core import Relation
+from ..engine import memory
 from ..syntax.digits import to_float, to_int
 from ..types import Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
@@ -44,6 +45,7 @@ def item_rows(
     rows: list[tuple[Any, ...]] = []
     with gathered_faults(refuse) as faults:
         for position, item in items_of(text, lines, refuse if lines else None):
+            memory.check()
             try:
                 rows.append(read(item))
             except (ValueError, RecursionError) as error:

@@ -34,7 +34,7 @@ from .remote import WEB, files_at
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _TABLE = re.compile(r"(?:[\w$-]+|`[^`]+`)(?:\.(?:[\w$-]+|`[^`]+`))*\Z")
-_ENDINGS = (*FORMATS, "orc")
+_ENDINGS = (*FORMATS, "orc", "zip", "txt", "dat", "xls", "bz2", "zst")  # those of files, not of tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _kind(text: str, named: bool) -> tuple[str, str]:
         return text, "path"
     if glob.has_magic(text):
         return text, "pattern"
-    ending = text.removesuffix(".gz").rpartition(".")[2]
+    ending = text.lower().removesuffix(".gz").rpartition(".")[2]
     if named and _TABLE.match(text) and ending not in _ENDINGS:
         return text, "table"
     return text, "path"
@@ -143,7 +143,7 @@ def _all_relations(
 ) -> FoundFacts:
     if place.kind == "path":
         wanted = [*inputs, *(name for name in own if name)]
-        if place.text.endswith(".zip"):
+        if place.text.lower().endswith(".zip"):
             found = find_members(place.text, wanted, others, originals)
         else:
             found = find_facts(place.text, wanted, others, originals)
@@ -197,7 +197,7 @@ def _written(file: FactFile, dialect: Dialect, strict: bool) -> FactFile:
 def _file_or_parts(relation: str, path: Path, place: Place) -> list[FactFile]:
     if not path.exists():
         raise DDlogError([errors.CannotRead(str(path), "there is no such file or directory")])
-    if path.suffix == ".zip":
+    if path.suffix.lower() == ".zip":
         return [member_of(relation, path, place.dialect.member)]
     if not path.is_dir():
         return [_one(relation, path)]

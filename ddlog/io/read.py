@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from ..core import Relation
+from ..engine.memory import OverLimit
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Note
 from ..errors.excerpt import Excerpt, row_span
@@ -19,6 +19,7 @@ from .columns import Columns, TypeDefs
 from .faults import CellFault, FaultyFile
 from .files import FactFile
 from .formats import TABLE_FORMATS, table_format, text_format
+from .packed import check_size, unpacked
 from .reading import Reading
 from .refusals import Refuse
 from .utf8 import decode
@@ -53,9 +54,17 @@ def read_facts(
         raise DDlogError([fault_in(path, fault)]) from None
     except IsADirectoryError:
         raise DDlogError([errors.DirectoryForFile(path=path)]) from None
+    except MemoryError as error:
+        raise DDlogError([errors.CannotRead(path=path, reason=too_large(error))]) from None
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(path=path, reason=reason)]) from None
+
+
+def too_large(error: MemoryError) -> str:
+    """Why the rows of a file cannot be held."""
+    told = str(error) if not isinstance(error, OverLimit) else ""
+    return told or "its rows take more memory than there may be"
 
 
 def columns_in(file: FactFile, relation: Relation, typedefs: TypeDefs, reading: Reading) -> Columns:
@@ -82,11 +91,15 @@ def table_of(file: FactFile) -> pa.Table:
 
 def load(file: FactFile) -> bytes:
     """The bytes of a text file, which may be compressed or in an archive. Raises OSError and others."""
-    if file.path.suffix == ".zip":
+    if file.path.suffix.lower() == ".zip":
         with zipfile.ZipFile(file.path) as archive:
-            return archive.read(file.dialect.member or "")
+            member = archive.getinfo(file.dialect.member or "")
+            check_size(member.file_size)
+            return archive.read(member)
+    if file.fetch is None:
+        check_size(file.path.stat().st_size)
     data = file.path.read_bytes() if file.fetch is None else file.fetch()
-    return gzip.decompress(data) if file.compressed else data
+    return unpacked(data) if file.compressed else data
 
 
 def text_of(file: FactFile) -> str:

@@ -645,6 +645,10 @@ class InProcess:
             self._within, (within, held) = ({}, None), self._within
             raise described(error, self._limit, held, within, sizes(self._state)) from None
 
+    def bounded(self) -> AbstractContextManager[None]:
+        """Inside, the memory limit is in force: for what is made for an epoch."""
+        return memory.limited(self._limit)
+
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)
         self._within = sizes_within(running), memory.resident()

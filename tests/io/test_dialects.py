@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import zipfile
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from pyarrow.parquet import write_table as write_parquet
 
 import ddlog
 from ddlog import DDlogError
+from ddlog.engine import memory
+from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
 
 PROGRAM = ddlog.compile("""
@@ -77,7 +80,9 @@ def test_an_option_says_whether_there_is_a_header(tmp_path: Path) -> None:
     assert read(f"{place}?header=yes") == ([("x", "y")], [])
     tabs = written(tmp_path / "e.tsv", "b\ta\nx\ty\n")
     assert read(f"{tabs}?header=yes") == ([("y", "x")], [])
-    assert read(tabs) == ([("b", "a"), ("x", "y")], [])
+    assert read(f"{tabs}?header=no") == ([("b", "a"), ("x", "y")], [])
+    rows, (note,) = read(tabs)
+    assert rows == [("b", "a"), ("x", "y")] and "is taken for a row; header=yes says otherwise" in note
     with pytest.raises(DDlogError, match="`x` is no column of Edge; the columns are a, b"):
         read(f"{written(tmp_path / 'e.csv', 'x,y')}?header=yes")
 
@@ -210,6 +215,78 @@ def test_wrong_options(tmp_path: Path, name: str, options: str, message: str) ->
     place = written(tmp_path / name, "x,y\n")
     with pytest.raises(DDlogError, match="(?s)" + message):
         read(f"{place}?{options}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "help"),
+    [
+        ("e.csv", "a;b\nx;y\n", "`?delimiter=;`"),
+        ("e.tsv", "a,b\nx,y\n", "`?delimiter=,`"),
+        ("e.csv", "a\tb\nx\ty\n", "`?delimiter=tab`"),
+        ("e.csv", "sep=;\na;b\n", "`?skip=1&delimiter=;`"),
+    ],
+)
+def test_an_error_names_the_option_that_a_file_needs(tmp_path: Path, name: str, text: str, help: str) -> None:
+    place = written(tmp_path / name, text)
+    with pytest.raises(DDlogError) as caught:
+        read(place)
+    assert help in str(caught.value)
+    options = re.findall(r"`\?(.*?)`", str(caught.value))[0]
+    assert [row for row in read(f"{place}?{options}&header=no")[0] if ";" in str(row)] == []
+
+
+def test_a_header_above_tabs_is_told(tmp_path: Path) -> None:
+    place = written(tmp_path / "c.tsv", "N\ta\n1\tx\n")
+    with pytest.raises(DDlogError, match=r"(?s)c.tsv:1:1: this line names the columns.*`\?header=yes`"):
+        read(place, "Count")
+    assert read(f"{place}?header=yes", "Count")[0] == [("x", 1)]
+    assert read(f"{place}?header=yes", "Count", refuse=print)[0] == [("x", 1)]
+
+
+def test_endings_may_be_in_upper_case_and_files_that_are_missing_are_no_tables(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "E.CSV", "a,b\n1,2\n"))[0] == [("1", "2")]
+    for name in ("absent.txt", "absent.CSV", "absent.zip"):
+        with pytest.raises(DDlogError, match=f"{name}: cannot be read: there is no such file"):
+            read(name)
+
+
+@pytest.mark.parametrize("name", ["c.csv.gz", "c.zip", "c.csv", "c.jsonl"])
+def test_a_file_that_is_larger_than_the_memory_limit_is_not_read(tmp_path: Path, name: str) -> None:
+    line = '{"a": "x", "n": 1}\n' if name == "c.jsonl" else "x,1\n"
+    rows, path = line * (1 << 24), tmp_path / name
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(rows.encode(), 1))
+    elif name.endswith(".zip"):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("Count.csv", rows)
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    limit = (resident() or 0) + (32 << 20)
+    with (
+        PROGRAM.session(memory_limit=limit) as session,
+        pytest.raises(DDlogError, match="the memory limit of"),
+    ):
+        session.load(f"Count={path}")
+    assert (resident() or 0) < limit + (96 << 20)
+
+
+@pytest.mark.parametrize(("name", "text"), [("c.csv", "x,1\n"), ("c.jsonl", '["x", 1]\n')])
+def test_rows_ask_for_memory_as_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    asked: list[int] = []
+
+    def check() -> None:
+        asked.append(len(asked))
+        if len(asked) == 2:
+            raise memory.OverLimit
+
+    place = written(tmp_path / name, text * 3)
+    monkeypatch.setattr(memory, "check", check)
+    with PROGRAM.session() as session, pytest.raises(DDlogError, match=f"{name}: .* more memory than"):
+        session.load(f"Count={place}")
+    assert asked == [0, 1]
 
 
 def test_an_option_of_a_directory_is_for_the_files_that_have_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.io.inferredtypes import field_names
 
 ORDERS = """\
 id;Order Date;total;note;type;ok;zip
@@ -236,3 +237,9 @@ def test_any_json_is_written_as_it_is_read(tmp_path: Path, format: str) -> None:
     again = ["--output", f"{tmp_path}/again", "--format", "jsonl"]
     assert main([*command, f"R={tmp_path}/out/O.{format}", *again]) == 0
     assert (tmp_path / "again" / "O.jsonl").read_text().splitlines() == rows
+
+
+def test_many_columns_take_time_in_proportion() -> None:
+    names = [f"c{number}" for number in range(100_000)]
+    assert field_names(names) == names  # minutes, if each name is looked for among those before
+    assert field_names(["a", "A", "a "]) == ["a", "a_", "a__"]

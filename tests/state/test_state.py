@@ -253,6 +253,18 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         PROGRAM.session(state="/dev/null")
 
 
+def test_names_of_files_need_not_be_utf8(tmp_path: Path) -> None:
+    home = tmp_path / os.fsdecode(b"n\xff")
+    home.mkdir()
+    path, state = home / os.fsdecode(b"p\xfe.dl"), home / os.fsdecode(b"s\xfd")
+    path.write_text("input relation R(x: u8)  output relation O(x: u8)  O(x) :- R(x).")
+    for number in range(2):
+        with ddlog.compile(path).session(state=state) as kept:
+            kept.insert("R", (number,))
+            kept.commit()
+            assert kept.size("O") == number + 1
+
+
 def test_an_empty_file_is_a_new_state_and_a_note_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

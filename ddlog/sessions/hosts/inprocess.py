@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ...engine.circuit import Circuit
     from ...engine.inprocess.runtime import InProcess
     from ...engine.maintaining import Mode
+    from ...io.files import FactFile
     from ...io.places import Place
+    from ...io.refusals import Refuse
 
 
 MOST_LOWERED = 256
@@ -92,12 +94,17 @@ class InProcessHost:
             FactSource(
                 file.relation,
                 file.path.name,
-                partial(file_rows, self.runtime, relations[file.relation], file, self._typedefs),
+                partial(self._read, file),
                 partial(placed_rows, file, relations[file.relation], self._typedefs),
             )
             for file in found.files
         ]
         return LocatedFacts(sources, found.missing, found.ignored)
+
+    def _read(self, file: FactFile, note: Callable[[str], None], refuse: Refuse | None) -> IncomingRows:
+        with here_of(self).bounded():
+            declared = self._program.relations[file.relation]
+            return file_rows(self.runtime, declared, file, self._typedefs, note, refuse)
 
     def query(
         self,

@@ -5,7 +5,6 @@ Each gives STRUCT<v, e> for an item: its value, or the message of what is wrong 
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from ...io.dialects import Dialect
 from ...io.faults import CellFault, FaultyFile
 from ...io.formats import text_format
 from ...io.jsonfiles import row_from_json
+from ...io.packed import unpacked
 from ...io.plainform import from_plain
 from ...io.reading import Reading
 from ...syntax.digits import to_float, to_int
@@ -114,7 +114,7 @@ def document_function(
             with ZipFile(BytesIO(data)) as archive:
                 whole = archive.read(dialect.member)
         else:
-            whole = gzip.decompress(data) if data.startswith(_GZIP) else data
+            whole = unpacked(data) if data.startswith(_GZIP) else data
         return text_format(form).read(whole, relation, typedefs, reading)
 
     def build(items: pa.Array) -> pa.Array:
