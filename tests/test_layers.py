@@ -20,6 +20,7 @@ HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
     "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark",
     "rapidfuzz", "re2", "rich", "sqlglot",
+    "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
 
@@ -110,6 +111,7 @@ LANGUAGE = (
     "explaining profiling",
     "sessions",
     "circuits commands spark",
+    "serve",
     "console",
     "__main__",
 )
@@ -142,7 +144,7 @@ _DRIVER = (
 ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in _DRIVER.split()}
 # The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory; and
 # all that the library sees.
-ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "spark", "console"}
+ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "console"}
 MEMORY = {"ddlog.engine.machine", "ddlog.engine.memory"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
 

@@ -110,13 +110,14 @@ class JsonReader:
             return
         place = self._place(line)
         try:
-            yield from self._commands(_PLAIN_COMMIT if line == _COMMIT else decode_json(line), place)
+            yield from self.item_commands(_PLAIN_COMMIT if line == _COMMIT else decode_json(line), place)
         except json.JSONDecodeError as error:
             raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
         except (ValueError, RecursionError) as error:
             raise self._bad(reason(error), place) from None
 
-    def _commands(self, item: Any, place: Locate) -> Iterator[Command]:
+    def item_commands(self, item: Any, place: Locate) -> Iterator[Command]:
+        """The commands of one object of JSON. Raises DDlogError, or ValueError without a place."""
         id = None
         if isinstance(item, dict) and len(item) == 2 and "id" in item:
             item = dict(item)

@@ -83,6 +83,7 @@ def parser() -> Parser:
     parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None))
     _run(commands)
     _repl(commands)
+    _serve(commands)
     _check(commands)
     _circuit(commands)
     _explain(commands)
@@ -185,6 +186,37 @@ def _repl(commands: _Commands) -> None:
                       help="form of answers and dumped rows (default: tables, and records)")  # fmt: skip
     _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
                  "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
+
+
+def _serve(commands: _Commands) -> None:
+    for name, act, help in (
+        ("serve", subcommands.serve, "let many people and programs use a session, over HTTP"),
+        ("ui", subcommands.ui, "serve a program on this machine, and open its console in the browser"),
+    ):
+        serve = _command(commands, name, act, help)
+        _session_options(serve)
+        _state_options(serve)
+        serve.add_argument("--host", default="127.0.0.1",
+                           help="the address to listen on; one that other machines reach needs TLS "
+                                "(default: 127.0.0.1)")  # fmt: skip
+        serve.add_argument("--port", metavar="N", type=_port, default=8420,
+                           help="the port; 0 takes a free one (default: 8420)")  # fmt: skip
+        serve.add_argument("--tls-cert", metavar="FILE", type=_name, help="the certificate, in PEM")
+        serve.add_argument("--tls-key", metavar="FILE", type=_name, help="the key of the certificate, in PEM")
+        serve.add_argument("--behind-proxy", metavar="NAME", type=_name,
+                           help="a proxy of this name has TLS, and passes requests on")  # fmt: skip
+        serve.add_argument("--token-file", metavar="FILE", type=_name,
+                           help="the token of requests (default: a new one, which is printed)")  # fmt: skip
+        serve.add_argument("--watch", action="store_true",
+                           help="go on with the program's file when it changes")  # fmt: skip
+        serve.add_argument("--body-limit", metavar="SIZE", type=_size, default=64 << 20,
+                           help="the largest body of a request (default: 64M)")  # fmt: skip
+        serve.add_argument("--row-limit", metavar="N", type=_positive, default=10_000,
+                           help="the most rows of an answer in JSON (default: 10,000)")  # fmt: skip
+        serve.add_argument("--query-seconds", metavar="TIME", type=_seconds, default=30.0,
+                           help="the most time of a question, such as 30s (default)")  # fmt: skip
+        serve.add_argument("--subscribers", metavar="N", type=_positive, default=5_000,
+                           help="the most subscribers (default: 5,000)")  # fmt: skip
 
 
 def _check(commands: _Commands) -> None:
@@ -485,6 +517,12 @@ def _seconds(text: str) -> float:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2s or 500ms")
     return float(found[1]) / (1000 if found[2] == "ms" else 1)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, a number up to 65535")
+    return int(text)
 
 
 def _positive(text: str) -> int:

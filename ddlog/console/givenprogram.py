@@ -15,7 +15,7 @@ from ..errors.source import Source, program_text
 _PLACE = "<-c>"
 """Stands for the text of -c among the arguments, and is its name in errors."""
 
-_ON_PROGRAMS = ("run", "repl", "check", "circuit", "explain")
+_ON_PROGRAMS = ("run", "repl", "check", "circuit", "explain", "serve", "ui")
 
 
 def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:

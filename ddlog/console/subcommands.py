@@ -60,6 +60,30 @@ def repl(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def serve(arguments: argparse.Namespace, browser: bool = False) -> int:
+    """`ddlog serve`. Raises DDlogError."""
+    from .placeoptions import input_places
+    from .serve import ServeOptions, serve
+
+    options = ServeOptions(
+        arguments.host, arguments.port, arguments.tls_cert, arguments.tls_key, arguments.behind_proxy,
+        arguments.token_file, arguments.watch, browser, arguments.body_limit, arguments.row_limit,
+        arguments.query_seconds, arguments.subscribers,
+    )  # fmt: skip
+    engine, program = _engine(arguments), _compile(arguments)
+    with _engines_stopped():
+        serve(
+            program, input_places(arguments), engine, options, arguments.max_iterations, arguments.quiet,
+            _state(arguments),
+        )  # fmt: skip
+    return 0
+
+
+def ui(arguments: argparse.Namespace) -> int:
+    """`ddlog ui`. Raises DDlogError."""
+    return serve(arguments, browser=True)
+
+
 def check(arguments: argparse.Namespace) -> int:
     """`ddlog check`. Raises DDlogError."""
     if arguments.format == "text":

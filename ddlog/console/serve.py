@@ -1,0 +1,124 @@
+"""`ddlog serve` and `ddlog ui`: the session of a program behind a server."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors.diagnostics import DDlogError
+from ..errors.options import CannotBeCombined, OptionNeeded
+from ..errors.serving import NeedsTls
+from ..errors.sessions import NotInstalled
+from ..sessions.engines import EngineOptions
+from ..sessions.program import Program
+from .launch import launch
+from .notes import noting
+from .options import StateOptions, check_state_options
+from .progress import ProgressLine
+from .statefile import check_input
+
+if TYPE_CHECKING:
+    from ..serve.serving import Place
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The options of `ddlog serve`: the address, and the limits of the server."""
+
+    host: str
+    port: int
+    certificate: str | None
+    key: str | None
+    proxy: str | None
+    token_file: str | None
+    watch: bool
+    browser: bool
+    body: int
+    rows: int
+    seconds: float
+    subscribers: int
+
+
+def serve(
+    program: Program,
+    inputs: Sequence[str],
+    engine: EngineOptions,
+    options: ServeOptions,
+    max_iterations: int | None,
+    quiet: bool,
+    state: StateOptions,
+) -> None:
+    """Serves the session of a program until SIGTERM or Ctrl-C. Raises DDlogError if it cannot begin."""
+    only_reading = state.read_only
+    if state.state is None:  # a server can be read-only without a state
+        state = replace(state, read_only=False)
+    check_state_options(state, tuple(inputs))
+    try:
+        from ..serve.limits import Limits
+        from ..serve.serving import serve as serve_session
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise DDlogError([NotInstalled("ddlog[serve]")]) from None
+    place = _place(options)
+    limits = Limits(
+        body=options.body, rows=options.rows, seconds=options.seconds, subscribers=options.subscribers
+    )
+    note, progress = noting(quiet), ProgressLine(quiet)
+    with progress:
+        session = launch(
+            program, inputs, engine, max_iterations=max_iterations, progress=progress,
+            state=state, note=note,
+        )  # fmt: skip
+    with session:
+        with progress:
+            if inputs:
+                check_input(session, state)
+                session.load(inputs, note=note, replace=state.replace)
+            else:
+                session.start()
+
+        def ready(address: str) -> None:
+            print(address, flush=True)
+            if options.browser:
+                webbrowser.open(address)
+
+        watching = None
+        if options.watch:
+            from ..serve.watching import watched
+
+            watching = watched(
+                Path(program.source.name), lambda text: print(text, file=sys.stderr, flush=True)
+            )
+        serve_session(session, place, limits=limits, read_only=only_reading, ready=ready, began=watching)
+
+
+def _place(options: ServeOptions) -> Place:
+    from ..serve.serving import Place
+
+    if (options.certificate is None) != (options.key is None):
+        raise DDlogError([OptionNeeded("--tls-cert", "--tls-key", "a certificate has a key")])
+    if options.certificate is not None and options.proxy is not None:
+        reason = "a proxy has the certificate"
+        raise DDlogError([CannotBeCombined("--tls-cert", "--behind-proxy", reason)])
+    here = options.host in ("127.0.0.1", "localhost", "::1")
+    if not here and options.certificate is None and options.proxy is None:
+        raise DDlogError([NeedsTls(options.host)])
+    place = Place(options.host, options.port, options.certificate, options.key, options.proxy)
+    return place if options.token_file is None else replace(place, token=_token(options.token_file))
+
+
+def _token(name: str) -> str:
+    from ..errors.facts import CannotRead
+
+    try:
+        token = Path(name).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DDlogError([CannotRead(name, str(error))]) from None
+    if len(token) < 16 or not all(each.isalnum() or each in "-_" for each in token):
+        raise DDlogError([CannotRead(name, "a token has at least 16 letters, digits, `-` and `_`")])
+    return token

@@ -1,0 +1,85 @@
+"""Errors of a server and of its clients."""
+
+from __future__ import annotations
+
+from .diagnostics import Diagnostic
+
+
+class QuestionTooLong(Diagnostic):
+    """A question that does not end in the time that a server has for it."""
+
+    title = "the answer was not found in {seconds:g} seconds, the limit of this server"
+    suggestion = "ask for less, or start the server with a higher --query-seconds"
+    seconds: float
+
+
+class ServerEnds(Diagnostic):
+    """A request that comes while the server ends."""
+
+    title = "the server ends, and takes no more requests"
+
+
+class TooMuchWaits(Diagnostic):
+    """A request that comes while too many others wait."""
+
+    title = "{count:,} requests wait already, the limit of this server"
+    suggestion = "send the request again later"
+    count: int
+
+
+class OnlyReading(Diagnostic):
+    """A change of a server for guests."""
+
+    title = "this server is read-only"
+
+
+class BadRequest(Diagnostic):
+    """A request that cannot be understood."""
+
+    title = "{reason}"
+    reason: str
+
+
+class UnknownServer(Diagnostic):
+    """A server that a client cannot reach, or that answers otherwise than a server of ddlog."""
+
+    title = "cannot use the server {url}: {reason}"
+    url: str
+    reason: str
+
+
+class NotOverTheWire(Diagnostic):
+    """A method of a session that a server does not offer."""
+
+    title = "{what} is not offered by a server"
+    what: str
+
+
+class RemoteProblem(Diagnostic):
+    """An error that a server tells, with its words and its place."""
+
+    title = "{told}"
+    label = "{marking}"
+    suggestion = "{advice}"
+    told: str
+    marking: str
+    advice: str
+    kind: str
+    """The name of the error's class."""
+
+
+class CannotListen(Diagnostic):
+    """An address on which there can be no server."""
+
+    title = "cannot serve on {host}, port {port}: {reason}"
+    host: str
+    port: int
+    reason: str
+
+
+class NeedsTls(Diagnostic):
+    """An address that others reach, without encryption."""
+
+    title = "--host {host} is reached from other machines, and needs TLS"
+    suggestion = "give --tls-cert and --tls-key, or --behind-proxy NAME if a proxy of that name has TLS"
+    host: str

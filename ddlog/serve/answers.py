@@ -1,0 +1,96 @@
+"""Rows as bodies of answers: JSON, lines of JSON, and streams of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from ..core import Relation
+from ..io.jsonfiles import json_writer
+from ..sessions.results import Changes
+from ..sessions.results.views import Table
+from ..types import TypeDef
+from ..values.rows import Row
+from ..values.tojson import json_text
+
+JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+Weighted = Sequence[tuple[Row, int]]
+
+
+class RowTexts:
+    """Writes rows of the relations of a program as JSON; each writer is made once."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
+        self._relations, self._typedefs = relations, typedefs
+        self._writers: dict[str, Callable[[Row], str]] = {}
+
+    def weighted(self, relation: str, rows: Weighted) -> str:
+        """Rows with the changes of their weights, as an array of objects."""
+        write = self._writers.get(relation)
+        if write is None:
+            write = self._writers[relation] = json_writer(self._relations[relation], self._typedefs)
+        return "[" + ",".join(f'{{"row":{write(row)},"weight":{weight}}}' for row, weight in rows) + "]"
+
+    def changes(self, changes: Changes) -> str:
+        """The changes of the output relations, as an object by relation."""
+        parts = (f"{json_text(name)}:{self.weighted(name, changes.stored(name))}" for name in changes)
+        return "{" + ",".join(parts) + "}"
+
+
+def columns_of(relation: Relation) -> list[dict[str, str]]:
+    """The names and types of the columns of a relation."""
+    return [{"name": each.name, "type": str(each.type)} for each in relation.columns]
+
+
+def body_of(
+    table: Table, media: str, extra: Mapping[str, Any], most: int, offset: int = 0
+) -> bytes | Iterator[bytes]:
+    """The rows of a table as a body. JSON has at most so many rows from an offset on, and says how many there
+    are. Raises DDlogError for a value that Arrow cannot hold."""
+    if media == ARROW:
+        return arrow_bytes(table.to_arrow())
+    write = json_writer(table.relation, table.typedefs)
+    if media == LINES:
+        return _lines(map(write, table.repeated()))
+    weights = table.stored.weights
+    shown = islice(table.stored, offset, offset + most)
+    rows = ",".join(map(write, shown))
+    head = {"columns": columns_of(table.relation), "count": len(table), "offset": offset, **extra}
+    if weights is not None:
+        head["weights"] = weights[offset : offset + most]
+    return f'{json_text(head)[:-1]}, "rows":[{rows}]}}'.encode()
+
+
+def arrow_bytes(table: Any) -> Iterator[bytes]:
+    """A table of Arrow as a stream, a batch of rows at a time."""
+    import pyarrow as pa
+
+    class Sink:
+        closed = False
+
+        def __init__(self) -> None:
+            self.parts: list[bytes] = []
+
+        def write(self, part: Any) -> int:
+            self.parts.append(bytes(part))
+            return len(part)
+
+        def flush(self) -> None:
+            pass
+
+        def close(self) -> None:
+            self.closed = True
+
+    sink = Sink()
+    with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=1 << 18):
+            writer.write_batch(batch)
+            yield b"".join(sink.parts)
+            sink.parts.clear()
+    yield b"".join(sink.parts)
+
+
+def _lines(texts: Iterator[str]) -> Iterator[bytes]:
+    while part := list(islice(texts, 10_000)):
+        yield ("\n".join(part) + "\n").encode()

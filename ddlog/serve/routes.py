@@ -1,0 +1,310 @@
+"""The requests that a server answers. `ROUTES` has a row for each, for the OpenAPI document, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from ..errors.diagnostics import DDlogError
+from ..errors.serving import BadRequest
+from ..profiling.page import page as profile_page
+from ..values.tojson import json_text
+from . import reading
+from .answers import ARROW, JSON, LINES
+from .bodies import body_of_request, number_of, object_of, text_of
+from .failures import told
+from .feed import Subscriber
+from .service import Service
+from .transactions import read_arrow, read_json, read_lines
+
+Answering = Callable[["Service", Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A request: its method and path, what it does, its parameters (name: what it is), and the types of its
+    body and of its answer. `fields` are those of a body of JSON."""
+
+    method: str
+    path: str
+    act: Answering
+    does: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    takes: tuple[str, ...] = ()
+    gives: tuple[str, ...] = (JSON,)
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+async def _transaction(service: Service, request: Request) -> Response:
+    body = await body_of_request(request, service.limits.body)
+    media = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    asked = request.query_params
+    updates: Any
+    if media == ARROW:
+        updates = read_arrow(service.program, body, asked.get("relation", ""), asked.get("kind", "insert"))
+    elif media == LINES:
+        updates = read_lines(service.program, text_of(body))
+    elif media == JSON:
+        updates = read_json(service.program, text_of(body))
+    else:
+        return _problem(415, f"a transaction is {JSON}, {LINES} or {ARROW}, not {media}")
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= 200:
+        raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
+    wanted = _flag(request, "changes")
+    answer = await service.transact(updates, None if key is None else json.dumps(key), wanted)
+    repeated = ',"repeated":true' if answer.repeated else ""
+    changes = "" if answer.changes is None else f',"changes":{answer.changes}'
+    return Response(f'{{"epoch":{answer.epoch}{repeated}{changes}}}', media_type=JSON)
+
+
+async def _trial(service: Service, request: Request) -> Response:
+    updates = read_json(service.program, text_of(await body_of_request(request, service.limits.body)))
+    return Response(await service.try_out(updates), media_type=JSON)
+
+
+async def _query(service: Service, request: Request) -> Response:
+    body = await body_of_request(request, service.limits.body)
+    asked = object_of(body, query=(str,), sql=(str,), limit=(int,), offset=(int,), epoch=(int,))
+    if ("query" in asked) == ("sql" in asked):
+        raise DDlogError([BadRequest("a body has `query`, in the language, or `sql`")])
+    text, is_sql = asked.get("query", asked.get("sql")), "sql" in asked
+    most, offset = _window(service, asked.get("limit"), asked.get("offset"))
+    media = _media(request)
+    found = await service.ask(
+        lambda session: reading.query(session, str(text), is_sql, media, most, offset),
+        _past(asked.get("epoch")),
+    )
+    return _rows(found, media)
+
+
+async def _relation(service: Service, request: Request) -> Response:
+    name, asked = request.path_params["name"], request.query_params
+    limit, offset = number_of(asked.get("limit"), "limit", None), number_of(asked.get("offset"), "offset", 0)
+    most, first = _window(service, limit, offset)
+    media, epoch = _media(request), number_of(asked.get("epoch"), "epoch", None)
+    order, holding = asked.get("order", ""), asked.get("contains", "")
+    found = await service.ask(
+        lambda session: reading.page(session, name, media, most, first, order, holding), epoch
+    )
+    return _rows(found, media)
+
+
+async def _why(service: Service, request: Request) -> Response:
+    body = await body_of_request(request, service.limits.body)
+    asked = object_of(
+        body, ask=(str,), question=(str,), relation=(str,), row=(list, dict, str, int, float, bool),
+        depth=(int,), format=(str,),
+    )  # fmt: skip
+    found = await service.ask(lambda session: reading.explained(session, asked))
+    return Response(found, media_type=reading.FORMS[asked.get("format", "json")])
+
+
+async def _schema(service: Service, request: Request) -> Response:
+    found = reading.schema(service.program, service.session, service.sizes)
+    state = {
+        "epoch": service.number,
+        "readOnly": service.read_only,
+        "durable": service.session.epoch is not None,
+    }
+    limits = {"rows": service.limits.rows, "body": service.limits.body}
+    return _json({**state, **found, "limits": limits})
+
+
+async def _program(service: Service, request: Request) -> Response:
+    source = service.program.source
+    rules = [
+        {"text": rule.text, "line": rule.span.line, "source": rule.span.source.name}
+        for rule in service.program.checked.rules if rule.span is not None
+    ]  # fmt: skip
+    return _json({"name": source.name, "text": source.text, "rules": rules})
+
+
+async def _put_program(service: Service, request: Request) -> Response:
+    text = text_of(await body_of_request(request, service.limits.body))
+    found = await service.change_program(text)
+    warnings = json_text(told(found["warnings"]))
+    body = f'{{"epoch":{found["epoch"]},"changes":{found["changes"]},"warnings":{warnings}}}'
+    return Response(body, media_type=JSON)
+
+
+async def _profile(service: Service, request: Request) -> Response:
+    if "text/html" in request.headers.get("accept", "") and _flag(request, "page"):
+        text = await service.ask(lambda session: profile_page(session.profile()))
+        return Response(text, media_type="text/html")
+    return Response(await service.ask(lambda session: session.profile().json()), media_type=JSON)
+
+
+async def _circuit(service: Service, request: Request) -> Response:
+    svg = request.query_params.get("format", "svg") == "svg"
+    found = await service.ask(lambda session: reading.drawn(session.program, svg))
+    return Response(found, media_type="image/svg+xml" if svg else "text/plain")
+
+
+async def _state(service: Service, request: Request) -> Response:
+    return _json({"lines": await service.ask(lambda session: session.described_state())})
+
+
+async def _epochs(service: Service, request: Request) -> Response:
+    return _json(
+        {"epoch": service.number, "epochs": [each.summary() for each in list(service.feed.epochs)[-500:]]}
+    )
+
+
+async def _epoch(service: Service, request: Request) -> Response:
+    number = number_of(request.path_params["epoch"], "epoch", 0) or 0
+    most = service.limits.rows
+
+    def call(session: Any) -> str:
+        kept = next((each for each in service.feed.epochs if each.number == number), None)
+        changed = reading.changes_of(session, number, most) if kept is None else kept.changed
+        texts = service.texts
+        parts = (f"{json_text(n)}:{texts.weighted(n, rows[:most])}" for n, rows in changed.items())
+        return f'{{"epoch":{number},"changes":{{{",".join(parts)}}}}}'
+
+    return Response(await service.ask(call), media_type=JSON)
+
+
+async def _changes(service: Service, request: Request) -> Response:
+    last = request.headers.get("last-event-id") or request.query_params.get("last")
+    subscriber = await service.subscribe(relations_of(request.query_params.get("relations")), last)
+    return StreamingResponse(_streamed(service, subscriber), media_type="text/event-stream")
+
+
+async def _streamed(service: Service, subscriber: Subscriber) -> AsyncIterator[str]:
+    try:
+        async for event in subscriber.events():
+            yield event.sse()
+    finally:
+        service.feed.remove(subscriber)
+
+
+async def _watch(service: Service, request: Request) -> Response:
+    watcher = service.watch()
+    return StreamingResponse(_streamed(service, watcher), media_type="text/event-stream")
+
+
+async def _health(service: Service, request: Request) -> Response:
+    return _json({"alive": True})
+
+
+async def _ready(service: Service, request: Request) -> Response:
+    return Response(
+        json_text({"ready": not service.owner.ends}), 503 if service.owner.ends else 200, media_type=JSON
+    )
+
+
+async def _metrics(service: Service, request: Request) -> Response:
+    def held(session: Any) -> dict[str, int]:
+        parts = session.state.host.runtime.footprint() or ()
+        return {each.name: each.bytes for each in parts if each.kind == "relation"}
+
+    bytes_of = await service.ask(held)
+    sizes = {name: (rows, bytes_of.get(name)) for name, rows in service.sizes.items()}
+    gauges = (
+        ("subscribers", "Subscribers now.", len(service.feed.subscribers)),
+        ("queue", "Transactions and questions that wait.", service.owner.waiting),
+        ("epoch", "The last epoch.", service.number),
+    )
+    return Response(service.metrics.text(gauges, sizes), media_type="text/plain; version=0.0.4")
+
+
+async def _openapi(service: Service, request: Request) -> Response:
+    from .openapi import document
+
+    return _json(document(ROUTES))
+
+
+def relations_of(text: str | None) -> list[str]:
+    """The relations that a parameter names. Raises DDlogError."""
+    names = [each for each in (text or "").split(",") if each]
+    if not names:
+        raise DDlogError(
+            [BadRequest("`relations` are the names of output relations, with commas between them")]
+        )
+    return names
+
+
+def _flag(request: Request, name: str) -> bool:
+    text = request.query_params.get(name, "false")
+    if text not in ("true", "false", "1", "0"):
+        raise DDlogError([BadRequest(f"{name} is true or false, not {text[:40]!r}")])
+    return text in ("true", "1")
+
+
+def _window(service: Service, limit: int | None, offset: int | None) -> tuple[int, int]:
+    most = service.limits.rows
+    if (limit is not None and limit < 0) or (offset is not None and not 0 <= offset < 1 << 62):
+        raise DDlogError([BadRequest("limit and offset are at least 0")])
+    return most if limit is None else min(limit, most), offset or 0
+
+
+def _past(epoch: int | None) -> int | None:
+    if epoch is not None and not 0 <= epoch < 1 << 53:
+        raise DDlogError([BadRequest("epoch is a number of at least 0")])
+    return epoch
+
+
+def _media(request: Request) -> str:
+    accepted = request.headers.get("accept", "")
+    return next((each for each in (ARROW, LINES) if each in accepted), JSON)
+
+
+def _rows(body: Any, media: str) -> Response:
+    if isinstance(body, bytes):
+        return Response(body, media_type=media)
+    return StreamingResponse(body, media_type=media)
+
+
+def _json(data: Any) -> Response:
+    return Response(json_text(data), media_type=JSON)
+
+
+def _problem(status: int, text: str) -> Response:
+    from .bodies import problem_body
+
+    return Response(problem_body(text), status, media_type=JSON)
+
+
+_EPOCH = ("epoch", "integer: as of this epoch of the state")
+_WINDOW = (("limit", "integer: the most rows"), ("offset", "integer: the rows to pass over"))
+ROUTES = (
+    Route("POST", "/transactions", _transaction, "commit a transaction: all of it or nothing",
+          (("changes", "boolean: answer with the exact changes"),
+           ("relation", "string: with Arrow, the relation of the rows"),
+           ("kind", "string: with Arrow, insert, delete or upsert")), (JSON, LINES, ARROW)),
+    Route("POST", "/trials", _trial, "the changes that a transaction would make", (), (JSON,)),
+    Route("POST", "/query", _query, "answer a query", (), (JSON,), (JSON, LINES, ARROW),
+          (("query", "string: a rule body"), ("sql", "string: a SELECT"), *_WINDOW, _EPOCH)),
+    Route("GET", "/relations/{name}/rows", _relation, "rows of a relation",
+          (*_WINDOW, _EPOCH, ("order", "string: a column, or -column"),
+           ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW)),
+    Route("POST", "/why", _why, "explain a row or its absence, a change, or what ends a row", (), (JSON,),
+          tuple(reading.FORMS.values()),
+          (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),
+           ("relation", "string: its name"), ("row", "any: the row"), ("depth", "integer: levels"),
+           ("format", "string: json, text, html or dot"))),
+    Route("GET", "/schema", _schema, "the relations and indexes"),
+    Route("GET", "/program", _program, "the text of the program and its rules"),
+    Route("PUT", "/program", _put_program, "go on with another program", (), ("text/plain",)),
+    Route("GET", "/profile", _profile, "where the time of commits went",
+          (("page", "boolean: as a page"),), (), (JSON, "text/html")),
+    Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
+          ("image/svg+xml", "text/plain")),
+    Route("GET", "/state", _state, "the durable state and its history"),
+    Route("GET", "/epochs", _epochs, "the last epochs"),
+    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),
+    Route("GET", "/changes", _changes, "subscribe to output relations by server-sent events",
+          (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID")), (),
+          ("text/event-stream",)),
+    Route("GET", "/watch", _watch, "summaries of epochs, as events", (), (), ("text/event-stream",)),
+    Route("GET", "/health", _health, "whether the server is alive"),
+    Route("GET", "/ready", _ready, "whether it takes transactions"),
+    Route("GET", "/metrics", _metrics, "counts and sizes, as Prometheus reads them", (), (), ("text/plain",)),
+    Route("GET", "/openapi.json", _openapi, "this document"),
+)  # fmt: skip

@@ -1,0 +1,264 @@
+"""One session as the server offers it: transactions, questions, subscriptions, and its program."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+from ..errors.diagnostics import DDlogError
+from ..errors.reading import NotAnOutput
+from ..errors.serving import BadRequest, OnlyReading
+from ..errors.source import Source
+from ..errors.state import NeedsState
+from ..sessions.program import Program
+from ..sessions.results import Changes, RelationView, Result
+from ..sessions.session import Session
+from ..values.tojson import json_text
+from .answers import RowTexts, Weighted, columns_of
+from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
+from .grouping import Answer, Committer, Waiting
+from .limits import Limits
+from .metrics import Metrics
+from .owner import Owner
+from .transactions import Changes as Updates
+from .transactions import Keys, TableChange
+
+_PASTS = 2  # sessions as of past epochs that are kept open
+
+
+class Service:
+    """A session behind a server. Coroutines are for the event loop, and raise DDlogError; methods that begin
+    with `_` and the functions that they give the owner run in the thread of the session."""
+
+    def __init__(self, session: Session, limits: Limits, read_only: bool = False) -> None:
+        session.start()
+        self.session, self.limits, self.read_only = session, limits, read_only
+        self.metrics, self.began = Metrics(), time.time()
+        self.feed = Feed(limits.kept)
+        durable = session.epoch is not None
+        self._incarnation = "s" if durable else secrets.token_hex(4)
+        self._own = 0
+        self._pasts: OrderedDict[int, Session] = OrderedDict()
+        self._take_up()
+        self.number = self._number()
+        self.feed.floor = self.number
+        self.owner = Owner(session, Committer(session, self._committed, self._number), limits)
+        if session.state.host.offer.is_measured:
+            session.measure()
+
+    def _take_up(self) -> None:
+        self.program = self.session.program
+        text = sha256(self.program.source.text.encode()).hexdigest()
+        self.log = f"{self._incarnation}{text[:8]}"
+        relations = self.program.relations
+        self.texts = RowTexts(relations, self.program.checked.typedefs)
+        self._keys = Keys(self.program)
+        self.shown = [n for n, each in relations.items() if not each.hidden and self.session.keeps(n)]
+        self._compared = [
+            n for n in self.program.names("output") if n in self.shown and relations[n].kind != "stream"
+        ]
+        self.sizes = {name: self.session.size(name) for name in self.shown}
+
+    def _number(self) -> int:
+        epoch = self.session.epoch
+        return self._own if epoch is None else epoch
+
+    # ------------------------------------------------------------- transactions
+
+    async def transact(self, updates: Updates | TableChange, key: str | None, told: bool) -> Answer:
+        """Commits a transaction, whose changes are `told`. One with a key is committed once."""
+        if self.read_only:
+            raise DDlogError([OnlyReading()])
+        began = time.perf_counter()
+        waiting = Waiting(
+            updates.apply, updates.touches(self._keys), key, self.texts.changes if told else None
+        )
+        try:
+            answer = await self.owner.transact(waiting)
+        except DDlogError:
+            self.metrics.refused += 1
+            raise
+        self.metrics.transactions += 1
+        self.metrics.latency.add(time.perf_counter() - began)
+        return answer
+
+    def _committed(self, changes: Changes, transactions: int) -> int:
+        self._own += 1
+        self._publish(changes, transactions)
+        return self.number
+
+    def _publish(self, changes: Changes, transactions: int) -> None:
+        self.number = self._number()
+        self.metrics.epochs += 1
+        changed = {name: changes.stored(name) for name in changes}
+        self.sizes = {name: self.session.size(name) for name in self.shown}
+        epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions)
+        self.feed.publish(epoch)
+        if self.owner.loop is not None:
+            self.owner.loop.call_soon_threadsafe(self.feed.deliver, epoch)
+
+    # ------------------------------------------------------------- questions
+
+    async def ask(self, question: Callable[[Session], Any], epoch: int | None = None) -> Any:
+        """The answer to a question about the session, or about it as of an epoch. What the answer has of the
+        session is to be read by the question itself."""
+        self.metrics.questions += 1
+
+        def call() -> Any:
+            return question(self.session if epoch is None else self._at(epoch))
+
+        return await self.owner.ask(call)
+
+    def _at(self, epoch: int) -> Session:
+        if epoch == self.number:
+            return self.session
+        if self.session.epoch is None:
+            raise DDlogError([NeedsState("the past of a session")])
+        if epoch not in self._pasts:
+            self._pasts[epoch] = self.session.at(epoch)
+            while len(self._pasts) > _PASTS:
+                self._pasts.popitem(last=False)[1].close()
+        self._pasts.move_to_end(epoch)
+        return self._pasts[epoch]
+
+    def close_pasts(self) -> None:
+        """Closes the sessions as of past epochs."""
+        while self._pasts:
+            self._pasts.popitem()[1].close()
+
+    async def try_out(self, updates: Updates) -> str:
+        """The changes that a transaction would make, as text. It is rolled back."""
+
+        def call() -> str:
+            session = self.session
+            try:
+                updates.apply(session)
+                state, pending = session.state, session.transaction.batches()
+                changed: list[str] = []
+                tried = {**pending, **state.delays.changes()}
+                before = {name: dict(weighted(session[name])) for name in self._compared}
+
+                def look() -> None:
+                    for name, old in before.items():
+                        new = dict(weighted(session[name]))
+                        gone = [(row, new.get(row, 0) - w) for row, w in old.items() if new.get(row, 0) != w]
+                        come = [(row, w) for row, w in new.items() if row not in old]
+                        if gone or come:
+                            changed.append(f"{json_text(name)}:{self.texts.weighted(name, [*come, *gone])}")
+
+                with state.diagnosing():
+                    state.host.runtime.attempt(tried, look, state.max_iterations)
+                return f'{{"changes":{{{",".join(changed)}}}}}'
+            finally:
+                session.rollback()
+
+        return await self.owner.ask(call)
+
+    # ------------------------------------------------------------- subscriptions
+
+    async def subscribe(self, relations: Sequence[str], last: str | None) -> Subscriber:
+        """A subscription to output relations: what came after the event `last`, or first a snapshot."""
+        return await self.owner.ask(lambda: self._subscribed(relations, last))
+
+    def watch(self) -> Watcher:
+        """A subscription to summaries of all epochs."""
+        watcher = Watcher(self.log, self.limits.buffered)
+        self.feed.add(watcher)
+        return watcher
+
+    def _subscribed(self, relations: Sequence[str], last: str | None) -> Subscriber:
+        if len(self.feed.subscribers) >= self.limits.subscribers:
+            raise DDlogError([BadRequest(f"there are {self.limits.subscribers:,} subscribers already")])
+        names = tuple(dict.fromkeys(self._output(each) for each in relations))
+        subscriber = Subscriber(self.log, names, self.number, self._begin(names, last), self.limits.buffered)
+        self.feed.add(subscriber)
+        return subscriber
+
+    def _output(self, name: str) -> str:
+        declared = self.session.state.declared(name)
+        if declared.role != "output":
+            raise DDlogError([NotAnOutput(name, tuple(self.program.names("output")))])
+        if declared.kind == "stream":
+            raise DDlogError([BadRequest(f"{name} is a stream, which has no rows between epochs")])
+        return declared.name
+
+    def _begin(self, names: tuple[str, ...], last: str | None) -> list[Event]:
+        log, _, text = (last or "").rpartition("-")
+        if log == self.log and text.isascii() and text.isdecimal() and int(text) <= self.number:
+            since = int(text)
+            if since == self.number:
+                return []
+            epochs = self.feed.since(since)
+            if epochs is not None:
+                found = (each.event(self.log, names) for each in epochs)
+                return [each for each in found if each is not None]
+            past = self._past_of(since)
+            if past is not None:
+                changed = self._difference(past, names)
+                return [change_event("merged", self.log, self.number, changed, self.texts, since)]
+        held = {name: weighted(self.session[name]) for name in names}
+        return snapshot_events(self.log, self.number, held, self.texts)
+
+    def _past_of(self, epoch: int) -> Session | None:
+        try:
+            return self._at(epoch)
+        except DDlogError:
+            return None  # no history so far back: the subscriber begins anew
+
+    def _difference(self, past: Session, names: Sequence[str]) -> dict[str, Weighted]:
+        before = {name: [(row, -weight) for row, weight in weighted(past[name])] for name in names}
+        after = {name: weighted(self.session[name]) for name in names}
+        parts = [Epoch(0, each, self.texts, {}, 0) for each in (before, after)]
+        return added_up(parts, names)
+
+    # ------------------------------------------------------------- the program
+
+    async def change_program(self, text: str) -> dict[str, Any]:
+        """Goes on with the program of a text."""
+        if self.read_only:
+            raise DDlogError([OnlyReading()])
+        return await self.owner.ask(lambda: self._changed(text), limited=False)
+
+    def _changed(self, text: str) -> dict[str, Any]:
+        before = self.program
+        if before.again is None:
+            raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
+        made: Program = before.again(Source(before.source.name, text))
+        changes = self.session.go_on_with(made)
+        self.close_pasts()
+        self._own += 1
+        self._take_up()
+        self.number = self._number()
+        self.feed.forget(self.number)
+        epoch = Epoch(
+            self.number, {name: changes.stored(name) for name in changes}, self.texts, self.sizes, 0
+        )
+        written = self.texts.changes(changes)
+        told = Event("program", "", f'{{"epoch":{self.number},"changes":{written}}}')
+        others = {
+            name
+            for name, each in before.relations.items()
+            if name not in made.relations or columns_of(made.relations[name]) != columns_of(each)
+        }
+        if self.owner.loop is not None:
+            self.owner.loop.call_soon_threadsafe(self._tell_program, told, epoch, others)
+        return {"epoch": self.number, "changes": written, "warnings": made.warnings}
+
+    def _tell_program(self, event: Event, epoch: Epoch, others: set[str]) -> None:
+        for each in self.feed.subscribers:
+            each.tell(event)
+            if others & set(each.relations):
+                each.tell(Event("end", "", '{"reason":"a relation is not what it was"}'))
+            else:
+                each.go_on(self.log, epoch)
+
+
+def weighted(view: RelationView | Result) -> Weighted:
+    """The rows of a table with their weights."""
+    stored = view.stored
+    rows = list(stored)
+    return list(zip(rows, stored.weights or [1] * len(rows), strict=True))

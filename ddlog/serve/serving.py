@@ -1,0 +1,111 @@
+"""A service on an address: the event loop in a thread of its own, and the session in this one."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import uvicorn
+
+from ..errors.diagnostics import DDlogError
+from ..errors.serving import CannotListen
+from ..sessions.session import Session
+from .app import application
+from .feed import Event
+from .guard import Access
+from .limits import Limits
+from .service import Service
+
+_PATIENCE = 3  # seconds that connections have to end
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The address of a server. `proxy` is the name of a proxy before it that has TLS, with its port if it has
+    another than https."""
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    certificate: str | None = None
+    key: str | None = None
+    proxy: str | None = None
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+
+    @property
+    def secure(self) -> bool:
+        """Whether the server is reached by https."""
+        return self.certificate is not None or self.proxy is not None
+
+    def access(self, port: int) -> Access:
+        """Who may ask, on a port."""
+        names = {self.host, "localhost", "127.0.0.1", "[::1]"}
+        hosts = {f"{name.lower()}:{port}" for name in names}
+        if self.proxy is not None:
+            hosts.add(self.proxy.lower())
+        if port == (443 if self.secure else 80):
+            hosts |= {name.lower() for name in names}
+        return Access(self.token, frozenset(hosts), self.secure)
+
+
+def serve(
+    session: Session,
+    place: Place,
+    *,
+    limits: Limits | None = None,
+    read_only: bool = False,
+    ready: Callable[[str], None],
+    began: Callable[[Service], None] | None = None,
+) -> None:
+    """Serves a session until SIGTERM or Ctrl-C, or until `service.owner.end()`; the session stays open.
+    `ready` is called with the address. Raises DDlogError if there can be no server there."""
+    listening = _listening(place)
+    port = listening.getsockname()[1]
+    service = Service(session, limits or Limits(), read_only)
+    config = uvicorn.Config(
+        application(service, place.access(port)), log_config=None, access_log=False, lifespan="off",
+        ssl_certfile=place.certificate, ssl_keyfile=place.key, server_header=False,
+        timeout_graceful_shutdown=_PATIENCE, proxy_headers=False, ws_max_size=service.limits.body,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    up = threading.Event()
+
+    async def main() -> None:
+        service.owner.loop = asyncio.get_running_loop()
+        up.set()
+        await server.serve([listening])
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()), name="ddlog-server", daemon=True)
+    thread.start()
+    up.wait()
+    if began is not None:
+        began(service)
+    scheme = "https" if place.certificate is not None else "http"
+    shown = "localhost" if place.host in ("0.0.0.0", "::") else place.host
+    ready(f"{scheme}://{shown}:{port}/?token={place.token}")
+    try:
+        service.owner.run()
+    finally:
+        assert service.owner.loop is not None
+        service.owner.ends = True
+        service.owner.loop.call_soon_threadsafe(
+            service.feed.tell, Event("end", "", '{"reason":"the server ends"}')
+        )
+        server.should_exit = True
+        thread.join(_PATIENCE + 1)
+        service.close_pasts()
+
+
+def _listening(place: Place) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((place.host, place.port))
+        listening.listen(2048)
+    except OSError as error:
+        raise DDlogError([CannotListen(place.host, place.port, error.strerror or str(error))]) from None
+    return listening

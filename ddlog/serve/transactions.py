@@ -1,0 +1,217 @@
+"""Transactions as requests have them: the updates of change files as JSON, or a table of Arrow.
+
+    {"insert": {"Edge": [[1, 2], {"from": 2, "to": 3}]}, "delete": {"Edge": [[7, 8]]}}
+    [{"insert": {"Edge": [1, 2]}}, {"modify": {"Node": {"key": 1, "set": {"name": "a"}}}}]
+
+Lines of JSON are the lines of a change file, without `commit`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..commands.changefiles import JsonReader
+from ..commands.commands import Clear, Start
+from ..commands.interpreter import placed
+from ..commands.update import Update
+from ..core import Relation, relation_named
+from ..errors.commands import BadCommand
+from ..errors.diagnostics import DDlogError
+from ..errors.excerpt import Excerpt
+from ..errors.serving import BadRequest
+from ..errors.source import Span
+from ..errors.unknown import unknown_relation
+from ..sessions.program import Program
+from ..sessions.session import Session
+from ..values.fromjson import decode_json, from_json
+from ..values.rows import Row
+from ..values.structs import reason
+from .grouping import EVERY_ROW
+
+NAME = "<transaction>"
+Change = tuple[Update | Clear, Callable[[], Span]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """The rows of a table of Arrow, to insert, delete or upsert."""
+
+    kind: str
+    relation: str
+    table: Any
+
+    def apply(self, session: Session) -> None:
+        """Makes the change. Raises DDlogError."""
+        change = {"insert": session.insert_table, "delete": session.delete_table}
+        change.get(self.kind, session.upsert_table)(self.relation, self.table)
+
+    def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
+        """All rows of the relation."""
+        return [(self.relation, EVERY_ROW)]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Updates with their places."""
+
+    changes: tuple[Change, ...]
+
+    def apply(self, session: Session) -> None:
+        """Makes the changes. Raises DDlogError with the place of the one that is wrong."""
+        for change, place in self.changes:
+            try:
+                if isinstance(change, Clear):
+                    session.clear(change.relation)
+                else:
+                    change.apply(session)
+            except DDlogError as error:
+                raise placed(error, place()) from None
+
+    def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
+        """The rows, or their keys, that the changes are about."""
+        return [
+            (each.relation, EVERY_ROW) if isinstance(each, Clear) else keys.touched(each)
+            for each, _ in self.changes
+        ]
+
+
+class Keys:
+    """The primary keys of the rows of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._functions: dict[str, Callable[[Row], Any] | None] = {}
+
+    def touched(self, update: Update) -> tuple[str, Hashable]:
+        """The relation of an update, and the row or its key."""
+        name = update.relation
+        if name not in self._functions:
+            declared = self._program.relations[name]
+            self._functions[name] = None if declared.key is None else self._program.key_function(declared)
+        key = self._functions[name]
+        if key is None or update.kind in ("delete_key", "modify"):
+            return name, update.row
+        try:
+            return name, key(update.row)
+        except Exception:  # a fault of the key's expression, which the session will tell
+            return name, EVERY_ROW
+
+
+def read_json(program: Program, text: str) -> Changes:
+    """The changes of an object of JSON, or of an array of them, in their order. Raises DDlogError."""
+    reader = JsonReader(program.relations, program.checked.typedefs, NAME)
+    try:
+        data = decode_json(text)
+    except json.JSONDecodeError as error:
+        raise DDlogError(
+            [BadCommand(f"this is not JSON: {error.msg}", span=_span(text, error.pos))]
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise DDlogError([BadRequest(reason(error))]) from None
+    found: list[Change] = []
+    for number, item in enumerate(data if isinstance(data, list) else [data], 1):
+        id, parts = _parts(item)
+        for part in parts:
+            shown = json.dumps(part, ensure_ascii=False, default=str)
+
+            def place(shown: str = shown, number: int = number) -> Span:
+                return Span(Excerpt(NAME, shown, number), number, 1, number, 1 + max(1, len(shown)))
+
+            found += _read(program, reader, part if id is None else {**part, "id": id}, place)
+    return Changes(tuple(found))
+
+
+def _parts(item: Any) -> tuple[Any, list[Any]]:
+    """The id of an object, and each of its words alone."""
+    if not isinstance(item, dict) or len(item) < 2:
+        return None, [item]
+    rest = dict(item)
+    id = rest.pop("id", None)
+    return id, [{word: content} for word, content in rest.items()]
+
+
+def _read(program: Program, reader: JsonReader, part: Any, place: Callable[[], Span]) -> Iterator[Change]:
+    try:
+        if isinstance(part, dict) and set(part) == {"modify"}:
+            yield from ((each, place) for each in _modifications(program, part["modify"]))
+            return
+        for command in reader.item_commands(part, place):
+            if isinstance(command.action, Update | Clear):
+                yield command.action, command.place
+            elif not isinstance(command.action, Start):
+                raise ValueError(f"a request is one transaction: leave out {command.word}")
+    except DDlogError as error:
+        raise placed(error, place()) from None
+    except (ValueError, RecursionError) as error:
+        raise DDlogError([BadCommand(reason(error), span=place())]) from None
+
+
+def _modifications(program: Program, content: Any) -> Iterator[Update]:
+    """Changes of rows by their keys. Raises DDlogError or ValueError."""
+    if not isinstance(content, dict):
+        raise ValueError('expected {"modify": {"Relation": {"key": …, "set": {"column": value}}}}')
+    for name, given in content.items():
+        declared = relation_named(name, program.relations)
+        if declared is None:
+            raise DDlogError([unknown_relation(name, program.relations)])
+        if declared.key is None:
+            raise ValueError(f"{declared.name} has no primary key")
+        for each in given if isinstance(given, list) else [given]:
+            if not isinstance(each, dict) or set(each) != {"key", "set"} or not isinstance(each["set"], dict):
+                raise ValueError('expected {"key": …, "set": {"column": value}}')
+            typedefs = program.checked.typedefs
+            key = from_json(each["key"], declared.key.result, typedefs)
+            change = _setting(declared, each["set"], typedefs)
+            yield Update("modify", declared.name, key, True, change)
+
+
+def _setting(declared: Relation, given: Mapping[str, Any], typedefs: Any) -> Callable[[Row], Row]:
+    places = {column.name: at for at, column in enumerate(declared.columns)}
+    new = {}
+    for name, value in given.items():
+        if name not in places:
+            raise ValueError(f"{declared.name} has no column {name}")
+        new[places[name]] = from_json(value, declared.columns[places[name]].type, typedefs)
+    return lambda row: tuple(new.get(at, value) for at, value in enumerate(row))
+
+
+def read_lines(program: Program, text: str) -> Changes:
+    """The changes of lines of JSON. Raises DDlogError."""
+    reader = JsonReader(program.relations, program.checked.typedefs, NAME)
+    reader.feed(text)
+    found: list[Change] = []
+    for command in reader.commands(final=True):
+        if isinstance(command.action, Update | Clear):
+            found.append((command.action, command.place))
+        elif not isinstance(command.action, Start):
+            wrong = f"a request is one transaction: leave out {command.word}"
+            raise DDlogError([BadCommand(wrong, span=command.place())])
+    return Changes(tuple(found))
+
+
+def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChange:
+    """The change by a stream of Arrow. Raises DDlogError."""
+    import pyarrow as pa
+
+    declared = relation_named(relation, program.relations)
+    if declared is None:
+        raise DDlogError([unknown_relation(relation, program.relations)])
+    if kind not in ("insert", "delete", "upsert"):
+        raise DDlogError([BadRequest(f"kind is insert, delete or upsert, not {kind!r}")])
+    try:
+        with pa.ipc.open_stream(io.BytesIO(body)) as reader:
+            return TableChange(kind, declared.name, reader.read_all())
+    except (pa.ArrowException, OSError) as error:
+        raise DDlogError([BadRequest(f"this is no stream of Arrow: {error}")]) from None
+
+
+def _span(text: str, position: int) -> Span:
+    line = text.count("\n", 0, position) + 1
+    begin = text.rfind("\n", 0, position) + 1
+    shown = text[begin:].split("\n", 1)[0][:200]
+    column = position - begin + 1
+    return Span(Excerpt(NAME, shown, line), line, column, line, column + 1)

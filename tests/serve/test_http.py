@@ -1,0 +1,276 @@
+"""Requests and their answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from ddlog.serve.answers import ARROW, LINES
+from ddlog.serve.limits import Limits
+from ddlog.serve.routes import ROUTES
+from tests.serve.conftest import PROGRAM, Served, Serving
+
+
+def post(client: httpx.Client, data: Any, **more: Any) -> Any:
+    """The answer to a transaction."""
+    return client.post("/transactions", json=data, **more)
+
+
+def events(client: httpx.Client, count: int, relations: str, last: str | None = None) -> list[dict[str, Any]]:
+    """So many server-sent events."""
+    found: list[dict[str, Any]] = []
+    headers = {} if last is None else {"last-event-id": last}
+    with client.stream("GET", "/changes", params={"relations": relations}, headers=headers) as answer:
+        event: dict[str, Any] = {}
+        for line in answer.iter_lines():
+            name, _, value = line.partition(": ")
+            if name:
+                event[name] = json.loads(value) if name == "data" else value
+            elif event:
+                found.append(event)
+                event = {}
+                if len(found) == count:
+                    break
+    return found
+
+
+def held(found: list[dict[str, Any]], rows: Counter[str]) -> Counter[str]:
+    """The rows of Reach after events."""
+    for event in found:
+        for each in event["data"]["relations"].get("Reach", ()):
+            rows[json.dumps(each["row"])] += each["weight"]
+    return +rows
+
+
+def test_transactions_and_their_errors(serving: Serving) -> None:
+    with serving().client() as client:
+        done = post(
+            client, {"insert": {"Link": [["a", "b"], {"from": "b", "to": "c"}]}}, params={"changes": "true"}
+        )
+        assert done.json()["changes"]["Degree"] == [
+            {"row": {"node": "a", "links": 1}, "weight": 1}, {"row": {"node": "b", "links": 1}, "weight": 1}
+        ]  # fmt: skip
+        lines = '{"insert": {"Node": [1, "x"]}}\n{"insert": {"Nod": [2, "y"]}}\n'
+        wrong = client.post("/transactions", content=lines, headers={"content-type": LINES})
+        assert wrong.status_code == 422
+        assert wrong.json()["errors"][0]["place"]["line"] == 2
+        assert client.get("/relations/Node/rows").json()["count"] == 0
+        fault = post(client, {"insert": {"Seen": [""]}})
+        assert (fault.status_code, fault.json()["errors"][0]["kind"]) == (422, "FaultInRule")
+        table = pa.table({"id": pa.array([1, 2], pa.uint32()), "name": ["x", "y"]})
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        sent = client.post(
+            "/transactions?relation=Node&kind=upsert",
+            content=sink.getvalue(),
+            headers={"content-type": ARROW},
+        )
+        assert sent.status_code == 200
+        post(client, {"modify": {"Node": {"key": 2, "set": {"name": "<b>z</b>"}}}})
+        rows = client.get("/relations/Node/rows", params={"order": "-id"}).json()["rows"]
+        assert rows == [{"id": 2, "name": "<b>z</b>"}, {"id": 1, "name": "x"}]
+
+
+def test_answers_in_each_form(serving: Serving) -> None:
+    with serving().client() as client:
+        post(client, {"insert": {"Link": [["a", "b"], ["b", "c"], ["c", "d"]]}})
+        asked = {"query": 'Reach("a", x)', "limit": 2, "offset": 1}
+        answer = client.post("/query", json=asked).json()
+        assert (answer["count"], answer["rows"]) == (3, [{"x": "c"}, {"x": "d"}])
+        lines = client.post("/query", json=asked, headers={"accept": LINES}).text.splitlines()
+        assert [json.loads(each)["x"] for each in lines] == ["b", "c", "d"]
+        arrow = client.post("/query", json=asked, headers={"accept": ARROW}).content
+        assert pa.ipc.open_stream(arrow).read_all().to_pydict() == {"x": ["b", "c", "d"]}
+        shown = client.post("/query", json={"sql": "SELECT count(*) AS n FROM Reach"}).json()
+        assert shown["rows"] == [{"n": 6}]
+        wrong = client.post("/query", json={"query": 'Reach("a", '}).json()["errors"][0]
+        assert (wrong["place"]["line"], wrong["place"]["column"]) == (1, 12)
+        found = client.get("/relations/Reach/rows", params={"contains": "D", "limit": 1}).json()
+        assert (found["count"], found["rows_in_all"], found["rows"]) == (3, 6, [{"from": "a", "to": "d"}])
+
+
+def test_explanations_and_trials(serving: Serving) -> None:
+    with serving().client() as client:
+        post(client, {"insert": {"Link": [["a", "b"], ["b", "c"]]}})
+        row = {"relation": "Reach", "row": {"from": "a", "to": "c"}}
+        assert client.post("/why", json=row).json()["kind"] == "rule"
+        assert "height 2" in client.post("/why", json={**row, "format": "text"}).text
+        ends = client.post("/why", json={**row, "ask": "why_ends", "format": "text"}).text
+        assert 'Link("a", "b")' in ends and 'Link("b", "c")' in ends
+        absent = client.post("/why", json={"ask": "why_not", "question": 'Reach("c", "a")', "format": "text"})
+        assert absent.status_code == 200
+        change = client.post("/why", json={**row, "ask": "why_change", "format": "html"})
+        assert change.headers["content-type"].startswith("text/html")
+        trial = client.post("/trials", json={"delete": {"Link": ["b", "c"]}}).json()["changes"]
+        assert {each["weight"] for each in trial["Reach"]} == {-1}
+        assert client.get("/relations/Reach/rows").json()["count"] == 3
+        for path in (
+            "/schema",
+            "/program",
+            "/profile",
+            "/circuit",
+            "/epochs",
+            "/metrics",
+            "/health",
+            "/ready",
+        ):
+            assert client.get(path).status_code == 200, path
+
+
+def test_a_key_is_applied_once_also_after_a_restart(serving: Serving, tmp_path: Path) -> None:
+    state, key = tmp_path / "state", {"idempotency-key": "one"}
+    served = serving(state=state)
+    with served.client() as client:
+        first = post(client, {"insert": {"Node": [1, "x"]}}, headers=key).json()
+        assert post(client, {"insert": {"Node": [1, "x"]}}, headers=key).json() == {**first, "repeated": True}
+        served.end()
+    with serving(state=state).client() as client:
+        assert post(client, {"insert": {"Node": [1, "x"]}}, headers=key).json()["repeated"]
+        post(client, {"delete_key": {"Node": 1}})
+        past = client.get("/relations/Node/rows", params={"epoch": first["epoch"]}).json()
+        assert past["rows"] == [{"id": 1, "name": "x"}]
+        assert client.get(f"/epochs/{first['epoch']}").json()["changes"]["Name"][0]["weight"] == 1
+
+
+def test_a_subscriber_misses_nothing_and_gets_nothing_twice(serving: Serving, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    served, rows = serving(state=state), Counter[str]()
+    with served.client() as client:
+        post(client, {"insert": {"Link": ["a", "b"]}})
+        begin = events(client, 1, "Reach")
+        assert begin[0]["event"] == "snapshot"
+        held(begin, rows)
+        post(client, {"insert": {"Link": ["b", "c"]}})
+        post(client, {"insert": {"Node": [1, "no change of Reach"]}})
+        post(client, {"delete": {"Link": ["a", "b"]}})
+        later = events(client, 2, "Reach", begin[-1]["id"])
+        assert [each["event"] for each in later] == ["change", "change"]
+        held(later, rows)
+        post(client, {"insert": {"Link": ["c", "d"]}})
+        served.end()
+    with serving(state=state).client() as client:
+        post(client, {"insert": {"Link": ["d", "e"]}})
+        rest = events(client, 1, "Reach", later[-1]["id"])
+        assert rest[0]["event"] == "merged"
+        held(rest, rows)
+        now = client.get("/relations/Reach/rows").json()["rows"]
+        assert rows == Counter(map(json.dumps, now))
+        other = events(client, 1, "Reach", "another-7")
+        assert other[0]["event"] == "snapshot"
+
+
+def test_many_writers_each_get_their_own_answer(serving: Serving) -> None:
+    served = serving()
+    ends: dict[int, int] = {}
+
+    def write(number: int) -> None:
+        with served.client() as client:
+            data: Any = {"insert": {"Node": [number, "x"] if number % 3 else [number, 7]}}
+            ends[number] = post(client, data).status_code
+
+    threads = [threading.Thread(target=write, args=[number]) for number in range(24)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert ends == {number: 200 if number % 3 else 422 for number in range(24)}
+    assert len(served.service.session["Node"]) == 16
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"host": "elsewhere.example"}, 421),
+        ({"origin": "https://elsewhere.example"}, 403),
+        ({"origin": "null"}, 403),
+    ],
+)
+def test_strangers_are_refused(serving: Serving, headers: dict[str, str], status: int) -> None:
+    served = serving()
+    given = {"authorization": f"Bearer {served.token}"} if "host" in headers or "origin" in headers else {}
+    answer = httpx.get(f"{served.url}/schema", headers=given | headers)
+    assert answer.status_code == status
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    begin = httpx.get(served.address)
+    assert begin.status_code == 303 and "HttpOnly; SameSite=Strict" in begin.headers["set-cookie"]
+
+
+def test_limits(serving: Serving) -> None:
+    served = serving(limits=Limits(body=1000, rows=2, subscribers=0))
+    with served.client() as client:
+        assert post(client, {"insert": {"Link": [["a", "b"]] * 200}}).status_code == 413
+        chunks = iter([b"x" * 600, b"y" * 600])
+        assert client.post("/transactions", content=chunks).status_code == 413
+        post(client, {"insert": {"Link": [["a", "b"], ["b", "c"]]}})
+        assert len(client.get("/relations/Reach/rows", params={"limit": 9}).json()["rows"]) == 2
+        assert client.get("/changes", params={"relations": "Reach"}).status_code == 400
+        assert client.get("/console/../app.py").status_code == 404
+        assert client.get("/console/%2e%2e%2fapp.py").status_code == 404
+
+
+def test_read_only(serving: Serving) -> None:
+    with serving(read_only=True).client() as client:
+        assert post(client, {"insert": {"Link": ["a", "b"]}}).status_code == 403
+        assert client.put("/program", content=PROGRAM).status_code == 403
+        assert client.post("/query", json={"query": "Reach(x, y)"}).status_code == 200
+
+
+def test_the_program_changes_with_the_state_kept(serving: Serving, tmp_path: Path) -> None:
+    served = serving(state=tmp_path / "state")
+    with served.client() as client:
+        post(client, {"insert": {"Link": [["a", "b"], ["b", "c"]]}})
+        last = events(client, 1, "Reach")[-1]["id"]
+        less = PROGRAM.replace("Reach(x, z) :- Reach(x, y), Link(y, z).\n", "")
+        changed = client.put("/program", content=less).json()
+        assert changed["changes"] == {"Reach": [{"row": {"from": "a", "to": "c"}, "weight": -1}]}
+        assert events(client, 1, "Reach", last)[0]["event"] == "snapshot"
+        wrong = client.put("/program", content=less + "Reach(x) :- Link(x, x).")
+        assert wrong.status_code == 422 and wrong.json()["errors"][0]["place"]["line"] > 10
+        assert client.get("/program").json()["text"] == less
+        post(client, {"insert": {"Link": ["c", "d"]}})
+        assert client.get("/relations/Reach/rows").json()["count"] == 3
+
+
+def test_the_document_has_all_routes(serving: Serving) -> None:
+    with serving().client() as client:
+        paths = client.get("/openapi.json").json()["paths"]
+    assert {(m.upper(), p) for p, each in paths.items() for m in each} == {(r.method, r.path) for r in ROUTES}
+
+
+def test_a_slow_subscriber_gets_the_sum(serving: Serving) -> None:
+    served: Served = serving(limits=Limits(buffered=3))
+    import asyncio
+
+    loop = served.service.owner.loop
+    assert loop is not None
+    subscribed = asyncio.run_coroutine_threadsafe(served.service.subscribe(["Name"], None), loop).result(20)
+    with served.client() as client:
+        for number in range(10):
+            post(client, {"insert_or_update": {"Node": [1, str(number)]}})
+
+    async def taken() -> list[Any]:
+        found = []
+        async for event in subscribed.events():
+            found.append(event)
+            if json.loads(event.data)["epoch"] == served.service.number:
+                return found
+        raise AssertionError
+
+    found = asyncio.run_coroutine_threadsafe(taken(), loop).result(20)
+    assert "merged" in {each.kind for each in found} and len(found) < 7
+    rows = Counter[str]()
+    for event in found:
+        for each in json.loads(event.data)["relations"].get("Name", ()):
+            rows[each["row"]["name"]] += each["weight"]
+    assert +rows == Counter({"9": 1}) and not -rows
