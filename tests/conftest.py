@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -21,6 +22,10 @@ NO_JAVA = (
     f"no Java {NEEDED} for the tests on Spark: apt install openjdk-{NEEDED}-jre-headless (or brew install "
     f"openjdk@{NEEDED}), and put `java` in PATH or set JAVA_HOME"
 )
+
+# Without the bytecode of its modules a process takes twice as long to start, and tests start hundreds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Every JVM that a test starts runs for seconds: compiling its code well takes longer than it saves.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
