@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from ddlog.console.cli import main
+
 from .programs_oracle import ORACLES, PROGRAMS, expected
 
-DDLOG = Path(sys.executable).parent / "ddlog"
 NAMES = sorted(path.name for path in PROGRAMS.iterdir() if (path / "facts").is_dir())
 
 
-def run(name: str, *options: str) -> str:
+def run(name: str, capsys: pytest.CaptureFixture[str], *options: str) -> str:
     """What `ddlog run` prints for a program and its facts."""
     folder = PROGRAMS / name
-    command = [str(DDLOG), "run", str(folder / f"{name}.dl"), "--input", str(folder / "facts"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    code = main(["run", str(folder / f"{name}.dl"), "--input", str(folder / "facts"), *options])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    return printed.out
 
 
 def table(path: Path) -> list[list[str]]:
@@ -41,16 +40,15 @@ def test_expected_files_are_what_the_oracle_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_checks_without_a_warning(name: str) -> None:
-    program = PROGRAMS / name / f"{name}.dl"
-    done = subprocess.run([str(DDLOG), "check", str(program)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_checks_without_a_warning(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(PROGRAMS / name / f"{name}.dl")]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_outputs_and_changes(name: str, tmp_path: Path) -> None:
+def test_outputs_and_changes(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = PROGRAMS / name
-    printed = run(name, "--output", str(tmp_path), "--updates", str(folder / "updates.dat"))
+    printed = run(name, capsys, "--output", str(tmp_path), "--updates", str(folder / "updates.dat"))
     wanted = sorted((folder / "expected").glob("*.csv"))
     for path in wanted:
         assert table(tmp_path / path.name) == table(path), path.name
@@ -61,7 +59,9 @@ def test_outputs_and_changes(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_outputs_are_the_same_without_updates(name: str, tmp_path: Path) -> None:
-    run(name, "--output", str(tmp_path))
+def test_outputs_are_the_same_without_updates(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(name, capsys, "--output", str(tmp_path))
     for path in (PROGRAMS / name / "expected").glob("*.csv"):
         assert table(tmp_path / path.name) == table(path), path.name
