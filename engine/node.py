@@ -42,6 +42,8 @@ class Node:
     sign: ClassVar[str] = ""
     makes_set: ClassVar[bool] = False  # of whatever it reads
     turns: ClassVar[bool] = False  # whether more rows of a source may leave fewer rows
+    kept: ClassVar[bool] = False  # whether a runtime keeps the integral for the operator itself
+    remembers: ClassVar[bool] = False  # more of earlier epochs than integrals say
     schema: Schema
     text: str
 
@@ -63,6 +65,10 @@ class Node:
         """The incremental version, which reads changes. `trace` gives the Trace of a source. Linear operators
         are their own incremental version (Theorem 4.4)."""
         return self
+
+    def looked_up(self) -> tuple[NodeId, ...]:
+        """The nodes of which an operator of an incremental circuit reads the integrals."""
+        return ()
 
     def title(self) -> str:
         """The operator alone, for people."""
@@ -100,6 +106,7 @@ class Stateful(Node):
     """An operator whose value depends on the epochs before, and that keeps what it needs of them."""
 
     __slots__ = ()
+    remembers: ClassVar[bool] = True
 
     @abstractmethod
     def step(self, sources: list[Zset], memory: Any) -> tuple[Zset, Any]:

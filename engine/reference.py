@@ -17,6 +17,7 @@ from . import circuit as c
 from . import zset
 from .naiveloop import Naive, bracket, changing
 from .node import Stateful
+from .operators.feedback import cycles
 from .settling import IterationLimit
 from .zset import Row, Zset
 
@@ -95,7 +96,7 @@ class Evaluation:
     ) -> tuple[dict[c.NodeId, Any], Memory]:
         values: dict[c.NodeId, Any] = {}
         after: Memory = {}
-        cycles = {n.name: i for i, n in enumerate(self._circuit.nodes) if isinstance(n, c.Feedback)}
+        ends = cycles(self._circuit.nodes)
         for i, node in enumerate(self._circuit.nodes):
             if isinstance(node, Stateful):
                 values[i], after[i] = node.step([values[at] for at in node.reads()], before.get(i))
@@ -105,7 +106,7 @@ class Evaluation:
             if isinstance(node, c.Delay | c.Differentiate):
                 after[i] = values[node.source]
             elif isinstance(node, c.Feed):
-                after[cycles[node.name]] = values[node.source]
+                after[ends[node.name]] = values[node.source]
             elif isinstance(node, c.Integrate | c.Trace):
                 after[i] = zset.add(before.get(i, {}), values[node.source])
         return values, after

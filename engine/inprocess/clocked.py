@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from ..circuit import (
     Circuit,
     Clocked,
-    Delay,
     DeltaDistinct,
     Differentiate,
     Feed,
-    Feedback,
     Integrate,
     NodeId,
 )
 from ..integrals import signed_nodes
+from ..operators.feedback import cycles
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
 from .storage.batch import Batch, concat, consolidate
@@ -35,14 +34,14 @@ class Memories:
         self._clocked = {
             at: SignedStore(node.schema)
             for at, node in enumerate(nodes)
-            if isinstance(node, Delay | Integrate | Differentiate | Feedback)
+            if isinstance(node, Clocked) and not isinstance(node, Feed)
         }
         self._counts = {
             at: Store(node.schema, True)
             for at, node in enumerate(nodes)
             if isinstance(node, DeltaDistinct) and signed[node.source]
         }
-        self._cycles = {node.name: at for at, node in enumerate(nodes) if isinstance(node, Feedback)}
+        self._cycles = cycles(nodes)
 
     def stores(self) -> Iterator[Store]:
         """All states."""

@@ -16,7 +16,6 @@ from ..circuit import (
     Import,
     Input,
     Join,
-    Late,
     NodeId,
     Output,
     Result,
@@ -143,8 +142,7 @@ class State:
         """The imports of a recursion, between epochs."""
         node = self.circuit.nodes[fixpoint]
         assert isinstance(node, Fixpoint)
-        nodes = (each.node for each in node.body.nodes if isinstance(each, Import))
-        return {at: Imported(self.stores[at], weighted(self.circuit, at), None) for at in nodes}
+        return {at: Imported(self.stores[at], weighted(self.circuit, at), None) for at in node.reads()}
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""
@@ -169,17 +167,9 @@ class State:
         """The nodes whose integrals an operator or a reader needs."""
         kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
-            match node:
-                case Input() | DeltaDistinct() | Window() | Late():
-                    kept.add(at)
-                case DeltaJoin():
-                    kept.update(term.source for term in node.terms)
-                case DeltaGroup() if node.reads_members:
-                    kept.add(node.source)
-                case Fixpoint():
-                    kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
-                case Output():
-                    kept.add(shown(self.circuit, node.source))
+            kept.update((at, *node.looked_up()) if node.kept else node.looked_up())
+            if isinstance(node, Output):
+                kept.add(shown(self.circuit, node.source))
         return kept
 
     def own_store(self, at: NodeId) -> Store:
@@ -229,8 +219,8 @@ class State:
             return
         if self.maintaining.mode == "never" and not limited:
             return  # it is evaluated from empty relations
-        imported = (n.node for n in recursion.fixpoint.body.nodes if isinstance(n, Import))
-        recursion.prepare_to_shrink(sum(self.stores[node].present for node in imported), changed)
+        imported = sum(self.stores[node].present for node in recursion.fixpoint.reads())
+        recursion.prepare_to_shrink(imported, changed)
         if recursion.ranked is not None:
             self.reread(at)
 

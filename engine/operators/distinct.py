@@ -41,6 +41,7 @@ class DeltaDistinct(Node):
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "distinctΔ"
     makes_set: ClassVar[bool] = True
+    kept: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace

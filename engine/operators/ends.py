@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ..node import Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
 from ..schema import Schema
@@ -37,6 +37,7 @@ class Input(_Source):
     stream: bool = False
     signed: bool = False
     lasting: bool = False
+    kept: ClassVar[bool] = True
 
     def title(self) -> str:
         return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..node import ENDING, Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
 from ..schema import Schema
@@ -24,6 +25,7 @@ class Feedback(Node):
     name: str
     schema: Schema
     text: str = field(default="", compare=False)
+    remembers: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return ()
@@ -52,6 +54,7 @@ class Feed(SingleSource):
     source: NodeId
     schema: Schema
     text: str = field(default="", compare=False)
+    remembers: ClassVar[bool] = True
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         return sources[0]
@@ -66,3 +69,8 @@ class Feed(SingleSource):
             yield f"feeds {len(ends)} nodes called {self.name}, not one"
         else:
             yield from fits(self.schema, ends[0].schema, f"the feedback {self.name}")
+
+
+def cycles(nodes: Sequence[Node]) -> dict[str, NodeId]:
+    """The Feedback of each cycle, by the name."""
+    return {node.name: at for at, node in enumerate(nodes) if isinstance(node, Feedback)}

@@ -115,6 +115,9 @@ class Fixpoint(Node):
     def reads(self) -> tuple[NodeId, ...]:
         return tuple(node.node for node in self.body.nodes if isinstance(node, Import))
 
+    def looked_up(self) -> tuple[NodeId, ...]:
+        return self.reads()
+
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
         nodes = tuple(replace(n, node=new(n.node)) if isinstance(n, Import) else n for n in self.body.nodes)
         return replace(self, body=replace(self.body, nodes=nodes))

@@ -103,6 +103,9 @@ class DeltaGroup(Node):
         """Whether some aggregate needs the rows of a group, so that the source must be arranged by key."""
         return any(each.function in ("min", "max", "group") for each in self.aggregates)
 
+    def looked_up(self) -> tuple[NodeId, ...]:
+        return (self.source,) if self.reads_members else ()
+
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
         return replace(self, source=new(self.source), trace=new(self.trace))
 

@@ -92,7 +92,10 @@ class DeltaJoin(Node):
     text: str = field(default="", compare=False)
 
     def reads(self) -> tuple[NodeId, ...]:
-        return (*(term.source for term in self.terms), *self.traces)
+        return (*self.looked_up(), *self.traces)
+
+    def looked_up(self) -> tuple[NodeId, ...]:
+        return tuple(term.source for term in self.terms)
 
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
         return replace(self, terms=_reading(self.terms, new), traces=tuple(map(new, self.traces)))

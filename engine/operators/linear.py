@@ -70,6 +70,7 @@ class Delay(SingleSource):
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "z⁻¹ delay"
     turns: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
 
     def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
         return Node.shrinking(self, of) | {ENDING}
@@ -84,6 +85,7 @@ class Integrate(SingleSource):
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "∫ integrate"
     turns: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class Differentiate(SingleSource):
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "D differentiate"
     turns: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
 
     def may_be_negative(self, sources: Sequence[bool]) -> bool:
         return True

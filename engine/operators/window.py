@@ -109,6 +109,7 @@ class Window(_Timed):
     range: int = 0
     lateness: int | None = None
     sign: ClassVar[str] = "window"
+    kept: ClassVar[bool] = True
 
     def step(self, sources: list[Zset], memory: Any) -> tuple[Zset, Any]:
         rows, (now,) = sources[0], _values(sources[1])
@@ -166,6 +167,7 @@ class Late(_Timed):
 
     lateness: int = 0
     sign: ClassVar[str] = "late"
+    kept: ClassVar[bool] = True
 
     def step(self, sources: list[Zset], memory: Any) -> tuple[Zset, Any]:
         before, source = memory or (None, {})

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..circuit import Circuit, Clocked, Delay, Differentiate, Feed, Feedback, Integrate, NodeId
+from ..circuit import Circuit, Clocked, Feed, Integrate, NodeId
+from ..operators.feedback import cycles
 from .spine import Spine
 from .table import Table
 from .tables import Tables
@@ -37,10 +38,9 @@ class Memories:
     def __init__(self, circuit: Circuit, tables: Tables) -> None:
         nodes = list(enumerate(circuit.nodes))
         self.sums = {at: Spine(tables, node.schema) for at, node in nodes if isinstance(node, Integrate)}
-        self._delayed = {
-            at: Delayed() for at, node in nodes if isinstance(node, Delay | Differentiate | Feedback)
-        }
-        self._cycles = {node.name: at for at, node in nodes if isinstance(node, Feedback)}
+        delayed = (at for at, node in nodes if isinstance(node, Clocked) and not isinstance(node, Feed))
+        self._delayed = {at: Delayed() for at in delayed if at not in self.sums}
+        self._cycles = cycles(circuit.nodes)
 
     def of(self, at: NodeId, node: Clocked) -> Delayed:
         """The state that a node other than I uses: a Feed that of its Feedback."""

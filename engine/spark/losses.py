@@ -16,16 +16,11 @@ from collections.abc import Set as AbstractSet
 
 from ..circuit import (
     Circuit,
-    Clock,
-    Clocked,
     DeltaJoin,
-    DeltaLate,
     Fixpoint,
     Input,
     Join,
-    Late,
     Output,
-    Window,
 )
 from ..operators.steps import has_effect
 from ..runtime import StateGone
@@ -34,7 +29,6 @@ from .sqltext import everything
 from .state import State
 from .table import Table
 
-_PAST = Clock | Clocked | DeltaLate | Late | Window
 _UNNAMED = "what rules derive"
 
 
@@ -74,7 +68,7 @@ def repeatable(circuit: Circuit) -> bool:
     nodes = [node for each in (circuit.nodes, *bodies) for node in each]
     joins = [node for node in nodes if isinstance(node, Join | DeltaJoin)]
     return not (
-        any(isinstance(node, _PAST) for node in nodes)
+        any(node.remembers for node in nodes)
         or any(isinstance(node, Input | Output) and node.stream for node in nodes)
         or any(has_effect(step) for join in joins for step in join.steps)
     )

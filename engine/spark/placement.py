@@ -18,18 +18,11 @@ from random import Random
 
 from ..circuit import (
     Circuit,
-    Clock,
-    Delay,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
-    Differentiate,
-    Feed,
-    Feedback,
     Fixpoint,
-    Import,
     Input,
-    Integrate,
     Join,
     Late,
     Negate,
@@ -39,7 +32,6 @@ from ..circuit import (
     Result,
     Sum,
     Trace,
-    Window,
 )
 from ..forgetting import forgetful_nodes
 from ..integrals import shown
@@ -138,9 +130,8 @@ class Placement:
         """The operators that remember earlier epochs or a clock, the relations that forget with windows,
         and all that follows from these are on the cluster."""
         yield from self._forgetful
-        kinds = Clock | Window | Late | Delay | Integrate | Differentiate | Feedback | Feed
         for at, node in enumerate(self.circuit.nodes):
-            if isinstance(node, kinds):
+            if node.remembers:
                 yield from downstream(self._readers, at)
 
     def _on_driver(self) -> Iterator[NodeId]:
@@ -149,7 +140,7 @@ class Placement:
         for at, node in enumerate(nodes):
             if isinstance(node, Fixpoint) and node.lifted:
                 yield at
-                yield from (each.node for each in node.body.nodes if isinstance(each, Import))
+                yield from node.reads()
                 yield from self.results[at]
 
     def _together(self) -> Iterator[frozenset[NodeId]]:
@@ -161,17 +152,10 @@ class Placement:
     def _needs(self, at: NodeId) -> Iterator[NodeId]:
         """The nodes whose integrals an operator needs where it runs, its own among them."""
         node = self.circuit.nodes[at]
-        match node:
-            case Input() | DeltaDistinct() | Window() | Late():
-                yield at
-            case DeltaJoin():
-                yield from (term.source for term in node.terms)
-            case DeltaGroup():
-                yield at
-                if node.reads_members and at not in self.accumulating:
-                    yield node.source
-            case Fixpoint():
-                yield from (each.node for each in node.body.nodes if isinstance(each, Import))
+        if node.kept or isinstance(node, DeltaGroup):
+            yield at
+        if at not in self.accumulating:
+            yield from node.looked_up()
 
     # ------------------------------------------------------------- the places
 

@@ -138,15 +138,13 @@ class State:
             match node:
                 case Input() | Late():
                     kept.add(at)
-                case DeltaJoin():
-                    kept.update(term.source for term in node.terms)
-                case DeltaGroup() if not static:
+                case DeltaGroup():
                     members = {node.source} if self.accumulating.get(at, True) else set()
-                    kept.update({*members, at} - self.ungrouped)
-                case Fixpoint():
-                    kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
+                    kept.update(set() if static else {*members, at} - self.ungrouped)
                 case Output():
                     kept.add(shown(self.circuit, node.source))
+                case _:
+                    kept.update(node.looked_up())
         return kept
 
     def _read_by_groups(self) -> set[NodeId]:
