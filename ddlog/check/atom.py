@@ -149,7 +149,7 @@ def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type
     match expr:
         case syntax.Wildcard():
             return None
-        case syntax.Typed(arg, written, span):
+        case syntax.TypedExpr(arg, written, span):
             context.agree(span, context.written(written), type_)
             return column(body, after, arg, type_)
         case syntax.Name(name, span):
@@ -178,7 +178,7 @@ def _takes_apart(body: BodyBuilder, expr: syntax.Expr, type_: Type) -> bool:
     """Whether the expression is a pattern that binds or compares parts of a column."""
     if body.context.plain(expr, type_) is not None:
         return False
-    while isinstance(expr, syntax.Typed):
+    while isinstance(expr, syntax.TypedExpr):
         expr = expr.arg
     return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary | syntax.Block) and is_pattern(
         body, expr

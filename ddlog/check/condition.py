@@ -53,7 +53,7 @@ def assignment(body: BodyBuilder, target: syntax.Expr, expr: syntax.Expr) -> Non
         body.let(local, check(context, expr, body.scope, local.type))
         return
     annotated: Type | None = None
-    if isinstance(target, syntax.Typed):
+    if isinstance(target, syntax.TypedExpr):
         annotated = context.written(target.type)
         target = target.arg
     value = (
@@ -74,7 +74,7 @@ def define(body: BodyBuilder, target: syntax.Expr, value: Typed) -> None:
             body.bind(name, context.fresh(), span).used = True
         case syntax.Wildcard():
             body.let(body.temporary(value.type, target.span), value)
-        case syntax.TupleExpr() | syntax.Struct() | syntax.Binding() | syntax.Typed() | syntax.Unary("&"):
+        case syntax.TupleExpr() | syntax.Struct() | syntax.Binding() | syntax.TypedExpr() | syntax.Unary("&"):
             whole = body.temporary(value.type, target.span)
             body.let(whole, value)
             after = Destructure(body, negated=False)
@@ -94,8 +94,8 @@ def flatmap(body: BodyBuilder, target: syntax.Expr, collection: syntax.Expr) -> 
         grouped(body, group, None)
     value = infer(context, collection, body.scope)
     element = element_type(context, value, use="FlatMap")
-    annotated = target.arg if isinstance(target, syntax.Typed) else target
-    if isinstance(target, syntax.Typed):
+    annotated = target.arg if isinstance(target, syntax.TypedExpr) else target
+    if isinstance(target, syntax.TypedExpr):
         context.agree(target.span, element, context.written(target.type))
     if isinstance(annotated, syntax.VarDecl):
         local = body.bind(annotated.name, element, annotated.span)

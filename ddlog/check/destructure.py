@@ -65,7 +65,7 @@ def is_pattern(body: BodyBuilder, expr: syntax.Expr) -> bool:
             return True
         case syntax.Name(name, _):
             return body.scope.find(name) is None
-        case syntax.Typed(arg, _, _) | syntax.Unary("&", arg, _) | syntax.Block((arg,), _):
+        case syntax.TypedExpr(arg, _, _) | syntax.Unary("&", arg, _) | syntax.Block((arg,), _):
             return is_pattern(body, arg)
         case syntax.TupleExpr(items, _):
             return any(is_pattern(body, item) for item in items)
@@ -103,7 +103,7 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
             else:
                 after.lets.append((body.bind(name, type_, span), value))
             return _take(after, inner, value)
-        case syntax.Typed(arg, written, span):
+        case syntax.TypedExpr(arg, written, span):
             context.agree(span, context.written(written), type_)
             return _take(after, arg, value)
         case syntax.Block((inner,), _) if is_pattern(body, inner):

@@ -39,7 +39,7 @@ def element(body: BodyBuilder, relation: core.Relation, pattern: syntax.Expr, ne
                 return found
             case syntax.Unary("&", inner, span):
                 type_, pattern = referenced(context, type_, span), inner
-            case syntax.Typed(inner, written, span):
+            case syntax.TypedExpr(inner, written, span):
                 context.agree(span, context.written(written), type_)
                 pattern = inner
             case syntax.Binding(name, inner, name_span=span):

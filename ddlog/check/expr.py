@@ -59,7 +59,7 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
             return _composite(context, expr, scope, expected)
         case syntax.Unary() | syntax.Binary() | syntax.Cast() | syntax.Slice():
             return _operator(context, expr, scope, expected)
-        case syntax.Typed(arg, written, _):
+        case syntax.TypedExpr(arg, written, _):
             return check(context, arg, scope, context.written(written))
         case syntax.GetField(arg, name, span):
             return access.field(context, infer(context, arg, scope), name, span)
@@ -213,7 +213,7 @@ def _operator(
             return context.fail(
                 errors.patterns.NotAnExpression(span=span, text=span.text(), help="write `ref_new(...)`")
             )
-        case syntax.Unary("-", syntax.Typed(syntax.IntLit(number, None) as arg, written, _), span) if (
+        case syntax.Unary("-", syntax.TypedExpr(syntax.IntLit(number, None) as arg, written, _), span) if (
             isinstance(context.written(written), Signed)
         ):  # `-128: s8`, though 128 is none
             return check(context, replace(arg, value=-number, span=span), scope, context.written(written))

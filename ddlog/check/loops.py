@@ -30,7 +30,7 @@ def declare_loops(environment: Environment, module: ModuleSyntax) -> Iterator[Di
             notes = (Note("also defined here", first[each.name]),)
             yield errors.names.MultipleDefinitions(span=each.name_span, name=each.name, notes=notes)
         empty = None if each.empty is None else module.qualified(each.empty)
-        loop = core.Loop(module.qualified(each.name), each.rounds, empty, each.most, each.span)
+        loop = core.LoopBlock(module.qualified(each.name), each.rounds, empty, each.most, each.span)
         environment.loops.append(loop)
         own = [inner for inner in each.declarations if isinstance(inner, syntax.RelationDecl)]
         if each.empty is not None and all(inner.name != each.empty for inner in own):
@@ -79,12 +79,12 @@ def check_places(
                 )
 
 
-def _innermost(environment: Environment, span: Span) -> core.Loop | None:
+def _innermost(environment: Environment, span: Span) -> core.LoopBlock | None:
     around = core.loops_around(environment.loops, span)
     return around[-1] if around else None
 
 
-def _place(loop: core.Loop | None) -> str:
+def _place(loop: core.LoopBlock | None) -> str:
     return "outside of all loops" if loop is None else f"in loop `{loop.name}`"
 
 

@@ -75,7 +75,7 @@ def _pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None)
             local = binder.bind(name, type_, span, path)
             build = pattern(binder, inner, type_, path)
             return lambda: core.VarPattern(local.name, context.final(type_), build())
-        case syntax.Typed(arg, written, span):
+        case syntax.TypedExpr(arg, written, span):
             context.agree(span, context.written(written), type_)
             return pattern(binder, arg, type_, path)
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():

@@ -159,7 +159,7 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
         place = _place(context, target, scope)
         value = expressions.check(context, expr.value, scope, place.type)
         return Typed(UNIT, expr.span, lambda: core.Assign(place.build(), value.build(), UNIT, expr.span))
-    annotated = context.written(target.type) if isinstance(target, syntax.Typed) else None
+    annotated = context.written(target.type) if isinstance(target, syntax.TypedExpr) else None
     value = _branch(context, expr.value, scope, annotated)
     assigned: list[tuple[Local, Assignable]] = []
     build = pattern(Binder(context, scope, mutable=True, assigned=assigned), target, value.type)

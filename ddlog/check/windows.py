@@ -82,7 +82,7 @@ def window_rules(
     writer, kind = RuleWriter(environment, apply), _kind(apply)
     source_name = str(apply.inputs[0])
     if kind in _STREAMS:
-        window = core.Window(kind, shown_by=outputs[0].name)
+        window = core.WindowRelation(kind, shown_by=outputs[0].name)
         held = writer.hidden(source, "window", window, "multiset")
         for delay in (None, numbers[1]) if kind == "last" else (None,):
             row = writer.atom(source_name, writer.name("row"), differentiated=True, delay=delay)
@@ -94,7 +94,7 @@ def window_rules(
     body = atom, writer.let(syntax.VarDecl(core.TIME, apply.span), time)
     if kind == "clock":
         output = outputs[0]
-        held = writer.hidden(output, "clock", core.Window(kind, shown_by=output.name), "relation")
+        held = writer.hidden(output, "clock", core.WindowRelation(kind, shown_by=output.name), "relation")
         element = writer.name(core.TIME)
         head = writer.atom(held.name, element)
         if output.constructor is not None:
@@ -106,12 +106,12 @@ def window_rules(
     if clock is None:
         return []
     lateness = numbers[4] if len(apply.inputs) > 4 else None
-    window = core.Window("range", clock.name, "", numbers[3], lateness, outputs[0].name)
+    window = core.WindowRelation("range", clock.name, "", numbers[3], lateness, outputs[0].name)
     held = writer.hidden(source, "window", window, "relation" if source.kind == "relation" else "multiset")
     writer.rule(writer.atom(held.name, shown), *body)
     writer.copied(held, apply.outputs[0], outputs[0])
     if lateness is not None:
-        late = core.Window("late", clock.name, held.name, 0, lateness, outputs[1].name)
+        late = core.WindowRelation("late", clock.name, held.name, 0, lateness, outputs[1].name)
         writer.copied(writer.hidden(source, "late", late, "stream"), apply.outputs[1], outputs[1])
     return writer.rules
 

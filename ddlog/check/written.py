@@ -56,7 +56,7 @@ class RuleWriter:
         """`function(args)`"""
         return syntax.Call(self.name(function), args, self.span)
 
-    def hidden(self, like: core.Relation, what: str, window: core.Window, kind: str) -> core.Relation:
+    def hidden(self, like: core.Relation, what: str, window: core.WindowRelation, kind: str) -> core.Relation:
         """Makes a hidden relation of rows like those of another."""
         name = f"{like.name}${what}_{self.span.line}_{self.span.column}"
         made = dataclasses.replace(

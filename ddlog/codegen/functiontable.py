@@ -16,8 +16,8 @@ from ..engine.schema import Deferred
 from ..types import CLOSURE, Constructor, Type, User
 from ..values import (
     NAN,
-    Closure,
     Fault,
+    FunctionValue,
     Map,
     Set,
     Vec,
@@ -99,11 +99,11 @@ class Functions:
         found: Callable[..., Any] = self._scope[name]
         return guarded(found) if self.recursive(key) else found
 
-    def closures(self, key: str) -> type[Closure]:
+    def closures(self, key: str) -> type[FunctionValue]:
         """The class of the closures that call a function."""
         name, _ = self.closure(key)
         self._compile_pending()
-        found: type[Closure] = self._scope[name]
+        found: type[FunctionValue] = self._scope[name]
         return found
 
     def compile(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:

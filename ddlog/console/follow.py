@@ -150,7 +150,7 @@ def _stream(run: _Following) -> None:
     """Follows a directory by a stream of Spark. Raises DDlogError."""
     from ..spark.sessions.connect import open_session
     from ..spark.streaming.changelog import file_url
-    from ..spark.streaming.stream import Stream, epochs_of
+    from ..spark.streaming.stream import SparkStream, epochs_of
 
     session, options = run.session, run.options
     spark = session.spark or open_session(conf=dict(options.engine.conf))
@@ -158,7 +158,7 @@ def _stream(run: _Following) -> None:
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         receive = run.begin(lambda: _after(epochs.position(_STREAM)), first)
-        stream = Stream(epochs, _STREAM, receive)
+        stream = SparkStream(epochs, _STREAM, receive)
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
         files = files.option("maxFileAge", _AGE)
         source = files.load(file_url(run.home, glob=True)).select("path", "modificationTime", "length")

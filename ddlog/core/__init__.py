@@ -34,7 +34,7 @@ from .functions import (
     Function,
 )
 from .loops import (
-    Loop,
+    LoopBlock,
     loops_around,
 )
 from .patterns import (
@@ -56,7 +56,7 @@ from .relations import (
     Column,
     Index,
     Relation,
-    Window,
+    WindowRelation,
     answer_relation,
     originals,
     relation_named,
@@ -111,7 +111,7 @@ __all__ = [
     "Index",
     "Inspect",
     "Let",
-    "Loop",
+    "LoopBlock",
     "MakeStruct",
     "MakeTuple",
     "Match",
@@ -129,7 +129,7 @@ __all__ = [
     "Unnest",
     "Var",
     "VarPattern",
-    "Window",
+    "WindowRelation",
     "answer_relation",
     "loops_around",
     "originals",

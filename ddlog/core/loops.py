@@ -9,7 +9,7 @@ from ..errors.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class LoopBlock:
     """A loop. Its end: `rounds`, `empty`, the full name of a relation, or neither; `most` is its limit."""
 
     name: str
@@ -19,7 +19,7 @@ class Loop:
     span: Span = field(repr=False)
 
 
-def loops_around(loops: Iterable[Loop], span: Span) -> list[Loop]:
+def loops_around(loops: Iterable[LoopBlock], span: Span) -> list[LoopBlock]:
     """The loops around a place, the outermost first."""
     found = [each for each in loops if span.within(each.span)]
     return sorted(found, key=lambda each: (each.span.line, each.span.column))

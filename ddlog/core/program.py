@@ -10,7 +10,7 @@ from typing import TypeVar
 from ..errors.diagnostics import Diagnostic
 from ..types import TypeDef
 from .functions import Function
-from .loops import Loop
+from .loops import LoopBlock
 from .pythonfile import PythonFile
 from .relations import Index, Relation
 from .rules import Atom, Rule
@@ -27,7 +27,7 @@ class Stratum:
     relations: tuple[str, ...]
     recursive: bool
     rules: tuple[Rule, ...]
-    loop: Loop | None = None
+    loop: LoopBlock | None = None
     strata: tuple[Stratum, ...] = ()
 
 
@@ -47,7 +47,7 @@ class CheckedProgram:
     externs: Mapping[str, PythonFile] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     @property
-    def loops(self) -> tuple[Loop, ...]:
+    def loops(self) -> tuple[LoopBlock, ...]:
         """All loops."""
         return tuple(_loops(self.strata))
 
@@ -95,7 +95,7 @@ def _frozen(mapping: Mapping[K, T]) -> Mapping[K, T]:
     return mapping if isinstance(mapping, MappingProxyType) else MappingProxyType(mapping)
 
 
-def _loops(strata: Sequence[Stratum]) -> Iterator[Loop]:
+def _loops(strata: Sequence[Stratum]) -> Iterator[LoopBlock]:
     for stratum in strata:
         if stratum.loop is not None:
             yield stratum.loop

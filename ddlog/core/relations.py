@@ -20,7 +20,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WindowRelation:
     """A relation that a transformer of the module `window` makes of the rows of its input.
 
     `kind`: `range`, rows within `range` of the clock, a relation; `late`, the rows that another window, `of`,
@@ -72,7 +72,7 @@ class Relation:
     original: str = ""
     past: tuple[str, int] | None = None
     demand: bool = False
-    window: Window | None = None
+    window: WindowRelation | None = None
     earlier: tuple[str, int] | None = None
 
     @property

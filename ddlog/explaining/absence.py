@@ -37,7 +37,7 @@ from .derivations import HeadCase
 from .heights import Heights
 from .held import ANY
 from .inverting import bindings, rest
-from .node import Node, remark
+from .node import Reason, remark
 from .oneround import AT, FIRST, LATER
 from .places import ProofPlace
 from .stages import BodyStage
@@ -62,19 +62,19 @@ class Absences:
     _open: set[tuple[str, Pattern]] = field(default_factory=set)
     _places: dict[ProofPlace, Absences] = field(default_factory=dict)  # the same elsewhere
 
-    def missing(self, relation: str, pattern: Pattern, depth: int) -> Node:
+    def missing(self, relation: str, pattern: Pattern, depth: int) -> Reason:
         """Why there is no row of a pattern."""
         relation, rounds, place = self.place.seen(relation)
         if place is None:
-            return Node("no fact", relation, pattern, rounds=rounds)
+            return Reason("no fact", relation, pattern, rounds=rounds)
         return self._at(place)._missing(relation, pattern, depth)
 
-    def _missing(self, relation: str, pattern: Pattern, depth: int) -> Node:
+    def _missing(self, relation: str, pattern: Pattern, depth: int) -> Reason:
         key, derivations, rounds = (relation, pattern), self.place.derivations, self.place.rounds
         if self.place.is_leaf(relation):
-            return Node("unknown" if relation in derivations.looped else "no fact", relation, pattern)
+            return Reason("unknown" if relation in derivations.looped else "no fact", relation, pattern)
         if depth <= 0 or key in self._open or time.monotonic() > self.until:
-            return Node("unknown", relation, pattern, rounds=rounds)
+            return Reason("unknown", relation, pattern, rounds=rounds)
         if (last := self.place.within(relation)) is not None:
             return self._at(last).missing(relation, pattern, depth)
         self._open.add(key)
@@ -83,7 +83,7 @@ class Absences:
         self._open.discard(key)
         attempts = [each for each in found if each is not None]
         others = _others(len(cases) - len(attempts), len(attempts))
-        return Node("missing", relation, pattern, children=(*attempts, *others), rounds=rounds)
+        return Reason("missing", relation, pattern, children=(*attempts, *others), rounds=rounds)
 
     def _at(self, place: ProofPlace) -> Absences:
         if place is self.place:
@@ -92,7 +92,7 @@ class Absences:
             self._places[place] = Absences(place, self.until, _places=self._places)
         return self._places[place]
 
-    def _attempt(self, case: HeadCase, pattern: Pattern, depth: int) -> Node | None:
+    def _attempt(self, case: HeadCase, pattern: Pattern, depth: int) -> Reason | None:
         known = bindings(case.head, pattern, self.place.derivations.held.program.typedefs)
         if known is None:
             return None
@@ -105,15 +105,15 @@ class Absences:
         named = shown({name: v for name, v in values.items() if v is not ANY})
         children = (*body.items(reached, values), fails)
         written = self.place.written(case.written)
-        return Node("attempt", rule=written, place=written.span, variables=named, children=children)
+        return Reason("attempt", rule=written, place=written.span, variables=named, children=children)
 
     def _failure(
         self, body: _Body, at: int, values: dict[str, Any], depth: int
-    ) -> tuple[Node, dict[str, Any]]:
+    ) -> tuple[Reason, dict[str, Any]]:
         """The failure of a clause, and the values for which it is told."""
         match body.rule.body[at]:
             case Atom(relation) if relation in (FIRST, LATER):
-                number = Node("value", text="round", value=self.place.rounds[-1], type=BigInt())
+                number = Reason("value", text="round", value=self.place.rounds[-1], type=BigInt())
                 return failure("round == 0" if relation == FIRST else "round > 0", [number]), values
             case Atom(_, _, True) as term:
                 return body.found(at, term, values), values
@@ -123,11 +123,11 @@ class Absences:
                 open_ = [name for name in columns if values.get(name or "", ANY) is ANY]
                 exact = len(set(open_)) == len(open_)
                 name, rounds, _ = self.place.seen(relation)
-                below = [Node("near", name, row) for row in nearest]
+                below = [Reason("near", name, row) for row in nearest]
                 if exact and not self.place.is_leaf(relation):
                     passed = is_passed(self.place.derivations.held.program, relation)
                     below.append(self.missing(relation, pattern, depth if passed else depth - 1))
-                made = Node("no row", name, pattern, span.text(), place=span, rounds=rounds)
+                made = Reason("no row", name, pattern, span.text(), place=span, rounds=rounds)
                 return replace(made, exact=exact, children=tuple(below)), values
             case clause:
                 return body.fails(at, clause, values), values
@@ -183,7 +183,7 @@ class _Body:
             if value is not ANY and all(name in each.keys for each in later)
         }
 
-    def items(self, reached: int, values: Mapping[str, Any]) -> Iterator[Node]:
+    def items(self, reached: int, values: Mapping[str, Any]) -> Iterator[Reason]:
         """The nodes of the clauses that hold: rows of terms since the last group_by, and conditions."""
         start = max((at + 1 for at in range(reached) if isinstance(self.rule.body[at], GroupBy)), default=0)
         clauses = self.rule.body[start:reached]
@@ -199,16 +199,16 @@ class _Body:
                 name, rounds, _ = self.place.seen(item.relation)
                 yield replace(item, relation=name, rounds=rounds) if item.relation else item
 
-    def _holding(self, relation: str, row: Row) -> Node:
+    def _holding(self, relation: str, row: Row) -> Reason:
         """A row of a term that holds, with what is below it if it only stands for that."""
         name, rounds, _ = self.place.seen(relation)
         if not is_passed(self._program, relation):
-            return Node("holds", name, row, rounds=rounds)
+            return Reason("holds", name, row, rounds=rounds)
         derivations = self.place.derivations
         tree = Trees(derivations.held, Heights(derivations)).tree((relation, row), 1)
         return replace(tree, relation=name, rounds=rounds)
 
-    def found(self, at: int, term: Atom, values: Mapping[str, Any]) -> Node:
+    def found(self, at: int, term: Atom, values: Mapping[str, Any]) -> Reason:
         """The rows that a negated term finds."""
         pattern = tuple(values.get(name or "", ANY) for name in term.columns)
         names = [name or f"$found{k}" for k, name in enumerate(term.columns)]
@@ -220,8 +220,10 @@ class _Body:
             if all(values.get(name, value) == value for name, value in each.items())
         ]
         name, rounds, _ = self.place.seen(term.relation)
-        there = tuple(Node("present", name, row) for row in rows[:NEAREST])
-        return Node("found", name, pattern, term.span.text(), place=term.span, rounds=rounds, children=there)
+        there = tuple(Reason("present", name, row) for row in rows[:NEAREST])
+        return Reason(
+            "found", name, pattern, term.span.text(), place=term.span, rounds=rounds, children=there
+        )
 
     def nearest(self, at: int, term: Atom, values: dict[str, Any]) -> tuple[tuple[Row, ...], dict[str, Any]]:
         """The rows most like one that a term looks for, and the values for which they are."""
@@ -250,7 +252,7 @@ class _Body:
         columns = self._program.relations[term.relation].columns
         return {name: column.type for name, column in zip(names, columns, strict=True) if name}
 
-    def fails(self, at: int, clause: Clause, values: Mapping[str, Any]) -> Node:
+    def fails(self, at: int, clause: Clause, values: Mapping[str, Any]) -> Reason:
         """The values of the parts of a condition or a definition that fails."""
         match clause:
             case Guard(condition):
@@ -266,7 +268,7 @@ class _Body:
                 return failure(text, [*found, *needed], span, variable=name)
         return failure(clause.span.text(), (), clause.span)
 
-    def head_fails(self) -> Node:
+    def head_fails(self) -> Reason:
         """The first expression of the head that has another value than the row."""
         for at in rest(self.head):
             arg, wanted = self.head.args[at], self.pattern[at]
@@ -276,13 +278,13 @@ class _Body:
                     return failure(each.text, parts, self.head.span, column=(self.head.relation, at))
         return failure(self.head.span.text(), ())
 
-    def _evaluated(self, at: int, parts: Sequence[Expr]) -> list[Node]:
+    def _evaluated(self, at: int, parts: Sequence[Expr]) -> list[Reason]:
         """The values of expressions after the first clauses."""
         lets = [Let(f"$part{k}", part, part.span) for k, part in enumerate(parts)]
         types = {f"$part{k}": part.type for k, part in enumerate(parts)}
         found = next(self.valuations(at, lets, types, 1), {}) if lets else {}
         return [
-            Node("value", text=_text(part), value=found[f"$part{k}"], type=part.type)
+            Reason("value", text=_text(part), value=found[f"$part{k}"], type=part.type)
             for k, part in enumerate(parts)
             if f"$part{k}" in found
         ]
@@ -293,16 +295,16 @@ def _text(part: Expr) -> str:
     return part.name if isinstance(part, Var) and "$" not in part.name else part.span.text()
 
 
-def failure(text: str, parts: Sequence[Node], place: Span | None = None, **of: Any) -> Node:
+def failure(text: str, parts: Sequence[Reason], place: Span | None = None, **of: Any) -> Reason:
     """A condition that does not hold, or an expression with another value than is needed."""
-    return Node("false", text=text, children=tuple(parts), place=place, **of)
+    return Reason("false", text=text, children=tuple(parts), place=place, **of)
 
 
-def _wanted(value: Any, of: Type) -> Node:
-    return Node("wanted", value=value, type=of)
+def _wanted(value: Any, of: Type) -> Reason:
+    return Reason("wanted", value=value, type=of)
 
 
-def _others(count: int, attempts: int) -> Iterator[Node]:
+def _others(count: int, attempts: int) -> Iterator[Reason]:
     """A remark on rules whose head cannot be the row, or that there are none."""
     if not attempts:
         yield remark("no rule has it as its head" if count else "no rule gives rows of this relation")

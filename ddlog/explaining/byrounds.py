@@ -21,7 +21,7 @@ from ..values.rows import Row
 from .derivations import Derivations, Member
 from .heights import UNKNOWN, Heights
 from .held import Fact, Replay
-from .node import Node, absences, decisive, rows
+from .node import Reason, absences, decisive, rows
 from .oneround import AT, FIRST, LATER, OneRound
 from .tree import Trees
 
@@ -39,10 +39,10 @@ class ByRounds:
     heights: Heights
     of: OneRound
     replay: Replay
-    _trees: dict[tuple[Fact, int], Node] = field(default_factory=dict)  # each of one round
+    _trees: dict[tuple[Fact, int], Reason] = field(default_factory=dict)  # each of one round
     _heights: dict[tuple[Fact, int], float] = field(default_factory=dict)
-    _within: dict[tuple[Node, int], float] = field(default_factory=dict)  # of the trees of one round
-    _made: dict[tuple[Node, int, int], Node] = field(default_factory=dict)
+    _within: dict[tuple[Reason, int], float] = field(default_factory=dict)  # of the trees of one round
+    _made: dict[tuple[Reason, int, int], Reason] = field(default_factory=dict)
 
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows of the last round."""
@@ -51,13 +51,13 @@ class ByRounds:
         self._explain(there.items())
         return {fact: self._heights[fact, since] for fact, since in there.items()}
 
-    def tree(self, fact: Fact, depth: int) -> Node:
+    def tree(self, fact: Fact, depth: int) -> Reason:
         """The tree of a row that was proved, with so many levels."""
         since = self.replay.since(*fact, self.replay.last)
         assert since is not None
         return self._finished(self._trees[fact, since], since, depth)
 
-    def around(self, fact: Fact) -> Iterator[Node]:
+    def around(self, fact: Fact) -> Iterator[Reason]:
         """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
         since = self.replay.since(*fact, self.replay.last)
         assert since is not None
@@ -74,7 +74,7 @@ class ByRounds:
                     yield tree
                 yield from (each for each in absences(tree.children) if each.relation in self.of.outside)
 
-    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Node:
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Reason:
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been
         there before."""
         if self.replay.since(*fact, number) == number:
@@ -84,12 +84,12 @@ class ByRounds:
         self._explain(self._below(tree, number))
         return self._shown(tree, number, depth, UNKNOWN)
 
-    def members(self, group: Node, depth: int) -> tuple[list[Member], Callable[[Member], Node]]:
+    def members(self, group: Reason, depth: int) -> tuple[list[Member], Callable[[Member], Reason]]:
         """The members of a group of a round as they are here, and how to show one."""
         number = min(group.rounds[0], self.replay.last)
         trees = self._of_round(number)
 
-        def show(member: Member) -> Node:
+        def show(member: Member) -> Reason:
             made = trees.member(member, _LEVELS)
             below = [each for row in rows(made.children) for each in self._below(row, number)]
             self._explain(below)
@@ -140,7 +140,7 @@ class ByRounds:
 
         return Trees(held, with_rounds(Derivations(held), height))
 
-    def _below(self, tree: Node, number: int) -> Iterator[tuple[Fact, int]]:
+    def _below(self, tree: Reason, number: int) -> Iterator[tuple[Fact, int]]:
         """The rows of earlier rounds in the tree of a round, and since when they are there."""
         for each in _rows_below(tree):
             if (before := self._before(each.relation, each.row, number)) is not None:
@@ -155,13 +155,13 @@ class ByRounds:
         since = self.replay.since(name, row, number - rounds)
         return None if since is None or since == number else ((name, row), since)
 
-    def _height(self, tree: Node, number: int) -> float:
+    def _height(self, tree: Reason, number: int) -> float:
         key = tree, number
         if key not in self._within:
             self._within[key] = self._measured(tree, number)
         return self._within[key]
 
-    def _measured(self, tree: Node, number: int) -> float:
+    def _measured(self, tree: Reason, number: int) -> float:
         if (before := self._before(tree.relation, tree.row, number)) is not None:
             return self._heights[before]
         if tree.kind == "fact" and (tree.rule is not None or tree.relation in (AT, FIRST, LATER)):
@@ -174,7 +174,7 @@ class ByRounds:
 
     # ------------------------------------------------------------- the trees as they are shown
 
-    def _finished(self, tree: Node, number: int, depth: int) -> Node:
+    def _finished(self, tree: Reason, number: int, depth: int) -> Reason:
         """A tree of one round, with what is below its leaves."""
         if (before := self._before(tree.relation, tree.row, number)) is not None:
             fact, since = before
@@ -186,10 +186,10 @@ class ByRounds:
             self._made[key] = self._shown(tree, number, depth, self._height(tree, number))
         return self._made[key]
 
-    def _around(self, tree: Node, depth: int) -> Node:
+    def _around(self, tree: Reason, depth: int) -> Reason:
         return Trees(self.heights.derivations.held, self.heights).tree((tree.relation, tree.row), depth)
 
-    def _shown(self, tree: Node, number: int, depth: int, height: float) -> Node:
+    def _shown(self, tree: Reason, number: int, depth: int, height: float) -> Reason:
         made = replace(
             tree,
             height=None if height == UNKNOWN else int(height),
@@ -202,7 +202,7 @@ class ByRounds:
         children = tuple(self._items(tree.children, number, depth - 1))
         return replace(made, rule=written, kind=tree.kind if written.body else "fact", children=children)
 
-    def _items(self, items: Iterable[Node], number: int, depth: int) -> Iterator[Node]:
+    def _items(self, items: Iterable[Reason], number: int, depth: int) -> Iterator[Reason]:
         for item in items:
             if item.is_row and item.relation not in (AT, FIRST, LATER):
                 done = self._finished(item, number, depth)
@@ -223,7 +223,7 @@ class ByRounds:
         name, rounds = self.of.earlier.get(relation, (relation, 0))
         return (number - rounds, *inner) if name in self.of.relations else ()
 
-    def _member(self, member: Node, number: int, depth: int) -> Node:
+    def _member(self, member: Reason, number: int, depth: int) -> Reason:
         return replace(member, children=tuple(self._items(member.children, number, depth)))
 
 
@@ -243,9 +243,9 @@ def _begun(heights: Heights, stratum: Stratum) -> ByRounds | None:
     return None if replay is None else ByRounds(heights, replay.of, replay)
 
 
-def _rows_below(tree: Node) -> Iterator[Node]:
+def _rows_below(tree: Reason) -> Iterator[Reason]:
     """The rows in a tree, each once."""
-    seen, pending = set[Node](), [tree]
+    seen, pending = set[Reason](), [tree]
     while pending:
         each = pending.pop()
         if each not in seen:

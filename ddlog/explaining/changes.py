@@ -25,7 +25,7 @@ from .changeside import SHOWN, Side, SideMembers, Spot
 from .derivations import Member, by_relation
 from .heights import UNKNOWN
 from .held import Fact, HeldRelations
-from .node import Node, more, remark
+from .node import Reason, more, remark
 from .tree import SHOWN_MEMBERS
 from .words import is_passed
 
@@ -55,13 +55,13 @@ class ChangeProofs:
         now, before = set(find()), set(self._in(self._before, find, nothing))
         return {row: row in now for row in sorted(now ^ before)}
 
-    def explained(self, relation: str, row: Row, came: bool) -> Node:
+    def explained(self, relation: str, row: Row, came: bool) -> Reason:
         """Why a row came or went: by a proof that it has now, or by each proof that it had."""
         fact = relation, row
         side = self._now if came else self._before
         self._begin(relation)
         spot = self._root(relation, row, side)
-        roots: list[Node] = []
+        roots: list[Reason] = []
 
         def look() -> None:
             if spot[2] or came or side.derivations.given(relation):
@@ -82,14 +82,14 @@ class ChangeProofs:
         proofs = [self._row(each, side) for each in roots]
         count = max(len(side.heights.searched.get(fact, ())), len(proofs))
         count = 1 if came or spot[2] else count
-        parts = list[Node]()
+        parts = list[Reason]()
         for number, proof in enumerate(proofs, 1):
             parts += [remark(f"derivation {number} of {count} that it had")] if count > 1 else []
             parts.append(proof)
         facts = tuple(self._facts)
-        return Node(
+        return Reason(
             "change", relation, row, came=came, count=count,
-            children=(*parts, *more(count - len(proofs)), *([Node("by", facts=facts)] if facts else [])),
+            children=(*parts, *more(count - len(proofs)), *([Reason("by", facts=facts)] if facts else [])),
         )  # fmt: skip
 
     # ------------------------------------------------------------- rounds of loops
@@ -169,7 +169,7 @@ class ChangeProofs:
             other.asked += [item for each in shown for item in each.children]
         side.strange = []
 
-    def _into(self, tree: Node, side: Side) -> tuple[Node, ...]:
+    def _into(self, tree: Reason, side: Side) -> tuple[Reason, ...]:
         """The body of a proof of the other state's of a row that this state lacks. If the row has been there
         for longer than this state lacks it, another proof is wanted."""
         other = self._other(side)
@@ -180,7 +180,7 @@ class ChangeProofs:
         other.wanted[spot] = None
         return ()
 
-    def _hold(self, level: list[Node], side: Side) -> None:
+    def _hold(self, level: list[Reason], side: Side) -> None:
         """Finds out which rows of some items a state has."""
         spots = dict.fromkeys(_spot(each) for each in level if each.is_row)
         new = [each for each in spots if each not in side.holds]
@@ -189,7 +189,7 @@ class ChangeProofs:
                 side.holds[relation, row, ()] = there
         side.holds |= {each: side.since(each) is not None for each in new if each[2]}
 
-    def _regroup(self, group: Node, side: Side) -> None:
+    def _regroup(self, group: Reason, side: Side) -> None:
         """Looks for the members that a group has in one state and not in the other."""
         if group in side.groups:
             return
@@ -205,7 +205,7 @@ class ChangeProofs:
 
     # ------------------------------------------------------------- the tree
 
-    def _row(self, tree: Node, side: Side) -> Node:
+    def _row(self, tree: Reason, side: Side) -> Reason:
         """A row that one state has and the other has not."""
         came, kind = side is self._now, "rule" if tree.kind == "group" else tree.kind
         if kind == "fact" and not tree.rounds:
@@ -214,7 +214,7 @@ class ChangeProofs:
         body = (*self._ended(tree, side), *parts) if kind == "rule" else ()
         return replace(tree, kind=kind, came=came, height=None, ended=False, looked=(), children=body)
 
-    def _ended(self, tree: Node, side: Side) -> Iterator[Node]:
+    def _ended(self, tree: Reason, side: Side) -> Iterator[Reason]:
         """Says so if the loop of a row has not come to its round in the other state."""
         other = self._other(side)
         last = other.last(tree.relation) if len(tree.rounds) == 1 and not other.empty else None
@@ -222,17 +222,17 @@ class ChangeProofs:
             when = f"ended in round {last} before" if other is self._before else f"ends in round {last} now"
             yield remark(f"the loop {when}", "ended", rounds=(last,))
 
-    def _once(self, tree: Node, side: Side) -> Node:
+    def _once(self, tree: Reason, side: Side) -> Reason:
         """The tree; a leaf for a row whose proof the explanation has already."""
         came = side is self._now
         key = tree.relation, tree.row, came, tree.rounds
         if tree.kind in ("rule", "group"):
             if key in self._written:
-                return Node("above", tree.relation, tree.row, came=came, rounds=tree.rounds)
+                return Reason("above", tree.relation, tree.row, came=came, rounds=tree.rounds)
             self._written.add(key)
         return self._row(tree, side)
 
-    def _part(self, item: Node, side: Side) -> Node:
+    def _part(self, item: Reason, side: Side) -> Reason:
         other = self._other(side)
         if item.is_row:
             instead = self._instead.get(_spot(item))
@@ -245,13 +245,13 @@ class ChangeProofs:
             return replace(item, kind="excluded", children=(*found, *left)) if rows else item
         return self._group(item, side) if item.kind == "members" else item
 
-    def _same(self, tree: Node) -> Node:
+    def _same(self, tree: Reason) -> Reason:
         """A row that did not change. What is below it stays where it stands for the row."""
         if not is_passed(self._held.program, tree.relation):
             return tree.marked("same")
         return replace(tree, kind="same")
 
-    def _group(self, group: Node, side: Side) -> Node:
+    def _group(self, group: Reason, side: Side) -> Reason:
         other, came = self._other(side), side is self._now
         count = _count(_apart(_members(group), group))
         of_other = other.groups.get(group, SideMembers(group, [], 0, 0, count))
@@ -264,17 +264,17 @@ class ChangeProofs:
             group, kind="regrouped", noun="member", count=now, before=before, children=(*members, *left)
         )
 
-    def _member(self, member: Node, group: Node, came: bool, side: Side) -> Node:
+    def _member(self, member: Reason, group: Reason, came: bool, side: Side) -> Reason:
         parts = tuple(self._part(each, side) for each in member.children)
         return replace(member, type=group.type, came=came, decides=False, children=parts)
 
 
-def _members(group: Node) -> Sequence[Member]:
+def _members(group: Reason) -> Sequence[Member]:
     """The members of a group in the state of its proof."""
     return () if group.group is None else group.group.members
 
 
-def _apart(members: Iterable[Member], group: Node) -> dict[object, Member]:
+def _apart(members: Iterable[Member], group: Reason) -> dict[object, Member]:
     """The members of a group; where equal values count, one for each valuation."""
     if group.group is None or not group.group.clause.bag:
         return {each.value: each for each in members}
@@ -287,6 +287,6 @@ def _count(members: Mapping[object, Member]) -> int:
     return sum(each.ways[0].times for each in members.values())
 
 
-def _spot(tree: Node) -> Spot:
+def _spot(tree: Reason) -> Spot:
     """The row of an item of a body, as of the round in which the rule looked."""
     return tree.relation, tree.row, tree.looked

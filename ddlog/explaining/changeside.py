@@ -11,7 +11,7 @@ from ..values.rows import Row
 from .byrounds import with_loops
 from .derivations import Derivations, Member
 from .held import ANY, HeldRelations, Replay
-from .node import Node
+from .node import Reason
 from .stages import BodyStage
 from .tree import Trees
 
@@ -29,26 +29,26 @@ class Side:
         self.derivations, self.depth, self.empty = Derivations(held), depth, empty
         self.heights = with_loops(self.derivations)
         self.trees = Trees(held, self.heights)
-        self.proofs: dict[Spot, Node] = {}
+        self.proofs: dict[Spot, Reason] = {}
         self.holds: dict[Spot, bool] = {}
         self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
-        self.groups: dict[Node, SideMembers] = {}  # of the other side's proofs
-        self.own: dict[Node, Sequence[Node]] = {}  # members of its groups that the other side lacks
-        self.strange: list[tuple[Node, list[Member]]] = []  # the same, still to be looked at
+        self.groups: dict[Reason, SideMembers] = {}  # of the other side's proofs
+        self.own: dict[Reason, Sequence[Reason]] = {}  # members of its groups that the other side lacks
+        self.strange: list[tuple[Reason, list[Member]]] = []  # the same, still to be looked at
         self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
-        self.asked: list[Node] = []  # items of the other side's proofs that are still to be looked at
+        self.asked: list[Reason] = []  # items of the other side's proofs that are still to be looked at
 
-    def proof(self, spot: Spot) -> Node:
+    def proof(self, spot: Spot) -> Reason:
         """The tree of a row that is there, in a round if it is one."""
         relation, row, rounds = spot
         if not rounds:
             return self.trees.tree((relation, row), self.depth)
         of = self.heights.rounds_in(relation) if len(rounds) == 1 else None
         if of is None:
-            return Node("cut", relation, row, rounds=rounds)
+            return Reason("cut", relation, row, rounds=rounds)
         return of.tree_of_round((relation, row), rounds[0], self.depth)
 
-    def members(self, group: Node) -> tuple[Sequence[Member], Callable[[Member], Node]]:
+    def members(self, group: Reason) -> tuple[Sequence[Member], Callable[[Member], Reason]]:
         """The members of a group of the other side, and how to show one of this side."""
         of = self.heights.rounds_in(group.loop) if len(group.rounds) == 1 else None
         if of is not None:
@@ -57,7 +57,7 @@ class Side:
         found = group.group.members if group.rounds else self.derivations.members(group.group)
         return found, self.show
 
-    def show(self, member: Member) -> Node:
+    def show(self, member: Member) -> Reason:
         """A member of a group around loops."""
         return self.trees.member(member, self.depth - 1)
 
@@ -107,8 +107,8 @@ class SideMembers:
     state lacks. `count`: all members; `come`: members that the other state lacks; `gone`: members that it
     alone has."""
 
-    group: Node
-    shown: list[Node]
+    group: Reason
+    shown: list[Reason]
     count: int
     come: int
     gone: int

@@ -25,7 +25,7 @@ _SECONDS = {"min_second": min, "max_second": max}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Valuation:
+class RuleValuation:
     """The values of the variables of a stage, the rows of its terms, and its group. `times`: how often it
     counts in a group of all rows."""
 
@@ -41,7 +41,7 @@ class Member:
     """A value in a group, and the valuations that put it there."""
 
     value: Any
-    ways: tuple[Valuation, ...]
+    ways: tuple[RuleValuation, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class Derivation:
     """A valuation of a rule's body that gives a row as one of the heads."""
 
     case: HeadCase
-    valuation: Valuation
+    valuation: RuleValuation
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Derivations:
 
     def _valuations(
         self, stage: BodyStage, seeds: Sequence[Row], head: Head | None
-    ) -> Iterator[tuple[Row, Valuation]]:
+    ) -> Iterator[tuple[Row, RuleValuation]]:
         found = stage.valuations(self.held, seeds)
         groups: dict[Row, GroupMembers] = {}
         if stage.group is not None:
@@ -211,7 +211,7 @@ class Derivations:
             group = None
             if stage.group is not None:
                 group = groups[tuple(values[name] for name in stage.group.keys)]
-            yield seed, Valuation(stage, values, rows, group)
+            yield seed, RuleValuation(stage, values, rows, group)
 
     def _groups(
         self, stage: BodyStage, clause: GroupBy, found: Sequence[Mapping[str, Any]], head: Head | None
@@ -221,7 +221,7 @@ class Derivations:
             (id(stage.rule), stage.last), BodyStage(stage.rule, stage.last - 1, clause.keys, (), clause.value)
         )
         keys = list(dict.fromkeys(tuple(values[name] for name in clause.keys) for values in found))
-        by_key: dict[Row, dict[Any, list[Valuation]]] = {key: {} for key in keys}
+        by_key: dict[Row, dict[Any, list[RuleValuation]]] = {key: {} for key in keys}
         for key, valuation in self._counted(inner, keys, clause) if keys else ():
             by_key[key].setdefault(valuation.variables[MEMBER], []).append(valuation)
         uses = self._uses(stage, clause.name, head)
@@ -229,7 +229,7 @@ class Derivations:
 
     def _counted(
         self, inner: BodyStage, keys: Sequence[Row], clause: GroupBy
-    ) -> Iterator[tuple[Row, Valuation]]:
+    ) -> Iterator[tuple[Row, RuleValuation]]:
         """The valuations of the clauses before a group; of one of all rows, with how often each counts."""
         found = self._valuations(inner, keys, None)
         relations = self._program.relations
@@ -248,7 +248,7 @@ class Derivations:
 
     def members(self, group: GroupMembers) -> list[Member]:
         """The members that a group has in the state as it is now."""
-        ways: dict[Any, list[Valuation]] = {}
+        ways: dict[Any, list[RuleValuation]] = {}
         for _, valuation in self._counted(group.inner, [group.key], group.clause):
             ways.setdefault(valuation.variables[MEMBER], []).append(valuation)
         return [Member(value, tuple(ways[value])) for value in sorted(ways)]
@@ -274,7 +274,7 @@ def _named(call: Call, name: str) -> Expr | None:
 
 def _members(
     clause: GroupBy,
-    values: Mapping[Any, Sequence[Valuation]],
+    values: Mapping[Any, Sequence[RuleValuation]],
     uses: set[str] | None,
     inner: BodyStage,
     key: Row,

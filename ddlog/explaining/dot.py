@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .node import Node
+from .node import Reason
 from .titles import Titles, one_line
 
 _STYLES = {
@@ -25,7 +25,7 @@ class Dot:
     titles: Titles
     _names: dict[object, str] = field(default_factory=dict)  # of the nodes that are written
 
-    def of(self, node: Node) -> Iterator[str]:
+    def of(self, node: Reason) -> Iterator[str]:
         """The lines of the graph of a node."""
         yield "digraph why {"
         yield "  rankdir=TB; node [fontname=monospace]; edge [arrowhead=none];"
@@ -33,7 +33,7 @@ class Dot:
             yield from self._node(each)
         yield "}"
 
-    def _node(self, node: Node) -> Iterator[str]:
+    def _node(self, node: Reason) -> Iterator[str]:
         key = _key(node)
         if key in self._names:
             return
@@ -56,7 +56,7 @@ class Dot:
         return self._names[key]
 
 
-def _key(node: Node) -> object:
+def _key(node: Reason) -> object:
     """The key of a node in the drawing: nodes of one row of a proof are drawn once."""
     if node.is_row or node.kind == "above":
         return node.relation, node.row, node.rounds, node.came, node.kind == "cut"

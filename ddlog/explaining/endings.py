@@ -17,11 +17,11 @@ from typing import TypeAlias
 
 from ..core import Atom, GroupBy
 from .byrounds import with_rounds
-from .derivations import Derivations, GroupMembers, Valuation
+from .derivations import Derivations, GroupMembers, RuleValuation
 from .explanation import Ending
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact
-from .node import Node
+from .node import Reason
 from .places import ProofPlace
 from .repairs import MOST, Repairs, sorted_facts
 
@@ -109,14 +109,14 @@ class Endings:
         self.complete = self.complete and repairs.complete
         return list(found)
 
-    def _appearing(self, absent: Node, repairs: Repairs) -> Iterator[frozenset[Fact]]:
+    def _appearing(self, absent: Reason, repairs: Repairs) -> Iterator[frozenset[Fact]]:
         """Sets of facts that give a negated term a row, where a round looked."""
         declared = self.derivations.held.program.relations[absent.relation]
         named = {f"c{at}": value for at, value in enumerate(absent.row) if value is not ANY}
         columns = tuple(f"c{at}" if f"c{at}" in named else None for at in range(len(absent.row)))
         yield from repairs.giving(Atom(absent.relation, columns, True, declared.span), named, _ROWS)
 
-    def _insertions(self, valuation: Valuation, repairs: Repairs) -> Iterator[frozenset[Fact]]:
+    def _insertions(self, valuation: RuleValuation, repairs: Repairs) -> Iterator[frozenset[Fact]]:
         """Sets of facts that give a row to a negated term, or another member to a group."""
         stage = valuation.stage
         for clause in stage.body[stage.last :]:
@@ -133,7 +133,7 @@ def _joining(group: GroupMembers, repairs: Repairs) -> Iterator[frozenset[Fact]]
         yield from repairs.satisfying(inner, dict(zip(group.clause.keys, group.key, strict=True)))
 
 
-def _parts(valuation: Valuation, heights: Heights) -> Iterator[Valuation]:
+def _parts(valuation: RuleValuation, heights: Heights) -> Iterator[RuleValuation]:
     """A valuation, and those of the members of its groups."""
     yield valuation
     if valuation.group is not None:

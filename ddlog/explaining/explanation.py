@@ -9,7 +9,7 @@ from ..core import CheckedProgram
 from ..values.rows import Row
 from ..values.tojson import json_text
 from .held import Fact
-from .node import Node, remark
+from .node import Reason, remark
 from .titles import Titles
 from .translated import in_sql
 from .words import Words
@@ -23,7 +23,7 @@ class Explanation:
     Printed, it is indented text. `matches` are the rows that match the question, if it leaves values open."""
 
     def __init__(
-        self, tree: Node, program: CheckedProgram, matches: Sequence[Row] = (), match: str = "match"
+        self, tree: Reason, program: CheckedProgram, matches: Sequence[Row] = (), match: str = "match"
     ) -> None:
         rewrite = in_sql(program)
         self.tree, self.matches = tree if rewrite is None else rewrite.node(tree), matches
@@ -94,7 +94,7 @@ class Absence(Explanation):
 
     def __init__(
         self,
-        missing: Node,
+        missing: Reason,
         insert: Sequence[tuple[Fact, ...]],
         complete: bool,
         program: CheckedProgram,
@@ -108,12 +108,12 @@ class Absence(Explanation):
         elif not complete:
             sets.append(remark("the search for facts to insert did not end in time"))
         children = missing, *sets
-        super().__init__(Node("absence", missing.relation, missing.row, children=children), program)
+        super().__init__(Reason("absence", missing.relation, missing.row, children=children), program)
         self.insert, self.complete, self.attempted = tuple(insert), complete, attempted
         self._data = {"complete": complete, "attempted": attempted}
 
     @property
-    def missing(self) -> Node:
+    def missing(self) -> Reason:
         """The row that does not hold, and why."""
         return self.tree.children[0]
 
@@ -122,7 +122,7 @@ class ChangeExplanation(Explanation):
     """Why a row came or went with the last commit. `matches` are the rows that match the question and
     changed."""
 
-    def __init__(self, change: Node, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
+    def __init__(self, change: Reason, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
         super().__init__(change, program, matches, "match and changed")
 
     @property
@@ -131,7 +131,7 @@ class ChangeExplanation(Explanation):
         return bool(self.tree.came)
 
     @property
-    def proofs(self) -> list[Node]:
+    def proofs(self) -> list[Reason]:
         """A proof that the row has now, or those that it had, as trees of changes."""
         return [each for each in self.tree.children if each.kind in ("fact", "rule", "cut")]
 
@@ -156,11 +156,11 @@ class EndingSets(list[Ending], Explanation):
         list.__init__(self, found)
         sets = [_set(each, each.insertions) for each in found]
         none = remark("no set of up to three facts was found" + ("" if complete else " in time"))
-        Explanation.__init__(self, Node("ends", *fact, children=tuple(sets or [none])), program)
+        Explanation.__init__(self, Reason("ends", *fact, children=tuple(sets or [none])), program)
         self.complete = complete
         self._data = {"complete": complete}
 
 
-def _set(delete: Iterable[Fact], insert: Iterable[Fact], text: str = "") -> Node:
+def _set(delete: Iterable[Fact], insert: Iterable[Fact], text: str = "") -> Reason:
     facts = (*((fact, False) for fact in delete), *((fact, True) for fact in insert))
-    return Node("set", text=text, facts=facts)
+    return Reason("set", text=text, facts=facts)

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
-from .derivations import Derivation, Derivations, GroupMembers, Member, Valuation, by_relation
+from .derivations import Derivation, Derivations, GroupMembers, Member, RuleValuation, by_relation
 from .held import Fact, Replay
 
 if TYPE_CHECKING:
-    from .node import Node
+    from .node import Reason
 
 UNKNOWN = math.inf
 
@@ -43,17 +43,17 @@ class Rounds(Protocol):
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows that hold."""
 
-    def tree(self, fact: Fact, depth: int) -> Node:
+    def tree(self, fact: Fact, depth: int) -> Reason:
         """The tree of a row that was proved, with so many levels."""
 
-    def around(self, fact: Fact) -> Iterator[Node]:
+    def around(self, fact: Fact) -> Iterator[Reason]:
         """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
 
-    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Node:
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Reason:
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been
         there before."""
 
-    def members(self, group: Node, depth: int) -> tuple[list[Member], Callable[[Member], Node]]:
+    def members(self, group: Reason, depth: int) -> tuple[list[Member], Callable[[Member], Reason]]:
         """The members of a group of a round as they are here, and how to show one."""
 
 
@@ -126,7 +126,7 @@ class Heights:
             level = [row for row in dict.fromkeys(rows) if row not in seen]
             seen.update(level)
 
-    def greatest(self, valuation: Valuation) -> float:
+    def greatest(self, valuation: RuleValuation) -> float:
         """The greatest height of the rows that a valuation rests on."""
         self._meet(rests_on(valuation))
         found = _greatest(valuation, self._bounds.__getitem__)
@@ -312,7 +312,7 @@ class Heights:
         return self._strata[stratum.relations]
 
 
-def _greatest(valuation: Valuation, height: Height) -> float:
+def _greatest(valuation: RuleValuation, height: Height) -> float:
     found = max(map(height, valuation.rows), default=0.0)
     return found if valuation.group is None else max(found, _of_group(valuation.group, height))
 
@@ -321,7 +321,7 @@ def _of_group(group: GroupMembers, height: Height) -> float:
     return max((min(_greatest(way, height) for way in each.ways) for each in group.needed), default=0.0)
 
 
-def rests_on(valuation: Valuation) -> Iterator[Fact]:
+def rests_on(valuation: RuleValuation) -> Iterator[Fact]:
     """The rows that a valuation rests on."""
     yield from valuation.rows
     if valuation.group is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..types import Type
 from .held import Fact
-from .node import Node
+from .node import Reason
 from .titles import Titles, did, rule_text
 
 
@@ -26,7 +26,7 @@ class JsonTree:
 
     titles: Titles
 
-    def of(self, node: Node, types: Mapping[str, Type] | None = None) -> dict[str, Any]:
+    def of(self, node: Reason, types: Mapping[str, Type] | None = None) -> dict[str, Any]:
         """The object of a node; `types`: those of the variables of the rule above."""
         place, types = node.place, (types or {}) if node.rule is None else node.rule.variables
         variables = {name: (value, types[name]) for name, value in node.variables.items() if name in types}
@@ -48,7 +48,7 @@ class JsonTree:
         words = self.titles.words
         return {"relation": words.relation(relation), "values": words.row_json(relation, row)}
 
-    def _data(self, node: Node) -> Iterator[tuple[str, Any]]:
+    def _data(self, node: Reason) -> Iterator[tuple[str, Any]]:
         if node.is_row and node.came is None:
             yield "height", node.height
         if node.rounds:

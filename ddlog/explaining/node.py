@@ -36,7 +36,7 @@ ROWS = frozenset({"fact", "rule", "group", "cut"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Reason:
     """A node of an explanation. Two nodes are equal only if they are one: searches use nodes as keys."""
 
     kind: str
@@ -48,7 +48,7 @@ class Node:
     rule: Rule | None = None
     place: Span | None = None  # of the rule, or of the clause
     variables: Mapping[str, Any] = field(default_factory=dict)  # of a rule or a member; the keys of a group
-    children: tuple[Node, ...] = ()
+    children: tuple[Reason, ...] = ()
     height: int | None = None  # None: not known
     rounds: tuple[
         int, ...
@@ -85,12 +85,12 @@ class Node:
         """Whether a rule, its place and its variables are told below the title."""
         return self.kind in ("rule", "group") and self.rule is not None
 
-    def marked(self, kind: str) -> Node:
+    def marked(self, kind: str) -> Reason:
         """A leaf of another kind for the row of the node."""
-        return Node(kind, self.relation, self.row, rounds=self.rounds, looked=self.looked)
+        return Reason(kind, self.relation, self.row, rounds=self.rounds, looked=self.looked)
 
 
-def rows(nodes: Iterable[Node]) -> Iterator[Node]:
+def rows(nodes: Iterable[Reason]) -> Iterator[Reason]:
     """The rows in a body, those of the members of its groups included."""
     for node in nodes:
         if node.is_row:
@@ -99,7 +99,7 @@ def rows(nodes: Iterable[Node]) -> Iterator[Node]:
             yield from (row for member in node.children for row in rows(member.children))
 
 
-def absences(nodes: Iterable[Node]) -> Iterator[Node]:
+def absences(nodes: Iterable[Reason]) -> Iterator[Reason]:
     """The negated terms of a body that found nothing, those of the members of its groups included."""
     for node in nodes:
         if node.kind == "absent":
@@ -108,7 +108,7 @@ def absences(nodes: Iterable[Node]) -> Iterator[Node]:
             yield from (each for member in node.children for each in absences(member.children))
 
 
-def decisive(nodes: Iterable[Node]) -> Iterator[Node]:
+def decisive(nodes: Iterable[Reason]) -> Iterator[Reason]:
     """The rows of a body on which its height rests: of a group those of the member that decides, or else of
     all members that are shown."""
     for node in nodes:
@@ -121,12 +121,12 @@ def decisive(nodes: Iterable[Node]) -> Iterator[Node]:
                 yield from decisive(member.children)
 
 
-def remark(text: str, kind: str = "note", **data: Any) -> Node:
+def remark(text: str, kind: str = "note", **data: Any) -> Reason:
     """A node that is only a text."""
-    return Node(kind, text=text, **data)
+    return Reason(kind, text=text, **data)
 
 
-def more(count: int, what: str = "") -> Iterator[Node]:
+def more(count: int, what: str = "") -> Iterator[Reason]:
     """A remark that there are so many more; none if there are none."""
     if count:
         yield remark(f"… and {count} more{what}", "more", count=count)

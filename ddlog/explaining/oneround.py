@@ -27,7 +27,7 @@ from ..core import (
     Head,
     Inspect,
     Let,
-    Loop,
+    LoopBlock,
     Op,
     Relation,
     Rule,
@@ -56,7 +56,7 @@ class OneRound:
     relations: tuple[str, ...]
     earlier: Mapping[str, tuple[str, int]]
     outside: tuple[str, ...]
-    loop: Loop | None
+    loop: LoopBlock | None
     named: Mapping[str, int]
     written: Mapping[int, Rule]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from .node import Node
+from .node import Reason
 from .titles import Titles
 
 _OPEN = 3
@@ -42,7 +42,7 @@ class Page:
 
     titles: Titles
 
-    def of(self, nodes: Sequence[Node]) -> str:
+    def of(self, nodes: Sequence[Reason]) -> str:
         """The page of some nodes, with the title of the first."""
         title = escape(self.titles.title(nodes[0]))
         body = "\n".join(line for node in nodes for line in self._node(node, 0))
@@ -54,7 +54,7 @@ class Page:
             f"{body}\n<script>{_SCRIPT}</script></html>\n"
         )
 
-    def _node(self, node: Node, level: int) -> Iterator[str]:
+    def _node(self, node: Reason, level: int) -> Iterator[str]:
         if node.is_sequence:
             for child in node.children:
                 yield from self._node(child, level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .node import Node
+from .node import Reason
 from .titles import Titles, one_line
 
 _STYLES = {"strong": "\x1b[1m", "faint": "\x1b[2m", "good": "\x1b[32m", "bad": "\x1b[31m"}
@@ -18,7 +18,7 @@ class Lines:
     titles: Titles
     color: bool = False
 
-    def of(self, node: Node) -> Iterator[str]:
+    def of(self, node: Reason) -> Iterator[str]:
         """The lines of a node."""
         if node.is_sequence:
             for child in node.children:
@@ -36,7 +36,7 @@ class Lines:
             yield lead + first
             yield from (rest + line for line in others)
 
-    def _rule(self, node: Node) -> Iterator[str]:
+    def _rule(self, node: Reason) -> Iterator[str]:
         rule = self.titles.rule(node)
         if rule is not None:
             text, place, variables = rule

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..core import Rule
 from ..errors.source import Span
-from .node import Node
+from .node import Reason
 from .words import Words
 
 
@@ -17,7 +17,7 @@ class Titles:
 
     words: Words
 
-    def title(self, node: Node) -> str:
+    def title(self, node: Reason) -> str:
         """The title of a node: its row, or the text of its clause or remark."""
         match node.kind:
             case "near":
@@ -39,7 +39,7 @@ class Titles:
                 return self._facts(node)
         return self._row(node) if node.relation else one_line(node.text)
 
-    def notes(self, node: Node) -> Iterator[str]:
+    def notes(self, node: Reason) -> Iterator[str]:
         """The notes beside the title of a node."""
         match node.kind:
             case "fact" | "rule" | "cut" | "above" if node.came is not None:
@@ -77,7 +77,7 @@ class Titles:
                 yield from [] if node.came is None else [did(node)]
                 yield from [f"{node.times} times"] if node.times > 1 else []
 
-    def style(self, node: Node) -> str:
+    def style(self, node: Reason) -> str:
         """The style of a title: "good", "bad", "strong", "plain" or "faint"."""
         match node.kind:
             case "fact" | "rule" | "cut" | "above" if node.came is not None:
@@ -92,14 +92,14 @@ class Titles:
                 return "faint"
         return "plain"
 
-    def rule(self, node: Node) -> tuple[str, str, str] | None:
+    def rule(self, node: Reason) -> tuple[str, str, str] | None:
         """The rule of a row, its place, and the values of its variables; None if the row is by no rule."""
         if node.rule is None or not node.shows_rule:
             return None
         said = self.words.variables(node.variables, node.rule.variables)
         return rule_text(node.rule, node.place), f"at {node.place}", said
 
-    def _change(self, node: Node) -> Iterator[str]:
+    def _change(self, node: Reason) -> Iterator[str]:
         said = did(node) + in_round(node.rounds)
         given = self.words.program.relations[node.relation].role == "input"
         if node.kind == "fact" and node.rule is None and given:
@@ -110,18 +110,18 @@ class Titles:
             yield f"a fact of the program, {node.place}"
         yield from {"above": ["see above"], "cut": ["…"]}.get(node.kind, [])
 
-    def _negated(self, node: Node) -> str:
+    def _negated(self, node: Reason) -> str:
         if self.words.is_described(node.relation) or (node.kind != "found" and "$" in node.relation):
             return one_line(node.text)
         return f"not {self._row(node)}"
 
-    def _no_row(self, node: Node) -> str:
+    def _no_row(self, node: Reason) -> str:
         if not node.exact:
             return f"no {one_line(node.text)}"
         lack = "nothing in" if self.words.is_described(node.relation) else "no"
         return f"{lack} {self._row(node)}{in_round(node.rounds)}"
 
-    def _facts(self, node: Node) -> str:
+    def _facts(self, node: Reason) -> str:
         """A set of facts: those that came or went, or those to insert and to delete."""
         if node.kind == "by":
             signed = (f"{'+' if came else '-'}{self.words.row(*fact)}" for fact, came in node.facts)
@@ -132,15 +132,15 @@ class Titles:
             return f"{node.text}: {insert}"
         return f"{delete}; with insert {insert}" if delete and insert else delete or f"insert {insert}"
 
-    def _row(self, node: Node) -> str:
+    def _row(self, node: Reason) -> str:
         return self.words.row(node.relation, node.row)
 
-    def _value(self, node: Node) -> str:
+    def _value(self, node: Reason) -> str:
         assert node.type is not None
         return self.words.value(node.value, node.type)
 
 
-def heights(node: Node) -> Iterator[str]:
+def heights(node: Reason) -> Iterator[str]:
     """The height of a row, and the rounds since which it is there."""
     if node.height is not None:
         yield f"height {node.height}"
@@ -166,6 +166,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def did(node: Node) -> str:
+def did(node: Reason) -> str:
     """Whether a row came or went, as a word."""
     return "came" if node.came else "went"

@@ -26,7 +26,7 @@ from ..errors.source import Span
 from ..types import BigInt, Bool, Tuple, Type
 from ..values.structs import Struct
 from .held import is_translated
-from .node import Node
+from .node import Reason
 from .tree import condition
 from .words import Words, made_of, wrapped
 
@@ -43,7 +43,7 @@ class _Body:
     """A rewritten body of a rule: its columns and computed values, and its items."""
 
     columns: list[Named] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
+    items: list[Reason] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
 
@@ -52,7 +52,7 @@ class _Body:
         """Whether a group is among the items."""
         return any(each.kind in ("members", "regrouped") for each in self.items)
 
-    def say(self, item: Node) -> None:
+    def say(self, item: Reason) -> None:
         """Adds a condition, unless its text is there."""
         if item.text not in self.said:
             self.said.add(item.text)
@@ -91,16 +91,16 @@ class InSql:
 
     def __init__(self, program: CheckedProgram) -> None:
         self._program, self._words = program, Words(program)
-        self._bodies: dict[Node, _Body] = {}
-        self._nodes: dict[Node, Node] = {}
+        self._bodies: dict[Reason, _Body] = {}
+        self._nodes: dict[Reason, Reason] = {}
 
-    def node(self, node: Node) -> Node:
+    def node(self, node: Reason) -> Reason:
         """A node, and all below it."""
         if node not in self._nodes:
             self._nodes[node] = self._node(node)
         return self._nodes[node]
 
-    def _node(self, node: Node) -> Node:
+    def _node(self, node: Reason) -> Reason:
         place = None if node.rule is None else node.rule.span
         if not isinstance(place, SqlPlace):
             unknown = node.kind == "cut" and self._is_translated(node.relation)
@@ -120,7 +120,7 @@ class InSql:
         declared = self._program.relations.get(relation)
         return declared is not None and declared.span.source.origins is not None
 
-    def _body_of(self, node: Node) -> _Body:
+    def _body_of(self, node: Reason) -> _Body:
         """The body of a rule, with the values of expressions that no item tells."""
         if node not in self._bodies:
             assert node.rule is not None
@@ -130,7 +130,7 @@ class InSql:
             self._bodies[node] = body
         return self._bodies[node]
 
-    def _body(self, items: Sequence[Node], variables: Mapping[str, Any], rule: Rule) -> _Body:
+    def _body(self, items: Sequence[Reason], variables: Mapping[str, Any], rule: Rule) -> _Body:
         body = self._begun(variables, rule)
         for item in items:
             self._item(item, body, rule)
@@ -147,7 +147,7 @@ class InSql:
             if named is not None and not named[0].is_column and named[0].text:
                 body.say(condition(named[0].text, named[1], named[2]))
 
-    def _item(self, item: Node, body: _Body, rule: Rule) -> None:
+    def _item(self, item: Reason, body: _Body, rule: Rule) -> None:
         match item.kind:
             case "absent" | "excluded":
                 said = self._said_of(item.relation, _said(item.place))
@@ -168,7 +168,7 @@ class InSql:
             case _:
                 self._row(item, body)
 
-    def _row(self, item: Node, body: _Body) -> None:
+    def _row(self, item: Reason, body: _Body) -> None:
         """A row of a term; for one that only passes rows on, what is below it."""
         made = made_of(self._program.relations.get(item.relation))
         if made is not None and made.dropped:
@@ -188,14 +188,14 @@ class InSql:
     def _said_of(self, relation: str, text: str) -> str:
         return text or f"there are no {self._words.relation(relation)} for it"
 
-    def _condition(self, item: Node, body: _Body, rule: Rule) -> None:
+    def _condition(self, item: Reason, body: _Body, rule: Rule) -> None:
         clause = item.place
         if isinstance(clause, SqlPlace) and clause.said:
             named = self._named(clause.variable, item.value, rule) if clause.variable else None
             value, of = (True, Bool()) if named is None else named[1:]
             body.say(condition(clause.said, value, of))
 
-    def _group(self, group: Node, body: _Body, rule: Rule) -> Node:
+    def _group(self, group: Reason, body: _Body, rule: Rule) -> Reason:
         by = group.place.members if isinstance(group.place, SqlPlace) else ()
         members = []
         for number, each in enumerate(group.children, 1):
@@ -235,7 +235,7 @@ class InSql:
 
     # ------------------------------------------------------------- clauses that fail
 
-    def _no_row(self, fails: Node, body: _Body, rule: Rule) -> None:
+    def _no_row(self, fails: Reason, body: _Body, rule: Rule) -> None:
         """A term without a row; of a relation that only passes rows on, what fails below."""
         made = made_of(self._program.relations.get(fails.relation))
         below = [
@@ -252,7 +252,7 @@ class InSql:
         text = _said(fails.place) or f"row of {self._words.relation(fails.relation)} with these values"
         body.items.append(replace(fails, text=text, children=tuple(map(self.node, fails.children))))
 
-    def _false(self, fails: Node, rule: Rule) -> Node:
+    def _false(self, fails: Reason, rule: Rule) -> Reason:
         said = _said(fails.place)
         if fails.column is not None:
             return self._told(fails, *self._column(*fails.column))
@@ -263,7 +263,7 @@ class InSql:
             return self._told(fails, text, "" if written is None else written.wrapper)
         named = [self._named(each.text, each.value, rule) for each in fails.children if each.kind == "value"]
         parts = [
-            Node("value", text=each[0].text, value=each[1], type=each[2])
+            Reason("value", text=each[0].text, value=each[1], type=each[2])
             for each in named
             if each is not None and each[0].text
         ]
@@ -278,7 +278,7 @@ class InSql:
             return declared.columns[at].name, ""
         return written.text or "a column", written.wrapper
 
-    def _told(self, fails: Node, text: str, wrapper: str) -> Node:
+    def _told(self, fails: Reason, text: str, wrapper: str) -> Reason:
         """The failure of an expression, with its values as users know them."""
         parts = []
         for each in fails.children:

@@ -10,10 +10,10 @@ from ..core import Atom, Clause, GetField, GetItem, GroupBy, Guard, Let, Unnest
 from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Bool, Type
-from .derivations import Derivation, GroupMembers, Member, Valuation
+from .derivations import Derivation, GroupMembers, Member, RuleValuation
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact, HeldRelations
-from .node import Node, more
+from .node import Reason, more
 from .words import is_passed
 
 SHOWN_MEMBERS = 10
@@ -28,22 +28,22 @@ class Trees:
 
     def __init__(self, held: HeldRelations, heights: Heights) -> None:
         self._held, self._heights = held, heights
-        self._made: dict[tuple[Fact, int], Node] = {}
+        self._made: dict[tuple[Fact, int], Reason] = {}
 
-    def tree(self, fact: Fact, depth: int) -> Node:
+    def tree(self, fact: Fact, depth: int) -> Reason:
         """The tree of a row that holds, with so many levels below the row."""
         key = fact, depth
         if key not in self._made:
             self._made[key] = self._tree(fact, depth)
         return self._made[key]
 
-    def by(self, fact: Fact, derivation: Derivation, depth: int) -> Node:
+    def by(self, fact: Fact, derivation: Derivation, depth: int) -> Reason:
         """The tree of a row that begins with a derivation."""
         case, valuation = derivation.case, derivation.valuation
         height, place = _whole(self._heights.of(derivation)), case.written.span
         if case.is_fact:
-            return Node("fact", *fact, height=height, rule=case.written, place=place)
-        return Node(
+            return Reason("fact", *fact, height=height, rule=case.written, place=place)
+        return Reason(
             "rule" if valuation.stage.last == 0 else "group",
             *fact,
             height=height,
@@ -53,19 +53,19 @@ class Trees:
             children=tuple(self._items(valuation, depth - 1)),
         )
 
-    def _tree(self, fact: Fact, depth: int) -> Node:
+    def _tree(self, fact: Fact, depth: int) -> Reason:
         heights = self._heights
         if heights.is_given(fact):
             looped = fact[0] in heights.derivations.looped
-            return Node("cut", *fact) if looped else Node("fact", *fact, height=0)
+            return Reason("cut", *fact) if looped else Reason("fact", *fact, height=0)
         heights.search(fact)
         if (rounds := heights.rounds_of(fact)) is not None:
             return rounds.tree(fact, depth)
         if depth <= 0 or heights.height(fact) == UNKNOWN:
-            return Node("cut", *fact, height=_whole(heights.height(fact)))
+            return Reason("cut", *fact, height=_whole(heights.height(fact)))
         return self.by(fact, heights.way(fact), depth)
 
-    def _items(self, valuation: Valuation, depth: int) -> Iterator[Node]:
+    def _items(self, valuation: RuleValuation, depth: int) -> Iterator[Reason]:
         stage, found = valuation.stage, iter(valuation.rows)
         if valuation.group is not None:
             yield self._group(valuation, valuation.group, depth)
@@ -77,7 +77,7 @@ class Trees:
             else:
                 yield from step(clause, valuation.variables, stage.types, spans)
 
-    def _group(self, valuation: Valuation, group: GroupMembers, depth: int) -> Node:
+    def _group(self, valuation: RuleValuation, group: GroupMembers, depth: int) -> Reason:
         clause = group.clause
         if clause.span.source.origins is None:
             noun = "different value" if clause.bag else "member"
@@ -95,7 +95,7 @@ class Trees:
             )
             for each, way in ways
         ]
-        return Node(
+        return Reason(
             "members",
             text=clause.span.text(),
             type=clause.value.type,
@@ -107,7 +107,7 @@ class Trees:
             group=group,
         )
 
-    def _values(self, group: GroupMembers) -> list[tuple[Member, Valuation]]:
+    def _values(self, group: GroupMembers) -> list[tuple[Member, RuleValuation]]:
         """The members of a group that are shown, those that decide among them, each with the lowest of the
         valuations that put it there."""
         deciding = group.deciding or ()
@@ -115,24 +115,24 @@ class Trees:
         members = [group.members[at] for at in sorted([*deciding, *rest][:SHOWN_MEMBERS])]
         return [(each, min(each.ways, key=self._heights.greatest)) for each in members]
 
-    def member(self, member: Member, depth: int) -> Node:
+    def member(self, member: Member, depth: int) -> Reason:
         """A member of a group, with the rows that put it there."""
         return self._member(member.value, min(member.ways, key=self._heights.greatest), depth)
 
-    def _member(self, value: Any, way: Valuation, depth: int) -> Node:
+    def _member(self, value: Any, way: RuleValuation, depth: int) -> Reason:
         body = tuple(self._items(way, depth))
-        return Node("member", value=value, variables=shown(way.variables), times=way.times, children=body)
+        return Reason("member", value=value, variables=shown(way.variables), times=way.times, children=body)
 
 
 def step(
     clause: Clause, values: Mapping[str, Any], types: Mapping[str, Type], terms: Sequence[Span]
-) -> Iterator[Node]:
+) -> Iterator[Reason]:
     """The node of a clause that is not a positive term: none for a clause that is a part of a term, or that
     nobody wrote."""
     match clause:
         case Atom(relation, columns, True, span):
             pattern = tuple(ANY if name is None else values[name] for name in columns)
-            yield Node("absent", relation, pattern, span.text(), place=span)
+            yield Reason("absent", relation, pattern, span.text(), place=span)
         case GroupBy():
             return
         case Let(name, _, span) | Unnest(name, _, span) if "$" in name or name not in values:
@@ -149,9 +149,9 @@ def step(
             yield condition(guard_text(clause), True, Bool(), clause.span)
 
 
-def condition(text: str, value: Any, of: Type, place: Span | None = None) -> Node:
+def condition(text: str, value: Any, of: Type, place: Span | None = None) -> Reason:
     """A condition, an assignment or a FlatMap, with its value."""
-    return Node("condition", text=text, value=value, type=of, place=place)
+    return Reason("condition", text=text, value=value, type=of, place=place)
 
 
 def guard_text(guard: Guard) -> str:
@@ -163,8 +163,8 @@ def guard_text(guard: Guard) -> str:
 
 
 def _given_back_first(
-    valuation: Valuation, rows: Sequence[tuple[Member, Valuation]]
-) -> list[tuple[Member, Valuation]]:
+    valuation: RuleValuation, rows: Sequence[tuple[Member, RuleValuation]]
+) -> list[tuple[Member, RuleValuation]]:
     """The rows of a group of a query. First come those that a window or a LIMIT gives back as the row that is
     explained: a FlatMap of the group gives them, alone or with a value."""
     names = [each.name for each in valuation.stage.body[valuation.stage.last :] if isinstance(each, Unnest)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..syntax.lexer import Token
 from ..syntax.parser import Phrase
-from .words import Words
+from .words import TokenWriter
 
 _SEPARATORS = (",", ";")
 _CLOSE_OF = {"(": ")", "[": "]", "{": "}"}
@@ -16,7 +16,7 @@ BLOCKS = ("block", "block_statement")
 HUGGED = (*BLOCKS, "match", "match_statement", "closure", "struct", "call", "vector", "map")
 
 
-class Brackets(Words):
+class Brackets(TokenWriter):
     """Lays out what most phrases consist of."""
 
     @abstractmethod

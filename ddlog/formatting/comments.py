@@ -26,7 +26,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class TokenGap:
     """What stands between two tokens; `new_line` and `after_empty` are about the second one."""
 
     comments: tuple[Comment, ...]
@@ -34,7 +34,7 @@ class Gap:
     after_empty: bool
 
 
-def gap_of(text: str, first: bool = False) -> Gap:
+def gap_of(text: str, first: bool = False) -> TokenGap:
     """The gap that a text of spaces and comments is; `first`: before the first token of a file."""
     comments, at = list[Comment](), 0
     lines = 1 if first else 0
@@ -45,7 +45,7 @@ def gap_of(text: str, first: bool = False) -> Gap:
         comments.append(Comment(_plain(text[start:end]), lines > 0, lines > 1 and not first, alone))
         at, lines, first = end, 0, False
     lines += text.count("\n", at)
-    return Gap(tuple(comments), lines > 0, lines > 1 and not first)
+    return TokenGap(tuple(comments), lines > 0, lines > 1 and not first)
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:

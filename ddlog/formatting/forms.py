@@ -15,7 +15,7 @@ from .brackets import Brackets, is_block, is_token, spliced
 from .layout import Layout
 
 
-class Forms(Brackets):
+class DeclarationForms(Brackets):
     """Lays out the declarations of a program in their order."""
 
     def declaration(self, part: Any, periods: Iterable[Any]) -> Layout:
@@ -309,37 +309,37 @@ _CALLS = (
 )  # fmt: skip
 _SPACED = ("vector", "map", "tuple", "tuple_type", "condition", "tuple_condition", "key")
 
-_Form = Callable[[Forms, Sequence[Any]], None]
+_Form = Callable[[DeclarationForms, Sequence[Any]], None]
 
 _FORMS: dict[str, _Form] = {
-    "declaration": Forms._declared,
-    "attributes": Forms._attributes,
-    "rule": Forms._rule,
-    "alias": Forms._typedef,
-    "typedef": Forms._typedef,
-    "function": Forms._function,
-    "loop": Forms._loop,
-    "relation_of_fields": Forms._relation,
-    "relation_of_type": Forms._relation,
-    "for_statement": Forms._for,
-    "for_": Forms._for,
-    "if_": Forms._if,
-    "if_statement": Forms._if,
-    "let_statement": Forms._let,
-    "guard_statement": Forms._let,
-    "arm": Forms._arm,
-    "operation": Forms._operation,
-    "binding": Forms._binding,
-    "reference_mark": Forms._mark,
-    "text": Forms._texts,
-    "spliced_piece": Forms._string,
-    **dict.fromkeys(("match", "match_statement"), Forms._matched),
-    **dict.fromkeys(("named_type", "bit_type", "signed_type", "extern_type"), Forms._angles),
-    **dict.fromkeys(("block", "block_statement"), Forms._block),
-    **dict.fromkeys(("atom_of_args", "atom_of_element", "bare_atom"), Forms._atom),
-    **dict.fromkeys(("by_ref", "reference", "negative", "complement"), Forms._prefix),
-    **dict.fromkeys(("closure", "function_type"), Forms._bars),
-    **dict.fromkeys(("interned", "slice"), Forms._joined),
-    **dict.fromkeys(_CALLS, Forms._call),
-    **dict.fromkeys(_SPACED, Forms._spaced),
+    "declaration": DeclarationForms._declared,
+    "attributes": DeclarationForms._attributes,
+    "rule": DeclarationForms._rule,
+    "alias": DeclarationForms._typedef,
+    "typedef": DeclarationForms._typedef,
+    "function": DeclarationForms._function,
+    "loop": DeclarationForms._loop,
+    "relation_of_fields": DeclarationForms._relation,
+    "relation_of_type": DeclarationForms._relation,
+    "for_statement": DeclarationForms._for,
+    "for_": DeclarationForms._for,
+    "if_": DeclarationForms._if,
+    "if_statement": DeclarationForms._if,
+    "let_statement": DeclarationForms._let,
+    "guard_statement": DeclarationForms._let,
+    "arm": DeclarationForms._arm,
+    "operation": DeclarationForms._operation,
+    "binding": DeclarationForms._binding,
+    "reference_mark": DeclarationForms._mark,
+    "text": DeclarationForms._texts,
+    "spliced_piece": DeclarationForms._string,
+    **dict.fromkeys(("match", "match_statement"), DeclarationForms._matched),
+    **dict.fromkeys(("named_type", "bit_type", "signed_type", "extern_type"), DeclarationForms._angles),
+    **dict.fromkeys(("block", "block_statement"), DeclarationForms._block),
+    **dict.fromkeys(("atom_of_args", "atom_of_element", "bare_atom"), DeclarationForms._atom),
+    **dict.fromkeys(("by_ref", "reference", "negative", "complement"), DeclarationForms._prefix),
+    **dict.fromkeys(("closure", "function_type"), DeclarationForms._bars),
+    **dict.fromkeys(("interned", "slice"), DeclarationForms._joined),
+    **dict.fromkeys(_CALLS, DeclarationForms._call),
+    **dict.fromkeys(_SPACED, DeclarationForms._spaced),
 }

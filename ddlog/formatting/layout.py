@@ -14,7 +14,7 @@ STEP = 4  # of indentation
 
 
 @dataclass(slots=True)
-class Break:
+class LineBreak:
     """A place where a line may end. In a group on one line it is `flat`. `empty`: an empty line comes before
     what follows; `plain`: never."""
 
@@ -25,7 +25,7 @@ class Break:
 
 
 @dataclass(slots=True)
-class Group:
+class BreakGroup:
     """Begins a group: all its breaks end lines, or none does. `end` is the number of its last step."""
 
     broken: bool
@@ -50,7 +50,7 @@ class Dedent:
     """Ends an indentation."""
 
 
-Step: TypeAlias = str | Break | Group | Close | Indent | Dedent
+Step: TypeAlias = str | LineBreak | BreakGroup | Close | Indent | Dedent
 _CLOSE, _DEDENT = Close(), Dedent()
 
 
@@ -60,9 +60,9 @@ class Layout:
     yet; `owed` says that the line ends before the next text."""
 
     steps: list[Step] = field(default_factory=list)
-    at_break: Break | None = None
+    at_break: LineBreak | None = None
     owed: bool = False
-    _open: list[Group] = field(default_factory=list)
+    _open: list[BreakGroup] = field(default_factory=list)
     _width: int = 0  # of all on one line
     _lines: int = 0  # that end in any case
 
@@ -82,13 +82,13 @@ class Layout:
     def line(self, flat: str = " ", *, always: bool = False, plain: bool = False) -> None:
         if always:
             self.end_line()
-        self.owed, self.at_break = False, Break(flat, always, plain=plain)
+        self.owed, self.at_break = False, LineBreak(flat, always, plain=plain)
         self._width += len(flat)
         self.steps.append(self.at_break)
 
     def group(self, broken: bool = False) -> None:
         """Begins a group; `broken`: its breaks end lines, as do those of the groups around it."""
-        self._open.append(Group(broken or self.owed))
+        self._open.append(BreakGroup(broken or self.owed))
         self.steps.append(self._open[-1])
         if self._open[-1].broken:
             self._lines += 1
@@ -120,7 +120,7 @@ class Layout:
                     found.append(step)
                     last = step.rfind("\n")
                     column = column + len(step) if last < 0 else len(step) - last - 1
-                case Break(space, always):
+                case LineBreak(space, always):
                     if always or modes[-1]:
                         found.append("\n\n" if step.empty else "\n")
                         found.append(" " * margins[-1])
@@ -128,7 +128,7 @@ class Layout:
                     else:
                         found.append(space)
                         column += len(space)
-                case Group(broken, end):
+                case BreakGroup(broken, end):
                     fits = column + ends[end] - flat[number] <= width
                     modes.append(modes[-1] and (broken or not fits))
                 case Close():
@@ -147,14 +147,14 @@ class Layout:
             at += _width(step)
         end = at
         for number in range(len(self.steps) - 1, -1, -1):
-            if isinstance(self.steps[number], Break):
+            if isinstance(self.steps[number], LineBreak):
                 end = flat[number]
             ends[number] = end
         return flat, ends
 
 
 def _flat(step: Step) -> str:
-    return step if isinstance(step, str) else step.flat if isinstance(step, Break) else ""
+    return step if isinstance(step, str) else step.flat if isinstance(step, LineBreak) else ""
 
 
 def _width(step: Step) -> int:

@@ -11,7 +11,7 @@ from ..syntax.lexer import Places, Token, tokenize
 from ..syntax.nesting import deep_recursion
 from ..syntax.parser import Phrase, parse_phrases
 from .comments import gap_of
-from .forms import Forms
+from .forms import DeclarationForms
 
 WIDTH = 100
 
@@ -35,7 +35,7 @@ def _chunks(
     text: str, parts: list[Phrase | Token], tokens: list[Token], width: int, lines: tuple[int, int] | None
 ) -> Iterator[str]:
     """Each declaration with the line end and the comments before it; last, the comments at the end."""
-    forms, done, at = Forms(text, tokens), 0, 0
+    forms, done, at = DeclarationForms(text, tokens), 0, 0
     while at < len(parts) or done < len(text):
         end = next((k for k in range(at + 1, len(parts)) if isinstance(parts[k], Phrase)), len(parts))
         empty = forms.begin()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..syntax.lexer import Token
-from .comments import Comment, Gap, gap_of
-from .layout import Break, Layout
+from .comments import Comment, TokenGap, gap_of
+from .layout import Layout, LineBreak
 
 _OPENING = ("(", "[", "{", "#", "")
 _CLOSING = (")", "]", ",", ";", "?", ":")
-_NO_GAP = Gap((), False, False)
+_NO_GAP = TokenGap((), False, False)
 
 
-class Words:
+class TokenWriter:
     """Writes the tokens of a program one after another. Most have a space before them."""
 
     def __init__(self, text: str, tokens: Sequence[Token]) -> None:
@@ -26,7 +26,7 @@ class Words:
     def begin(self) -> bool:
         """Begins with the next declaration, or with what follows the last one; returns whether an empty line
         is before it."""
-        self.out, self._glued = Layout(at_break=Break("", plain=True)), True
+        self.out, self._glued = Layout(at_break=LineBreak("", plain=True)), True
         first = self._gap.comments[0] if self._gap.comments else self._gap
         return first.after_empty
 
@@ -35,7 +35,7 @@ class Words:
         self._comments()
         return self.out
 
-    def _gap_before(self, number: int) -> Gap:
+    def _gap_before(self, number: int) -> TokenGap:
         start = self._tokens[number - 1].end if number else 0
         end = self._tokens[number].start if number < len(self._tokens) else len(self._source)
         return gap_of(self._source[start:end], number == 0)
@@ -98,14 +98,14 @@ class Words:
             if comments[0].ends_line:
                 self.out.end_line()
             comments = comments[1:]
-        self._gap = Gap(comments, self._gap.new_line, self._gap.after_empty)
+        self._gap = TokenGap(comments, self._gap.new_line, self._gap.after_empty)
 
     def _comments(self) -> None:
         """The comments before the next token."""
         gap, self._gap = self._gap, _NO_GAP
         for comment in gap.comments:
             self._comment(comment)
-        self._gap = Gap((), gap.new_line, gap.after_empty)
+        self._gap = TokenGap((), gap.new_line, gap.after_empty)
         if gap.new_line:
             self.out.end_line()
 

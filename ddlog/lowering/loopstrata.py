@@ -11,7 +11,7 @@ from .stratify import all_dependencies, stratify, strongly_connected
 
 
 def stratify_loops(
-    relations: Mapping[str, core.Relation], rules: Sequence[core.Rule], loops: Sequence[core.Loop]
+    relations: Mapping[str, core.Relation], rules: Sequence[core.Rule], loops: Sequence[core.LoopBlock]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
     """The strata in dependency order, with the errors of `stratify`, and one for each loop that reads what
     depends on it, or that stands in too many others."""
@@ -29,7 +29,7 @@ class _Levels:
         self,
         relations: Mapping[str, core.Relation],
         rules: Sequence[core.Rule],
-        loops: Sequence[core.Loop],
+        loops: Sequence[core.LoopBlock],
     ) -> None:
         self.found: list[Diagnostic] = []
         self._relations, self._rules = relations, rules
@@ -38,7 +38,7 @@ class _Levels:
             for name, each in relations.items()
         }
 
-    def strata(self, loop: core.Loop | None, depth: int = 0) -> tuple[core.Stratum, ...]:
+    def strata(self, loop: core.LoopBlock | None, depth: int = 0) -> tuple[core.Stratum, ...]:
         """The strata of a loop, or those outside of all. `depth` is the number of loops around them."""
         child_of = {
             name: self._child(name, loop)
@@ -63,7 +63,7 @@ class _Levels:
             strata.append(core.Stratum(members, False, inner, child, self.strata(child, depth + 1)))
         return tuple(self._ordered(strata, rules))
 
-    def _child(self, name: str, loop: core.Loop | None) -> core.Loop | None:
+    def _child(self, name: str, loop: core.LoopBlock | None) -> core.LoopBlock | None:
         """The loop directly in another that a relation belongs to; None: to the other one itself."""
         around = self._around[name]
         if loop is not None:

@@ -19,7 +19,7 @@ class Windows:
     timed: dict[str, tuple[NodeRef, NodeRef, core.Rule]] = field(default_factory=dict)
     """Of each window: its rows with their times, its clock and its rule."""
 
-    def window(self, relation: core.Relation, of: core.Window, rules: Sequence[core.Rule]) -> NodeRef:
+    def window(self, relation: core.Relation, of: core.WindowRelation, rules: Sequence[core.Rule]) -> NodeRef:
         """The node of a window."""
         builder = self.builder
         schema = builder.schema(relation)

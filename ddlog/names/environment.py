@@ -72,7 +72,7 @@ class Environment(Names):
         self.made: dict[str, core.Relation] = {}  # by the checker, under names that no source has
         self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
         self.externs: dict[str, PythonFile] = {}
-        self.loops: list[core.Loop] = []
+        self.loops: list[core.LoopBlock] = []
         self.erases = False  # whether some type is only in the types: see check/erase.py
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []

@@ -9,7 +9,7 @@ from html import escape
 from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
-from .profile import LookUpRows, OperatorCost, Plan, Profile, Round, StratumCost, seconds_text
+from .profile import JoinRun, LookUpRows, OperatorCost, Profile, Round, StratumCost, seconds_text
 
 _ROUNDS = 200
 _PLANS = 40
@@ -63,7 +63,7 @@ def _section(title: str, contents: Sequence[str]) -> Iterator[str]:
         yield "</section>"
 
 
-def _frames(strata: Iterable[StratumCost], plans: Iterable[Plan] = ()) -> list[Frame]:
+def _frames(strata: Iterable[StratumCost], plans: Iterable[JoinRun] = ()) -> list[Frame]:
     """Strata, in them rules, in them operators, and in these the steps of plans."""
     steps: dict[str, dict[str, float]] = {}
     for plan in plans:
@@ -229,7 +229,7 @@ def _relations(profile: Profile) -> str:
     )
 
 
-def _plans(plans: Sequence[Plan]) -> list[str]:
+def _plans(plans: Sequence[JoinRun]) -> list[str]:
     parts = []
     for plan in plans[:_PLANS]:
         moved = sum(each.rows + (each.given or 0) for each in plan.look_ups)

@@ -131,7 +131,7 @@ class LookUpRows:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JoinRun:
     """How a join went on from the changes of the term `start`, to which the `tests` were applied first, in
     `seconds`."""
 
@@ -182,7 +182,7 @@ class Profile:
     seconds: float
     strata: tuple[StratumCost, ...]
     relations: tuple[RelationSize, ...]
-    plans: tuple[Plan, ...] | None
+    plans: tuple[JoinRun, ...] | None
     decisions: tuple[DecisionTaken, ...]
     memory: tuple[MemorySize, ...] | None
     epochs: tuple[CommitCost, ...]

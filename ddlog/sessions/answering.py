@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
     from ..sql.parameters import Parameters
     from .hosts.host import Host
-    from .planning import Plan, Plans
+    from .planning import Plans, SelectPlan
     from .program import Program
     from .transactions.state import SessionState
     from .transactions.transaction import Transaction
@@ -56,7 +56,7 @@ def in_statement() -> Iterator[None]:
 
 
 def asked(
-    session: Executing, plan: Plan, parameters: Parameters, look: Callable[[Host], None] | None = None
+    session: Executing, plan: SelectPlan, parameters: Parameters, look: Callable[[Host], None] | None = None
 ) -> tuple[Schema, list[Row]]:
     """The rows that a statement asks for, as of the transaction so far. `look` sees the host that has
     them."""
@@ -73,13 +73,13 @@ def asked(
         )
 
 
-def selected(session: Executing, plan: Plan, parameters: Parameters) -> Result:
+def selected(session: Executing, plan: SelectPlan, parameters: Parameters) -> Result:
     """The rows of a SELECT."""
     found = asked(session, plan, parameters)
     return result_of(session.state, plan, plan.statement.answer, found)
 
 
-def result_of(state: SessionState, plan: Plan, answer: str, found: tuple[Schema, list[Row]]) -> Result:
+def result_of(state: SessionState, plan: SelectPlan, answer: str, found: tuple[Schema, list[Row]]) -> Result:
     """The rows of an answer, in the order of the statement."""
     assert plan.program is not None
     declared, typedefs = plan.program.relations[answer], dict(plan.program.checked.typedefs)

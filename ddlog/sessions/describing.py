@@ -22,7 +22,7 @@ from .results.views import Result
 from .viewing import with_views_changed
 
 if TYPE_CHECKING:
-    from .planning import Plan
+    from .planning import SelectPlan
 
 _TELLS = re.compile(
     r"""\s*(?:(?P<describe>DESC(?:RIBE)?)\b | (?P<show>SHOW\s+(?:ALL\s+)?TABLES)\b | (?P<why>EXPLAIN\s+WHY)\b
@@ -75,7 +75,7 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
     raise DDlogError([unknown_name("table", name, names)])
 
 
-def _answer(plan: Plan) -> Relation:
+def _answer(plan: SelectPlan) -> Relation:
     """The rows that a statement asks for. Raises DDlogError."""
     if plan.program is None:
         raise DDlogError([WrongSql("this statement reads no rows")])

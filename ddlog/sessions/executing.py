@@ -30,7 +30,7 @@ from .viewing import changes_views, with_views_changed
 if TYPE_CHECKING:
     from ..sql.changing import SqlStatement
     from ..sql.parameters import Parameters
-    from .planning import Plan
+    from .planning import SelectPlan
     from .transactions.state import SessionState
 
 
@@ -133,7 +133,7 @@ def _inserted(session: Executing, relation: str, rows: Sequence[Row]) -> Outcome
 
 
 def _changed_by(
-    session: Executing, source: Source, plan: Plan, given: Parameters, own: Parameters
+    session: Executing, source: Source, plan: SelectPlan, given: Parameters, own: Parameters
 ) -> Outcome:
     """Changes rows by a plan. If literals, and not `own` parameters, are given, an error is that of
     the statement as it is written, which knows more of them."""
@@ -148,7 +148,7 @@ def _changed_by(
     return _changed(session, written, own)
 
 
-def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:
+def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Outcome:
     """Changes the rows that a statement says."""
     state, statement = session.state, plan.statement
     declared = state.program.relations[statement.relation]
@@ -170,7 +170,9 @@ def _changed(session: Executing, plan: Plan, parameters: Parameters) -> Outcome:
     return Outcome(len(changes), result_of(state, plan, statement.returned, found))
 
 
-def _row_changes(plan: Plan, rows: Sequence[Row], declared: Relation, state: SessionState) -> list[RowChange]:
+def _row_changes(
+    plan: SelectPlan, rows: Sequence[Row], declared: Relation, state: SessionState
+) -> list[RowChange]:
     """What rows of a statement's answer change. Raises DDlogError."""
     from ..sql.changing import MERGED
 

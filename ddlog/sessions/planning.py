@@ -31,7 +31,7 @@ MOST_PLANS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SelectPlan:
     """A statement, its rules, and the order of its rows. `ready` are the relations that were evaluated."""
 
     statement: SqlStatement
@@ -62,7 +62,7 @@ class Plans:
 
     def __init__(self, state: SessionState) -> None:
         self._state, self._program = state, state.program
-        self._plans: dict[object, Plan | None] = {}
+        self._plans: dict[object, SelectPlan | None] = {}
         self._facts: dict[str, frozenset[Row]] = {}
         self._inserts = PlainInserts(state.program.relations, state.typedefs)
 
@@ -89,7 +89,7 @@ class Plans:
 
     def of(
         self, source: Source, parameters: Parameters, *, as_written: bool = False
-    ) -> tuple[Plan, Parameters]:
+    ) -> tuple[SelectPlan, Parameters]:
         """The plan of a statement, and its parameters, which may be its literals, unless it is taken as it is
         written. Raises DDlogError."""
         general = None if parameters or as_written else parametrised(source.text)
@@ -106,11 +106,11 @@ class Plans:
         assert plan is not None
         return plan, parameters
 
-    def _typed(self, source: Source, parameters: Parameters) -> Plan | None:
+    def _typed(self, source: Source, parameters: Parameters) -> SelectPlan | None:
         """The plan for all parameters of the same types; None if it needs their values."""
         from ..sql.parameters import type_of_value
 
-        def made() -> Plan | None:
+        def made() -> SelectPlan | None:
             try:
                 return self._made(source, parameters, True)
             except (DDlogError, InternalError):
@@ -119,22 +119,22 @@ class Plans:
         types = tuple((name, type_of_value(each)) for name, each in _named(parameters))
         return self._kept(("typed", source.text, types), made)
 
-    def _kept(self, key: object, make: Callable[[], Plan | None]) -> Plan | None:
+    def _kept(self, key: object, make: Callable[[], SelectPlan | None]) -> SelectPlan | None:
         plan = self._plans.pop(key) if key in self._plans else make()
         self._plans[key] = plan
         if len(self._plans) > MOST_PLANS:
             del self._plans[next(iter(self._plans))]
         return plan
 
-    def _made(self, source: Source, parameters: Parameters, typed: bool) -> Plan:
+    def _made(self, source: Source, parameters: Parameters, typed: bool) -> SelectPlan:
         from ..sql.asked import order_of
         from ..sql.changing import statement_of
 
         statement = statement_of(source, readable(self._program.relations), key_places, parameters, typed)
         if not statement.answer:
-            return Plan(statement)
+            return SelectPlan(statement)
         program = _program(self._program, statement, self._state.kept)
-        return Plan(statement, program, order_of(source.text) if statement.kind == "select" else ())
+        return SelectPlan(statement, program, order_of(source.text) if statement.kind == "select" else ())
 
 
 def _named(parameters: Parameters) -> list[tuple[str, Any]]:

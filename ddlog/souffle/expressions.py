@@ -56,7 +56,7 @@ class ArgumentWriter:
         kind = self.kinds.of(expr)
         if names_of(expr) or kind not in NUMERIC:
             return self.value(expr)
-        return syntax.Typed(self.value(expr), self.types.kind_type(kind), expr.span)
+        return syntax.TypedExpr(self.value(expr), self.types.kind_type(kind), expr.span)
 
     def values(self, exprs: Sequence[ast.Expr]) -> list[syntax.Expr]:
         """Values, one after another."""
@@ -192,7 +192,7 @@ class ArgumentWriter:
         """The vector of the numbers of a range."""
         first, *others = self.values(args)
         if not any(map(names_of, args)):
-            first = syntax.Typed(first, self.types.kind_type(kind), at)
+            first = syntax.TypedExpr(first, self.types.kind_type(kind), at)
         if not others[1:]:
             if kind == "unsigned":
                 self._declare("upward_or_down", kind)

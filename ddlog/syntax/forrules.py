@@ -104,7 +104,7 @@ def _unmatched(value: syntax.Name, patterns: Sequence[syntax.Expr], span: Span) 
 
 def _defined(pattern: syntax.Expr, value: syntax.Expr, span: Span) -> syntax.Clause:
     match pattern:
-        case syntax.Name() | syntax.Typed(syntax.Name(), _, _):
+        case syntax.Name() | syntax.TypedExpr(syntax.Name(), _, _):
             pattern = _declared(pattern)
     return syntax.Condition(syntax.Assign(pattern, value, span), span)
 
@@ -158,7 +158,7 @@ def _inside(pattern: syntax.Expr, change: Callable[[syntax.Expr], syntax.Expr]) 
             return replace(pattern, args=tuple(replace(each, value=change(each.value)) for each in args))
         case syntax.Binding(_, inner):
             return replace(pattern, pattern=change(inner))
-        case syntax.Typed(inner, _, _) | syntax.Unary("&", inner, _):
+        case syntax.TypedExpr(inner, _, _) | syntax.Unary("&", inner, _):
             return replace(pattern, arg=change(inner))
         case _:
             return pattern

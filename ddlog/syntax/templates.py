@@ -75,7 +75,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 def written_type(text: str) -> ast.Type:
     """A type by its text."""
     typed = tree(f"x: {text}")
-    assert isinstance(typed, ast.Typed)
+    assert isinstance(typed, ast.TypedExpr)
     return typed.type
 
 
@@ -119,7 +119,7 @@ def tuple_type(parts: Sequence[ast.Type], at: Span = NOWHERE) -> ast.Type:
 def let(variable: str, value: ast.Expr, at: Span = NOWHERE, type: ast.Type | None = None) -> ast.Expr:
     """`var variable = value`, or `var variable: type = value`."""
     target: ast.Expr = ast.VarDecl(variable, at)
-    return ast.Assign(target if type is None else ast.Typed(target, type, at), value, at)
+    return ast.Assign(target if type is None else ast.TypedExpr(target, type, at), value, at)
 
 
 def arguments(parts: Iterable[ast.Expr]) -> tuple[ast.Argument, ...]:

@@ -5,7 +5,14 @@ composite value. Sets and maps are kept sorted. The only special scalar is NaN, 
 """
 
 from .anyvalue import AnyValue, any_class
-from .closures import Closure, captured_by, closure_class, holds_function, holds_object, storable_closures
+from .closures import (
+    FunctionValue,
+    captured_by,
+    closure_class,
+    holds_function,
+    holds_object,
+    storable_closures,
+)
 from .collections import Group, Map, Set, Vec
 from .defaults import default_value
 from .fromplain import check
@@ -35,9 +42,9 @@ from .structs import (
 from .totext import quote, show, to_string
 
 __all__ = [
-    "NAN", "AnyValue", "Closure", "Fault", "Group", "Map", "Set", "Struct", "TypeDefs", "Vec", "any_class",
-    "canonical_float", "captured_by", "check", "closure_class", "constructors_of", "decimal", "default_value",
-    "float_text", "holds_function", "holds_object",
-    "int_to_double", "int_to_single", "integer_range", "local_name", "make", "quote", "show", "single",
-    "storable_closures",    "struct_class", "taken_apart", "to_string", "wrap", "wrap_bit", "wrap_signed",
+    "NAN", "AnyValue", "Fault", "FunctionValue", "Group", "Map", "Set", "Struct", "TypeDefs", "Vec",
+    "any_class", "canonical_float", "captured_by", "check", "closure_class", "constructors_of", "decimal",
+    "default_value", "float_text", "holds_function", "holds_object", "int_to_double", "int_to_single",
+    "integer_range", "local_name", "make", "quote", "show", "single", "storable_closures", "struct_class",
+    "taken_apart", "to_string", "wrap", "wrap_bit", "wrap_signed",
 ]  # fmt: skip

@@ -15,12 +15,12 @@ from ..types import ANY, Constructor, Function, Opaque, Tuple, Type, User
 from .structs import Fault, TypeDefs, constructors_of
 
 
-class Closure(tuple[Any, ...]):
+class FunctionValue(tuple[Any, ...]):
     """A function of the language. It is called as functions of Python are; its arguments are not checked."""
 
     __slots__ = ()
     text: ClassVar[str] = ""
-    inner: ClassVar[type[Closure] | None] = None
+    inner: ClassVar[type[FunctionValue] | None] = None
     """The class of the closure itself, if this one takes and gives the values that Python has."""
 
     @property
@@ -41,34 +41,35 @@ class Closure(tuple[Any, ...]):
         return _restore, (self.text, tuple(self))
 
 
-def closure_class(text: str, call: Callable[..., Any]) -> type[Closure]:
+def closure_class(text: str, call: Callable[..., Any]) -> type[FunctionValue]:
     """The class of the closures of one place. `call` takes a closure, then the arguments."""
     return _class(text, {"__call__": call})
 
 
 @cache
-def _pickled_class(text: str) -> type[Closure]:
+def _pickled_class(text: str) -> type[FunctionValue]:
     return _class(text, {})
 
 
-def outer_class(inner: type[Closure], call: Callable[..., Any]) -> type[Closure]:
+def outer_class(inner: type[FunctionValue], call: Callable[..., Any]) -> type[FunctionValue]:
     """A class for the same closures, where `call` takes the inner closure, then the arguments."""
 
-    def called(self: Closure, *args: Any) -> Any:
+    def called(self: FunctionValue, *args: Any) -> Any:
         return call(tuple.__new__(inner, self), *args)
 
     return _class(inner.text, {"__call__": called, "inner": inner})
 
 
-def _class(text: str, members: Mapping[str, Any]) -> type[Closure]:
-    return cast("type[Closure]", type("Closure", (Closure,), {"__slots__": (), "text": text, **members}))
+def _class(text: str, members: Mapping[str, Any]) -> type[FunctionValue]:
+    made = type("FunctionValue", (FunctionValue,), {"__slots__": (), "text": text, **members})
+    return cast("type[FunctionValue]", made)
 
 
-def _restore(text: str, items: tuple[Any, ...]) -> Closure:
+def _restore(text: str, items: tuple[Any, ...]) -> FunctionValue:
     return tuple.__new__(_pickled_class(text), items)
 
 
-def captured_by(value: Closure, typedefs: TypeDefs) -> tuple[Constructor, tuple[Any, ...]]:
+def captured_by(value: FunctionValue, typedefs: TypeDefs) -> tuple[Constructor, tuple[Any, ...]]:
     """The text of a closure, as the name of a constructor, with its captured values."""
     return typedefs[value.place].constructors[0], tuple(value)[1:]
 
@@ -78,12 +79,12 @@ def no_written_form(type: Function) -> str:
     return f"a value of type {type} cannot be written; only rules and facts of the program make functions"
 
 
-def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> Closure:
+def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> FunctionValue:
     """The value if it is a closure of the type that this program has made. Raises ValueError."""
-    if not isinstance(value, Closure):
+    if not isinstance(value, FunctionValue):
         raise ValueError(f"expected {type}, a function that the program has made, found {value!r:.60}")
     typedef = typedefs.get(value.place)
-    if typedef is None or value.__class__.__call__ is Closure.__call__:
+    if typedef is None or value.__class__.__call__ is FunctionValue.__call__:
         raise ValueError(f"expected {type}, found {value!r:.60} of another program or process")
     if typedef.function != type:
         raise ValueError(f"expected {type}, found {value!r:.60} of type {typedef.function}")

@@ -34,12 +34,12 @@ class RecordField:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """A record as columns: `parts` are the layouts of its fields, None for one that is a single column;
     `make` makes the record of its fields."""
 
     make: Callable[[Sequence[Any]], Any]
-    parts: tuple[Layout | None, ...]
+    parts: tuple[ColumnLayout | None, ...]
 
     @property
     def width(self) -> int:
@@ -47,7 +47,7 @@ class Layout:
         return sum(width(part) for part in self.parts)
 
 
-def width(layout: Layout | None) -> int:
+def width(layout: ColumnLayout | None) -> int:
     """The number of columns of a value."""
     return 1 if layout is None else layout.width
 
@@ -58,7 +58,7 @@ class Layouts:
     def __init__(self, typedefs: TypeDefs) -> None:
         self._typedefs = typedefs
         self._parts: dict[Type, tuple[RecordField, ...] | None] = {}
-        self._layouts: dict[Type, Layout | None] = {}
+        self._layouts: dict[Type, ColumnLayout | None] = {}
 
     def parts(self, type: Type) -> tuple[RecordField, ...] | None:
         """The fields of a record that lies in columns; None for another type."""
@@ -67,12 +67,14 @@ class Layouts:
             self._parts[type] = tuple(RecordField(name, of) for name, of in fields) or None
         return self._parts[type]
 
-    def of(self, type: Type) -> Layout | None:
+    def of(self, type: Type) -> ColumnLayout | None:
         """The layout of a type; None where a value is a single column."""
         if type not in self._layouts:
             parts = self.parts(type)
             self._layouts[type] = (
-                None if parts is None else Layout(self._maker(type), tuple(self.of(p.type) for p in parts))
+                None
+                if parts is None
+                else ColumnLayout(self._maker(type), tuple(self.of(p.type) for p in parts))
             )
         return self._layouts[type]
 
@@ -120,7 +122,7 @@ class Layouts:
         return tuple
 
 
-def taken_apart(layout: Layout | None, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def taken_apart(layout: ColumnLayout | None, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """A column of values as the columns of its layout."""
     if layout is None:
         yield values
@@ -129,12 +131,12 @@ def taken_apart(layout: Layout | None, values: Sequence[Any]) -> Iterator[Sequen
         yield from taken_apart(part, list(map(itemgetter(i), values)))
 
 
-def put_together(layouts: Sequence[Layout | None], columns: Iterator[list[Any]]) -> list[list[Any]]:
+def put_together(layouts: Sequence[ColumnLayout | None], columns: Iterator[list[Any]]) -> list[list[Any]]:
     """Columns of values, each from as many columns as its layout has."""
     return [_together(layout, columns) for layout in layouts]
 
 
-def _together(layout: Layout | None, columns: Iterator[list[Any]]) -> list[Any]:
+def _together(layout: ColumnLayout | None, columns: Iterator[list[Any]]) -> list[Any]:
     if layout is None:
         return next(columns)
     parts = put_together(layout.parts, columns)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ..types import Function, Opaque, Tuple, Type, User
-from .closures import Closure, outer_class, parts_of
+from .closures import FunctionValue, outer_class, parts_of
 from .collections import Group
 from .fromplain import check
 from .shapes import collection_of, is_option, shape_of
@@ -84,13 +84,13 @@ class _Makers:
         """Makes a closure that takes and gives the values that Python has."""
         changed = [of for of, mutable in zip(type.parameters, type.mutable, strict=True) if mutable]
         result = self.of(Tuple((type.result, *changed)) if changed else type.result) or _same
-        classes: dict[builtins.type[Closure], builtins.type[Closure]] = {}
+        classes: dict[builtins.type[FunctionValue], builtins.type[FunctionValue]] = {}
 
-        def call(closure: Closure, *args: Any) -> Any:
+        def call(closure: FunctionValue, *args: Any) -> Any:
             given = zip(args, type.parameters, strict=True)
             return result(closure(*(check(each, of, self._typedefs) for each, of in given)))
 
-        def outer(closure: Closure) -> Closure:
+        def outer(closure: FunctionValue) -> FunctionValue:
             made = classes.get(closure.__class__)
             if made is None:
                 made = classes[closure.__class__] = outer_class(closure.__class__, call)

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import ddlog
 from ddlog.explaining.derivations import Derivations
-from ddlog.explaining.node import Node
+from ddlog.explaining.node import Reason
 from ddlog.explaining.why import why_not
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.session import Session
@@ -90,7 +90,7 @@ def ended(session: Session, name: str, row: Row, steps: Sequence[tuple[tuple[str
     return gone
 
 
-def check(missing: Node, contents: Contents) -> None:
+def check(missing: Reason, contents: Contents) -> None:
     """What holds does, and what fails does."""
     for attempt in missing.children:
         if attempt.kind == "attempt":
@@ -104,7 +104,7 @@ def check(missing: Node, contents: Contents) -> None:
             check_failure(fails, contents)
 
 
-def check_failure(fails: Node, contents: Contents) -> None:
+def check_failure(fails: Reason, contents: Contents) -> None:
     assert fails.kind in ("no row", "found", "false")
     rows = contents.get(fails.relation, {})
     if fails.kind == "no row":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import ddlog
-from ddlog.explaining.node import Node
+from ddlog.explaining.node import Reason
 from ddlog.explaining.why import why_change
 from ddlog.sessions.explained import SessionHeld
 
@@ -69,7 +69,7 @@ SAME = ("same", "absent", "condition")
 """The kinds of parts of a tree of changes that did not change."""
 
 
-def check_part(part: Node, before: Contents, now: Contents) -> None:
+def check_part(part: Reason, before: Contents, now: Contents) -> None:
     assert part.kind in ("fact", "rule", "cut", "above", "excluded", "regrouped", "more", *SAME)
     if part.kind in ("fact", "rule", "cut", "above"):
         came, row = part.came, part.row
@@ -94,7 +94,7 @@ def check_part(part: Node, before: Contents, now: Contents) -> None:
             assert any(each.kind not in SAME for each in member.children)
 
 
-def check_all(parts: tuple[Node, ...], before: Contents, now: Contents) -> None:
+def check_all(parts: tuple[Reason, ...], before: Contents, now: Contents) -> None:
     for each in parts:
         check_part(each, before, now)
 

@@ -13,7 +13,7 @@ import ddlog
 from ddlog.engine.reference import evaluate
 from ddlog.explaining.byrounds import with_loops
 from ddlog.explaining.derivations import Derivations
-from ddlog.explaining.node import Node, decisive
+from ddlog.explaining.node import Reason, decisive
 from ddlog.explaining.why import why_not
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
@@ -132,7 +132,7 @@ def _at(states: list[Contents], relation: str, rounds: tuple[int, ...]) -> dict[
     return states[number][relation] if number >= 0 else {}
 
 
-def _check_change(part: Node, before: list[Contents], now: list[Contents]) -> None:
+def _check_change(part: Reason, before: list[Contents], now: list[Contents]) -> None:
     relation, row, rounds = part.relation, part.row, part.rounds
     kinds = ("fact", "rule", "cut", "above", "same", "absent", "condition", "excluded", "regrouped", "ended")
     assert part.kind in (*kinds, "more")
@@ -159,7 +159,7 @@ def _check_change(part: Node, before: list[Contents], now: list[Contents]) -> No
             _check_change(inner, before, now)
 
 
-def _check_missing(missing: Node, states: list[Contents]) -> None:
+def _check_missing(missing: Reason, states: list[Contents]) -> None:
     if missing.kind != "no fact":
         assert not any(fits(missing.row, row) for row in _at(states, missing.relation, missing.rounds))
     for attempt in missing.children:
@@ -172,7 +172,7 @@ def _check_missing(missing: Node, states: list[Contents]) -> None:
             _check_failure(fails, states)
 
 
-def _check_failure(fails: Node, states: list[Contents]) -> None:
+def _check_failure(fails: Reason, states: list[Contents]) -> None:
     assert fails.kind in ("no row", "found", "false")
     rows = _at(states, fails.relation, fails.rounds) if fails.relation else {}
     if fails.kind == "no row":
@@ -231,7 +231,7 @@ class _Rounds:
         self.program, self.contents, self.states = program, contents, states
         self._instances: dict[int, Checked] = {}
 
-    def node(self, tree: Node) -> None:
+    def node(self, tree: Reason) -> None:
         """A row is there since its round, by an instance of its rule over the rows of the rounds that the
         rule reads."""
         if tree.rule is None:
@@ -255,7 +255,7 @@ class _Rounds:
         if tree.rule.body and None not in heights:
             assert tree.height == 1 + max((each for each in heights if each is not None), default=0)
 
-    def _of(self, number: int, tree: Node) -> Any:
+    def _of(self, number: int, tree: Reason) -> Any:
         if number not in self._instances:
             contents = {**self.contents, **self.states[number]}
             for name, each in self.program.relations.items():

@@ -10,7 +10,7 @@ from ddlog.core import Atom, CheckedQuery, GroupBy, Head, Let, Rule
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
 from ddlog.explaining.held import ANY
-from ddlog.explaining.node import Node, decisive
+from ddlog.explaining.node import Reason, decisive
 from ddlog.explaining.stages import BodyStage, plain
 from ddlog.lowering.lower import lower_query
 from ddlog.sessions.program import Program
@@ -33,7 +33,7 @@ class Checked:
         self._instances: dict[tuple[int, str], set[Any]] = {}
         self._rounds: dict[tuple[str, ...], list[Contents]] = {}
 
-    def tree(self, tree: Node) -> None:
+    def tree(self, tree: Reason) -> None:
         """Each node is an instance of its rule, leaves are given, negated terms find nothing, and a height is
         1 more than the greatest below."""
         if tree.rounds:
@@ -74,7 +74,7 @@ class Checked:
                     self._instances[key].add((values, row[len(named) :]))
         return self._instances[key]
 
-    def _in_rounds(self, tree: Node) -> None:
+    def _in_rounds(self, tree: Reason) -> None:
         """A row that rounds explain is there since its round, by an instance of its rule in the round before,
         whose rows are there since earlier rounds."""
         (number,) = tree.rounds
@@ -118,7 +118,7 @@ class Checked:
             self._rounds[stratum.relations] = states
         return self._rounds[stratum.relations]
 
-    def _instances_in(self, tree: Node, contents: Contents) -> set[Any]:
+    def _instances_in(self, tree: Reason, contents: Contents) -> set[Any]:
         assert tree.rule is not None
         return Checked(self.program, contents).instances(tree.rule, tree.relation)
 
@@ -158,7 +158,7 @@ def fits(pattern: Row, row: Row) -> bool:
     return all(a is ANY or a == b for a, b in zip(pattern, row, strict=True))
 
 
-def children(items: tuple[Node, ...]) -> Iterator[Node]:
+def children(items: tuple[Reason, ...]) -> Iterator[Reason]:
     """The items of a body, with those of the members of groups."""
     for item in items:
         if item.kind == "members":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ddlog.sessions.program import Program, compile
 from ddlog.sessions.results import Changes
 from ddlog.sessions.session import Session
-from ddlog.spark.streaming.stream import Stream, stream
+from ddlog.spark.streaming.stream import SparkStream, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,7 +87,7 @@ class Told:
         return rows
 
 
-def run_once(session: Session, source: Source, relation: str, **options: Any) -> Stream:
+def run_once(session: Session, source: Source, relation: str, **options: Any) -> SparkStream:
     """Lets a stream take what is there."""
     running = stream(session, source.frame(), relation, once=True, **options)
     assert running.wait(120)

@@ -17,10 +17,10 @@ from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
 from ...profiling.profile import (
     CommitCost,
     DecisionTaken,
+    JoinRun,
     LookUpRows,
     MemorySize,
     OperatorCost,
-    Plan,
     Profile,
     RelationSize,
     Round,
@@ -276,7 +276,7 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
         strata=recorder.strata(names),
         relations=tuple(_relations(program, host, kept, held)),
         plans=None if plans is None else tuple(
-            Plan(each.rule, names.of(each.rule)[0], each.start, tuple(
+            JoinRun(each.rule, names.of(each.rule)[0], each.start, tuple(
                 LookUpRows(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
                 for e in each.extensions
             ), each.tests, each.seconds)

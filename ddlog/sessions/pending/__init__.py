@@ -6,7 +6,7 @@ from collections.abc import Callable
 from .bags import BagChanges as BagChanges
 from .keyed import KeyedChanges as KeyedChanges
 from .keyed import PresentByKey as PresentByKey
-from .keys import PrimaryKey as PrimaryKey
+from .keys import RelationKey as RelationKey
 from .keys import key_places as key_places
 from .keys import primary_key as primary_key
 from .present import Present as Present

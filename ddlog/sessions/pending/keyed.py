@@ -16,7 +16,7 @@ from ...errors.changes import DifferentValue, KeyMissing
 from ...errors.diagnostics import DDlogError
 from ...errors.source import Span
 from ...values.rows import Row
-from .keys import PrimaryKey
+from .keys import RelationKey
 from .present import SignedBatch
 
 
@@ -24,7 +24,7 @@ class PresentByKey(Protocol):
     """The rows of a relation with a primary key, as of the last commit and the batches taken since."""
 
     relation: Relation
-    key: PrimaryKey
+    key: RelationKey
     by_query: bool
     taken: list[SignedBatch]
 

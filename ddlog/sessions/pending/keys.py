@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PrimaryKey:
+class RelationKey:
     """`of` computes the key of a row, `show` and `show_row` give texts for messages, and `places` are those
     of the columns that it is; none where it is another function of the row. `name` is that of a table of
     SQL."""
@@ -42,7 +42,7 @@ class PrimaryKey:
         return DDlogError([KeyExists(self.name or relation, self.show(self.of(row)), span=span, notes=notes)])
 
 
-def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
+def primary_key(program: Program, declared: Relation) -> RelationKey | None:
     """The primary key by which changes of a relation are checked, if there is one."""
     if declared.key is None or declared.kind != "relation":
         return None
@@ -51,7 +51,7 @@ def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
     places, name = key_places(declared), declared.original
     if name and places:
         show = partial(_named, [declared.columns[at] for at in places], typedefs)
-    return PrimaryKey(program.key_function(declared), show, show_row, places, name)
+    return RelationKey(program.key_function(declared), show, show_row, places, name)
 
 
 def _named(columns: Sequence[Column], typedefs: Mapping[str, TypeDef], key: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import Relation
 from ...engine.runtime import Batch, ComparingRuntime, Runtime
 from ...values.rows import Row
-from .keys import PrimaryKey
+from .keys import RelationKey
 from .present import Present
 
 _DEAR = 64  # rows that are read in the time of a look-up
@@ -34,7 +34,7 @@ class StoredByKey(StoredRows):
     """The rows of a relation with a primary key, read when first asked for, and kept up to date. Where
     columns are the key, rows are looked up one by one until reading them all would have been cheaper."""
 
-    def __init__(self, relation: Relation, runtime: Runtime, key: PrimaryKey) -> None:
+    def __init__(self, relation: Relation, runtime: Runtime, key: RelationKey) -> None:
         super().__init__(relation, runtime)
         self.key = key
         self._rows: dict[Hashable, Row] | None = None

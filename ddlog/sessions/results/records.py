@@ -17,7 +17,7 @@ from ...engine.schema import Schema
 from ...engine.settling import Unsettled
 from ...lowering.building import column
 from ...types import Type, TypeDef
-from ...values.layouts import Layout, Layouts, put_together, taken_apart, width
+from ...values.layouts import ColumnLayout, Layouts, put_together, taken_apart, width
 from ...values.rows import Row
 from ...values.units import Units
 
@@ -65,7 +65,7 @@ class RecordColumns:
         return RecordRows(self, stored) if self.any else stored
 
 
-def _apart(layout: Layout | None, values: Any) -> Iterator[Any]:
+def _apart(layout: ColumnLayout | None, values: Any) -> Iterator[Any]:
     if layout is None:
         yield values.values() if isinstance(values, Units) else values
     elif isinstance(values, Units):

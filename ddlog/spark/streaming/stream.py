@@ -43,7 +43,7 @@ _NAME = re.compile(r"[\w:-]+\Z")
 _POLL = 0.2
 
 
-class Stream:
+class SparkStream:
     """A stream that drives a session. See `ddlog.sessions.hosts.host.StreamHandle`."""
 
     def __init__(self, epochs: StreamEpochs, name: str, receiver: Receiver | None) -> None:
@@ -177,7 +177,7 @@ def stream(
     every: str | None = None,
     clock: str | None = None,
     unit: str = "seconds",
-) -> Stream:
+) -> SparkStream:
     """Lets a streaming DataFrame drive a session: each of its batches changes an input relation, in an epoch
     of its own. Raises DDlogError.
 
@@ -202,7 +202,7 @@ def stream(
     epochs = epochs_of(session, spark, checkpoint)
     if watermark is not None:
         epochs.clocks.join(watermark, name or relation)
-    running = Stream(epochs, name or relation, on_change)
+    running = SparkStream(epochs, name or relation, on_change)
     columns = epochs.columns(relation)
 
     @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from ...codegen.sqltypes import group_of
 from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
-from ...values import NAN, Closure, Group, TypeDefs, any_class
+from ...values import NAN, FunctionValue, Group, TypeDefs, any_class
 from ...values.shapes import collection_of, shape_of
 from .typelists import type_of_lists
 
@@ -73,7 +73,7 @@ class Readers:
         for _, of in typedef.constructors[0].fields:
             value, at = self.of(of)(data, at)
             items.append(value)
-        return tuple.__new__(typedef.closure or Closure, items), at
+        return tuple.__new__(typedef.closure or FunctionValue, items), at
 
     def _user(self, type: User) -> ReadValue:
         shape = shape_of(type, self.typedefs)

@@ -17,7 +17,7 @@ from ...engine.spark.evaluation import pickled, unpickled
 from ...io.forms import Forms
 from ...io.scalarforms import ArrowForm
 from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
-from ...values import NAN, Closure, Struct, TypeDefs, storable_closures, struct_class
+from ...values import NAN, FunctionValue, Struct, TypeDefs, storable_closures, struct_class
 from .forms import SPARK
 
 
@@ -43,7 +43,7 @@ class SparkCodec:
             classes = {name: each.closure for name, each in known.items() if each.closure is not None}
             self._closures = pickled(classes, self.persistent_id)
 
-    def _link(self, classes: Mapping[str, type[Closure]]) -> None:
+    def _link(self, classes: Mapping[str, type[FunctionValue]]) -> None:
         for place, made in classes.items():
             self.typedefs[place] = replace(self.typedefs[place], closure=made)
 

@@ -89,7 +89,7 @@ class Expressions(TreeBuilder):
         return ast.GetItem(arg, int(item.value[1:]), self.span(start, end))
 
     def typed(self, start: int, end: int, arg: ast.Expr, type: ast.Type) -> ast.Expr:
-        return ast.Typed(arg, type, self.span(start, end))
+        return ast.TypedExpr(arg, type, self.span(start, end))
 
     def cast(self, start: int, end: int, arg: ast.Expr, type: ast.Type) -> ast.Expr:
         return ast.Cast(arg, type, self.span(start, end))

@@ -206,7 +206,7 @@ def _statement(statement: ast.Statement, indent: int) -> str:
         case ast.LetStatement(pattern, value, body):
             target = pattern
             shown = expression_text(target, POSTFIX)
-            if isinstance(target, ast.Typed):
+            if isinstance(target, ast.TypedExpr):
                 shown = f"{expression_text(target.arg, PREFIX)}: {type_text(target.type)}"
             return f"{shown} = {expression_text(value)} in {_statement(body, indent)}"
         case ast.InsertStatement(atom):

@@ -101,11 +101,11 @@ def _text(expr: ast.Expr, indent: int | None) -> str:
             own = PRECEDENCE[op]
             first = _part(left, own + (op in ORDERINGS), None)
             return f"{first} {op} {_part(right, own + 1, None)}"
-        case ast.Assign(ast.Typed(target, of), value):
+        case ast.Assign(ast.TypedExpr(target, of), value):
             return f"{_part(target, POSTFIX, None)}: {type_text(of)} = {_part(value, VALUE, indent)}"
         case ast.Assign(target, value):
             return f"{_part(target, VALUE, None)} = {_part(value, VALUE, indent)}"
-        case ast.Typed(arg, of):
+        case ast.TypedExpr(arg, of):
             return f"({_part(arg, CAST, None)}: {type_text(of)})"
         case ast.Cast(arg, of):
             return f"{_part(arg, CAST, None)} as {type_text(of)}"

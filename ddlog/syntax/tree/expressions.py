@@ -172,7 +172,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedExpr:
     """`e: T`"""
 
     arg: Expr
@@ -332,7 +332,7 @@ class Aggregate:
 
 Expr: TypeAlias = (
     Name | Wildcard | VarDecl | BoolLit | IntLit | FloatLit | StringLit | Interpolated | Interned
-    | VectorLit | MapLit | TupleExpr | Struct | Closure | Unary | Binary | Assign | Typed | Cast | Slice
+    | VectorLit | MapLit | TupleExpr | Struct | Closure | Unary | Binary | Assign | TypedExpr | Cast | Slice
     | GetField | GetItem | Call | MethodCall | Try | Block | If | Match | For | Break | Continue | Return
     | Binding | FlatMap | Aggregate
 )  # fmt: skip

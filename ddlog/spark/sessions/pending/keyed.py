@@ -17,7 +17,7 @@ from ....engine.spark.numbered import all_differ_by
 from ....engine.spark.table import Table
 from ....errors.changes import DifferentValue, KeyMissing
 from ....errors.diagnostics import DDlogError
-from ....sessions.pending import PrimaryKey, StoredByKey
+from ....sessions.pending import RelationKey, StoredByKey
 from ....values.rows import Row
 from .queried import Queried
 
@@ -35,7 +35,7 @@ class QueriedByKey(Queried):
     """The rows of a relation with a primary key, the column `k` of queries. See `PresentByKey`."""
 
     def __init__(
-        self, relation: Relation, runtime: SparkRuntime, key: PrimaryKey, expression: RowExpr
+        self, relation: Relation, runtime: SparkRuntime, key: RelationKey, expression: RowExpr
     ) -> None:
         super().__init__(relation, runtime)
         assert relation.key is not None
