@@ -22,6 +22,14 @@ from .sqlgroups import reversed_list as reversed_list
 from .sqlgroups import top as top
 from .sqlgroups import variance as variance
 from .sqlgroups import variance_of_doubles as variance_of_doubles
+from .sqlintervals import add_interval as add_interval
+from .sqlintervals import age as age
+from .sqlintervals import bucket as bucket
+from .sqlintervals import divided as divided
+from .sqlintervals import interval_part as interval_part
+from .sqlintervals import interval_text as interval_text
+from .sqlintervals import read_interval as read_interval
+from .sqlintervals import scaled as scaled
 from .sqljson import json_at as json_at
 from .sqljson import json_keys as json_keys
 from .sqljson import json_length as json_length

@@ -11,7 +11,7 @@ from ..engine.memory import reserve
 from ..values import Fault, Struct, Vec, canonical_float
 from .options import NONE, some
 
-_DAY = 86_400_000_000
+DAY = 86_400_000_000
 
 
 LONG = Context(prec=5_000)  # the digits of a decimal, of which the usual 28 would be rounded to
@@ -88,7 +88,7 @@ def micros_of(text: str) -> int:
 def moment_of(text: str) -> int:
     """The microseconds since 1970 of a timestamp. Raises ValueError."""
     date, _, time = text.strip().replace("T", " ").partition(" ")
-    return days_of(date) * _DAY + (micros_of(time) if time else 0)
+    return days_of(date) * DAY + (micros_of(time) if time else 0)
 
 
 def units_of(text: str, places: int) -> int:
@@ -103,7 +103,7 @@ def units_of(text: str, places: int) -> int:
     return units
 
 
-def _date(days: int) -> datetime.date:
+def date_of(days: int) -> datetime.date:
     try:
         return datetime.date.fromordinal(days + _EPOCH)
     except (ValueError, OverflowError):
@@ -111,7 +111,7 @@ def _date(days: int) -> datetime.date:
 
 
 def date_text(days: int) -> str:
-    return _date(days).isoformat()
+    return date_of(days).isoformat()
 
 
 def time_text(micros: int) -> str:
@@ -121,7 +121,7 @@ def time_text(micros: int) -> str:
 
 
 def timestamp_text(micros: int) -> str:
-    days, rest = divmod(micros, _DAY)
+    days, rest = divmod(micros, DAY)
     return f"{date_text(days)} {time_text(rest)}"
 
 
@@ -141,7 +141,7 @@ def double_text(a: float) -> str:
 def add_months(days: int, months: int) -> int:
     if not months:
         return days
-    date = _date(days)
+    date = date_of(days)
     count = date.year * 12 + date.month - 1 + months
     year, month = divmod(count, 12)
     if not 1 <= year <= 9999:
@@ -154,7 +154,7 @@ def add_months(days: int, months: int) -> int:
 
 
 def date_part(part: str, days: int) -> int:
-    date = _date(days)
+    date = date_of(days)
     match part:
         case "YEAR":
             return date.year
@@ -180,7 +180,7 @@ def date_part(part: str, days: int) -> int:
 
 
 def timestamp_part(part: str, micros: int) -> int:
-    days, rest = divmod(micros, _DAY)
+    days, rest = divmod(micros, DAY)
     match part:
         case "HOUR":
             return rest // 3_600_000_000
@@ -192,11 +192,11 @@ def timestamp_part(part: str, micros: int) -> int:
 
 
 def truncated(unit: str, micros: int) -> int:
-    days, rest = divmod(micros, _DAY)
+    days, rest = divmod(micros, DAY)
     size = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
     if size is not None:
         return micros - rest % size
-    date = _date(days)
+    date = date_of(days)
     match unit:
         case "YEAR":
             date = date.replace(month=1, day=1)
@@ -206,14 +206,14 @@ def truncated(unit: str, micros: int) -> int:
             date = date.replace(day=1)
         case "WEEK":
             date -= datetime.timedelta(days=date.weekday())
-    return (date.toordinal() - _EPOCH) * _DAY
+    return (date.toordinal() - _EPOCH) * DAY
 
 
 def date_diff(unit: str, start: int, end: int) -> int:
-    size = {"DAY": _DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
+    size = {"DAY": DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
     if size is not None:
         return end // size - start // size
-    a, b = _date(start // _DAY), _date(end // _DAY)
+    a, b = date_of(start // DAY), date_of(end // DAY)
     months = (b.year * 12 + b.month) - (a.year * 12 + a.month)
     if unit == "MONTH":
         return months
@@ -225,8 +225,8 @@ def date_diff(unit: str, start: int, end: int) -> int:
 
 
 def _moment(micros: int) -> datetime.datetime:
-    days, rest = divmod(micros, _DAY)
-    return datetime.datetime.combine(_date(days), datetime.time()) + datetime.timedelta(microseconds=rest)
+    days, rest = divmod(micros, DAY)
+    return datetime.datetime.combine(date_of(days), datetime.time()) + datetime.timedelta(microseconds=rest)
 
 
 def strftime(micros: int, format: str) -> str:
@@ -243,7 +243,7 @@ def strptime(text: str, format: str) -> int:
 
 
 def last_day(micros: int) -> int:
-    first = _date(micros // _DAY).replace(day=1)
+    first = date_of(micros // DAY).replace(day=1)
     return add_months(first.toordinal() - _EPOCH, 1) - 1
 
 
@@ -262,13 +262,13 @@ def series(start: int, end: int, step: int, open: bool) -> Vec:
 
 
 def moments(start: int, end: int, months: int, micros: int, open: bool) -> Vec:
-    step = months * 30 * _DAY + micros
+    step = months * 30 * DAY + micros
     if not step:
         raise Fault("a series has steps in one direction")
     reserve(8 * max((end - start) // step, 0))
     found, at = [], start
     while (at < end if step > 0 else at > end) or (at == end and not open):
         found.append(at)
-        days, rest = divmod(at, _DAY)
-        at = add_months(days, months) * _DAY + rest + micros
+        days, rest = divmod(at, DAY)
+        at = add_months(days, months) * DAY + rest + micros
     return Vec(found)

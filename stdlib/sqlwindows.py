@@ -12,9 +12,8 @@ from ..values import Group, Vec
 from .group import float_sum, mean
 from .options import NONE, some
 from .sqlgroups import in_order
-from .sqlvalues import add_months
+from .sqlvalues import DAY, add_months
 
-_DAY = 86_400_000_000
 _Frame = tuple[tuple[int, int], ...]  # the stretches of rows that it has
 
 
@@ -101,8 +100,8 @@ def _moved(key: Any, text: str, sign: int) -> Any:
     if "/" not in text:
         return key + sign * (float(text) if isinstance(key, float) else int(text))
     months, micros = (sign * int(each) for each in text.split("/"))
-    days, rest = divmod(key, _DAY)
-    return add_months(days, months) * _DAY + rest + micros
+    days, rest = divmod(key, DAY)
+    return add_months(days, months) * DAY + rest + micros
 
 
 def _framed(values: Sequence[Any], frames: Iterator[_Frame]) -> Iterator[Sequence[Any]]:

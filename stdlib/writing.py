@@ -165,3 +165,18 @@ def python_sql(kind: str, value: Struct) -> Any:
     if kind == "Timestamp":
         return moment
     return moment.time() if 0 <= value[0] < _DAY * 1_000_000 else value
+
+
+def sql_interval(value: Struct) -> str:
+    """The text of an Interval of SQL."""
+    from .sqlintervals import interval_text
+
+    return interval_text(value)
+
+
+def python_interval(value: Struct) -> Any:
+    """An Interval of SQL as datetime.timedelta, if it has no months."""
+    try:
+        return value if value[0] else datetime.timedelta(days=value[1], microseconds=value[2])
+    except OverflowError:
+        return value

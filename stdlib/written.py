@@ -133,6 +133,13 @@ def _address(name: str, number: int, field: str, held: Struct) -> Struct:
     return struct_class("net::ipaddr::IpAddr", constructor, True).make(held)  # type: ignore[no-any-return]
 
 
+def sql_interval(text: str) -> Struct:
+    """An Interval of the module `sql`. Raises ValueError."""
+    from .sqlintervals import Interval, interval_of
+
+    return Interval(*interval_of(text))
+
+
 def sql_form(kind: str, example: str) -> TextForm:
     """The form of the dates, times, timestamps or decimals of the module `sql`."""
     unit: str | int = {"Date": "days", "Time": "time", "Timestamp": "micros"}.get(kind, "")
@@ -203,6 +210,9 @@ TEXT_FORMS: Mapping[str, TextForm] = {
     "sql::Time": sql_form("Time", "10:11:12.5"),
     "sql::Timestamp": sql_form("Timestamp", "2021-03-04 10:11:12"),
     **{f"sql::Decimal{n}": sql_form(f"Decimal{n}", "0." + "5" * n) for n in range(1, 39)},
+    "sql::Interval": TextForm(
+        sql_interval, "1 day 02:00:00", writing.sql_interval, True, writing.python_interval
+    ),
     "uuid::Uuid": TextForm(
         uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8", writing.uuid, python=writing.python_uuid
     ),

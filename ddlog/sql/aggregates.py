@@ -42,7 +42,7 @@ def grouped(block: SelectBlock, aggregates: Sequence[Expression]) -> bool:
     keys, sets, names = keys_of(block)
     places = {node: i for i, node in enumerate(keys)}
     scalars = block.scalars
-    values = [block.variable(_typed(scalars.as_key(scalars.value(e), "GROUP BY", e)), e) for e in keys]
+    values = [block.variable(_typed(c.key(scalars.value(e))), e) for e in keys]
     plain = [each for each in aggregates if not _is_distinct(each) and not isinstance(each, sql.Grouping)]
     distinct = [each for each in aggregates if _is_distinct(each)]
     for each in aggregates:
@@ -175,7 +175,7 @@ class _Arguments:
         else:
             value = argument_value(block, inner, argument)
         if _is_distinct(node):
-            scalars.as_key(value, block.places.called(inner), node)
+            value = c.key(value)
         if condition is not None:
             test = scalars.true(condition)
             left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)

@@ -10,6 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
+from .intervals import multiple, negated, summed
 from .scalars import Scalars, Translate
 from .types import (
     DATE,
@@ -32,13 +33,10 @@ if TYPE_CHECKING:
 def sum_of(s: Scalars, node: Expression) -> SqlValue:
     """`+` and `-`, of numbers, of dates and days, of moments and intervals."""
     op = "+" if isinstance(node, sql.Add) else "-"
-    sign = 1 if op == "+" else -1
     left, right = node.this, node.expression
-    if op == "+" and isinstance(left, sql.Interval):
-        left, right = right, left
-    if isinstance(right, sql.Interval):
-        return s.moved(s.value(left), s.interval(right, sign).constant, node)  # type: ignore[arg-type]
     a, b = s.value(left), s.value(right)
+    if INTERVAL in (a.type, b.type):
+        return summed(s, op, a, b, node)
     match a.type.kind, b.type.kind:
         case "date", "integer":
             return c.strict([a, b], f"$ {op} $", DATE)
@@ -57,7 +55,10 @@ def sum_of(s: Scalars, node: Expression) -> SqlValue:
 
 
 def product(s: Scalars, node: Expression) -> SqlValue:
-    a, b = s.number(node.this), s.number(node.expression)
+    a, b = s.value(node.this), s.value(node.expression)
+    if INTERVAL in (a.type, b.type):
+        return multiple(s, *((a, b) if a.type == INTERVAL else (b, a)), node)
+    a, b = s.as_number(a, node.this), s.as_number(b, node.expression)
     if NULL in (a.type, b.type):
         return null(common([a.type, b.type]) or NULL)
     scale = a.type.scale + b.type.scale
@@ -73,6 +74,9 @@ def _on_doubles(values: list[SqlValue], build: str | Callable[..., Expr]) -> Sql
 
 
 def quotient(s: Scalars, node: Expression) -> SqlValue:
+    value = s.value(node.this)
+    if value.type == INTERVAL:
+        return multiple(s, value, s.value(node.expression), node)
     return _on_doubles([s.number(node.this), s.number(node.expression)], "$ / $")
 
 
@@ -96,7 +100,10 @@ def remainder(s: Scalars, node: Expression) -> SqlValue:
 
 
 def negative(s: Scalars, node: Expression) -> SqlValue:
-    value = s.number(node.this)
+    value = s.value(node.this)
+    if value.type == INTERVAL:
+        return negated(value)
+    value = s.as_number(value, node.this)
     if isinstance(value.constant, int) and value.type.is_exact:
         return c.integer(-value.constant, value.type)
     if value.type == NULL:

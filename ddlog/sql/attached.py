@@ -15,14 +15,26 @@ from ..syntax.parser import parse_program
 from .places import SqlPlaces
 from .queries import NamedRows
 from .rules import SqlColumn, SqlRelation
-from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal, list_of
+from .types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    TIME,
+    TIMESTAMP,
+    VARCHAR,
+    SqlType,
+    decimal,
+    list_of,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 _NAMED = {
     "bool": BOOLEAN, "bigint": INTEGER, "integer": INTEGER, "string": VARCHAR, "double": DOUBLE,
-    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP,
+    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP, "sql::Interval": INTERVAL,
     **{f"{sign}{width}": INTEGER for sign in "us" for width in (8, 16, 32, 64, 128)}, "usize": INTEGER,
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
+from ..stdlib.sqlintervals import interval_of
 from ..stdlib.sqljson import json_valid
 from ..syntax import Expr, FloatLit, StringLit, VarDecl
 from ..syntax.templates import NOWHERE, name, tree
@@ -31,6 +32,7 @@ from .types import (
 
 _names = count(1)
 _EPOCH = datetime.date(1970, 1, 1)
+_READ = ("integer", "decimal", "double", "boolean", "date", "timestamp", "time", "interval")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
 
@@ -103,6 +105,8 @@ def read_literal(text: str, type: SqlType) -> SqlValue:
                 return integer(microseconds(text), TIMESTAMP)
             case "time":
                 return integer(_clock(text), TIME)
+            case "interval":
+                return interval(*interval_of(text))
             case "integer":
                 return integer(int(text))
             case "double":
@@ -240,7 +244,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return from_json(value, type, may_fail=may_fail)
         return read_json(value, may_fail=may_fail) if source == VARCHAR else to_json(value)
     match source.kind, type.kind:
-        case "varchar", "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" as kind:
+        case (
+            "varchar",
+            "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" | "interval" as kind,
+        ):
             read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
             if may_fail:
                 return strict([value], read, type, optional=True)
@@ -271,6 +278,18 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     return None
 
 
+def interval(months: int, days: int, micros: int) -> SqlValue:
+    """An interval as a literal."""
+    parts = months, days, micros
+    made = tree("sql::Interval{$, $, $}", *(integer(each).tree for each in parts))
+    return SqlValue(made, INTERVAL, False, parts)
+
+
+def key(value: SqlValue) -> SqlValue:
+    """The value, for a place where equal values are one: of an interval the days and the time that it has."""
+    return strict([value], "sql::whole_days($)", INTERVAL) if value.type == INTERVAL else value
+
+
 def span(value: SqlValue) -> SqlValue:
     """The length of an interval, by which it is compared; any other value as it is."""
     return strict([value], "sql::span($)", INTEGER) if value.type == INTERVAL else value
@@ -281,7 +300,7 @@ def as_text(plain: Expr, type: SqlType) -> Expr:
     match type.kind:
         case "varchar":
             return plain
-        case "date" | "timestamp" | "time" | "double":
+        case "date" | "timestamp" | "time" | "double" | "interval":
             return tree(f"sql::{type.kind}_text($)", plain)
         case "decimal":
             return tree("sql::decimal_text($, $)", plain, type.scale)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlglot import expressions as sql
-
 from . import conversions as c
+from .intervals import moved, negated
+from .intervals import part as interval_part
 from .scalars import Scalars, Translate
 from .types import (
     DATE,
+    DOUBLE,
     INTEGER,
+    INTERVAL,
     TIMESTAMP,
     SqlValue,
 )
@@ -27,10 +29,14 @@ _PARTS = {
 
 def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> SqlValue:
     value, name = s.value(of), name.upper()
+    if value.type == INTERVAL:
+        return interval_part(s, name, value, node)
     if value.type.kind not in ("date", "timestamp", "time", "null"):
         s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
     if value.type.kind == "time" and name not in ("HOUR", "MINUTE", "SECOND"):
         s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
+    if name == "EPOCH" and value.type in (DATE, TIMESTAMP):
+        return c.strict([c.convert(value, TIMESTAMP) or value], "sql::as_double($, 1000000)", DOUBLE)
     if name not in _PARTS or name == "EPOCH":
         s.places.refuse(f"the part {name} of a date", node)
     if value.type == DATE:
@@ -71,8 +77,9 @@ def difference(s: Scalars, node: Expression) -> SqlValue:
 
 def shifted(sign: int) -> Translate:
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        if not isinstance(node.expression, sql.Interval):
-            s.places.refuse("a shift of a date by other than an interval", node)
-        return s.moved(s.value(node.this), s.interval(node.expression, sign).constant, node)  # type: ignore[arg-type]
+        by = s.value(node.expression)
+        if by.type != INTERVAL:
+            s.places.mistyped(s.places.called(node), str(by.type), node)
+        return moved(s, s.value(node.this), by if sign > 0 else negated(by), node)
 
     return translate

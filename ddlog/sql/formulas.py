@@ -164,7 +164,7 @@ def argument_value(block: SelectBlock, node: Expression, argument: Expression) -
         if not value.type.is_number:
             block.places.mistyped(called, str(value.type), node)
     if isinstance(node, sql.Min | sql.Max | sql.AnyValue):
-        block.scalars.as_key(value, called, node)
+        value = c.key(value)
     if isinstance(node, sql.GroupConcat) and value.type != VARCHAR:
         value = c.cast(value, VARCHAR, may_fail=False) or value
     return argument_of(block, node, value)

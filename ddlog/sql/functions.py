@@ -24,6 +24,8 @@ from .arithmetic import (
 )
 from .calls import call
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .intervals import age, bucket, of_units
+from .intervals import literal as interval
 from .jsons import JSONS, NAMED_JSONS
 from .lists import LISTS, NAMED_LISTS
 from .scalars import Scalars, Translate, conjoined, is_true
@@ -154,6 +156,20 @@ def _sha256(s: Scalars, node: Expression) -> SqlValue:
 
 
 NAMED: dict[str, Translate] = {
+    **{
+        f"to_{each}": of_units(each)
+        for each in [
+            "years",
+            "months",
+            "weeks",
+            "hours",
+            "minutes",
+            "seconds",
+            "milliseconds",
+            "microseconds",
+        ]
+    },
+    "age": age,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
@@ -268,9 +284,12 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.DateFromParts: call("sql::make_date($, $, $)", DATE, "year integer", "month integer", "day integer"),
     sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),
     sql.Monthname: call('sql::strftime($, "%B")', VARCHAR, "this timestamp"),
-    sql.TimeToUnix: call("sql::as_double($, 1000000)", DOUBLE, "this timestamp"),
+    sql.TimeToUnix: part("EPOCH"),
     sql.WeekOfYear: part("WEEK"),
     sql.DayOfWeekIso: part("ISODOW"),
+    sql.Interval: interval,
+    sql.ToDays: of_units("DAY"),
+    sql.DateBin: bucket,
     sql.Anonymous: _anonymous,
     **LISTS,
     **JSONS,

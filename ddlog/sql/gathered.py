@@ -41,7 +41,7 @@ def plainly(node: Expression) -> Expression:
 def ordered_by(block: SelectBlock, node: Expression, value: SqlValue) -> Order:
     """The order in which an aggregate reads its values. Raises SqlError."""
     if isinstance(node, EXTREMES):
-        key = block.scalars.as_key(block.scalars.value(node.expression), block.places.called(node), node)
+        key = c.key(block.scalars.value(node.expression))
         return [(block.lasting(key.optional()), "a" if isinstance(node, sql.ArgMin) else "d"), (value, "a")]
     order = node.this.expressions if isinstance(node.this, sql.Order) else []
     keys = order_keys(block, order, (), ())

@@ -115,7 +115,9 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
         kept = [block.plain(each) for each in moments if each is not None]
         if len(kept) < 2:
             block.places.mistyped(block.places.called(call), str(ends[0].type), node)
-        length: Any = block.scalars.interval(step).constant
+        length = block.scalars.value(step).constant
+        if not isinstance(length, tuple):
+            block.places.refuse("a step that is not a constant", node)
         months, days, micros = length
         made, type = (
             tree(

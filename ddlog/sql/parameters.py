@@ -18,6 +18,7 @@ from .types import (
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
     MOST_PLACES,
     TIME,
     TIMESTAMP,
@@ -90,6 +91,8 @@ def type_of_value(value: Any) -> SqlType | None:
             return DATE
         case datetime.time() if value.tzinfo is None:
             return TIME
+        case datetime.timedelta():
+            return INTERVAL
     return None
 
 

@@ -121,7 +121,7 @@ def _widened(base: SqlQuery, like: Sequence[SqlValue]) -> list[QueryBranch]:
         values = []
         for value, wide in zip(branch.values, like, strict=True):
             made = c.convert(value, wide.type) or value
-            values.append(made.optional() if wide.nullable else made)
+            values.append(c.key(made.optional() if wide.nullable else made))
         found.append(replace(branch, values=tuple(values)))
     return found
 

@@ -41,18 +41,6 @@ COMPARISONS: dict[type[Expression], str] = {
     sql.GT: ">",
     sql.GTE: ">=",
 }
-_UNITS = {
-    "YEAR": (12, 0, 0),
-    "QUARTER": (3, 0, 0),
-    "MONTH": (1, 0, 0),
-    "WEEK": (0, 7, 0),
-    "DAY": (0, 1, 0),
-    "HOUR": (0, 0, 3_600_000_000),
-    "MINUTE": (0, 0, 60_000_000),
-    "SECOND": (0, 0, 1_000_000),
-    "MILLISECOND": (0, 0, 1_000),
-    "MICROSECOND": (0, 0, 1),
-}
 
 
 class QueryContext(Protocol):
@@ -117,8 +105,6 @@ class Scalars:
                     return self.queries.exists(node.this)
                 case sql.Subquery() | sql.Select() | sql.SetOperation():
                     return self.queries.scalar(node)
-                case sql.Interval():
-                    return self.interval(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
             if _is_present(node):
@@ -230,12 +216,6 @@ class Scalars:
         a, b = map(c.span, self.alike([left, right], node, "a comparison"))
         return c.strict([a, b], f"$ {op} $", BOOLEAN)
 
-    def as_key(self, value: SqlValue, what: str, node: Expression) -> SqlValue:
-        """The value, for a place where equal values are one. Refuses intervals, of which unlike ones are."""
-        if value.type == INTERVAL:
-            self.places.refuse(f"{what} of INTERVAL", node)
-        return value
-
     def alike(self, values: Sequence[SqlValue], node: Expression, what: str) -> list[SqlValue]:
         """The values, all brought to one type. Raises SqlError."""
         types = [v.type for v in values if not (isinstance(v.constant, str) and v.type == VARCHAR)]
@@ -304,44 +284,6 @@ class Scalars:
             value = self.value(left)
             found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
         return _all_connected("or", found) if found else self.compared("<", value, value, node)
-
-    def interval(self, node: sql.Interval, sign: int = 1) -> SqlValue:
-        """A literal of an interval: its months, days and microseconds."""
-        unit, amount = node.args.get("unit"), node.this
-        if not isinstance(amount, sql.Literal) or unit is None:
-            self.places.refuse("an interval that is not a literal of one unit", node)
-        name = unit.name.upper().removesuffix("S")
-        try:
-            number = int(amount.this)
-        except ValueError:
-            self.places.wrong(f"`{amount.this}` is no whole number", node)
-        if name not in _UNITS:
-            self.places.refuse(f"the unit {name} of an interval", node)
-        months, days, micros = (sign * number * each for each in _UNITS[name])
-        parts = months, days, micros
-        made = tree("sql::Interval{$, $, $}", *(c.integer(each).tree for each in parts))
-        return SqlValue(made, INTERVAL, False, parts)
-
-    def moved(self, moment: SqlValue, interval: tuple[int, int, int], node: Expression) -> SqlValue:
-        """A date or a timestamp plus an interval, a timestamp."""
-        if moment.type not in (DATE, TIMESTAMP):
-            self.places.mistyped("adding an interval", str(moment.type), node)
-        months, days, micros = interval
-        day = 86_400_000_000
-        if moment.type == DATE and isinstance(moment.constant, int):
-            from ..stdlib.sql import add_months
-
-            whole = (add_months(moment.constant, months) + days) * day + micros
-            return c.integer(whole, TIMESTAMP)
-        if moment.type == DATE:
-            moved = [moment, *map(c.integer, (months, days, micros))]
-            return c.strict(moved, f"(sql::add_months($, $) + $) * {day} + $", TIMESTAMP)
-        shift = c.integer(days * day + micros)
-        if months == 0:
-            return c.strict([moment, shift], "$ + $", TIMESTAMP)
-        months_on = f"sql::add_months(sql::floor_div($0, {day}), $1) * {day}"
-        moved = [moment, c.integer(months), shift]
-        return c.strict(moved, f"{months_on} + sql::floor_mod($0, {day}) + $2", TIMESTAMP)
 
 
 def is_true(value: SqlValue) -> Expr:

@@ -97,15 +97,13 @@ class SelectBlock(Subqueries):
         """The columns with DISTINCT and LIMIT."""
         distinct = self.node.args.get("distinct")
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
+        values = values if distinct is None else [c.key(value) for value in values]
         made = SqlQuery(
             tuple(names),
             (QueryBranch(self.body, tuple(values), self.output.place),),
             distinct is not None,
             single,
         )
-        if distinct is not None:
-            for value in values:
-                self.scalars.as_key(value, "DISTINCT", self.node)
         if not limits:
             self.check_order(names, values)
             return made

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import expressions as sql
 
 from ..errors.diagnostics import counted as number_of
 from ..syntax import Expr
 from ..syntax.templates import let, tree
+from . import conversions as c
 from .extents import written
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, grouped
 from .scopes import Capture
-from .types import INTEGER, INTERVAL, SqlValue
+from .types import INTEGER, SqlValue
 
 
 def combined(
@@ -32,11 +35,8 @@ def combined(
             left, right = translator.bag(left, capture), translator.bag(right, capture)
         both = SqlQuery(left.names, (*left.branches, *right.branches), distinct)
         both = translator.unified(both, node)
-        if distinct:
-            _check_keys(translator, both, node)
-        return both
-    both = translator.unified(SqlQuery(left.names, (*left.branches, *right.branches)), node)
-    _check_keys(translator, both, node)
+        return _of_keys(both) if distinct else both
+    both = _of_keys(translator.unified(SqlQuery(left.names, (*left.branches, *right.branches)), node))
     count = len(left.branches)
     left = SqlQuery(left.names, both.branches[:count], distinct or left.is_set)
     right = SqlQuery(left.names, both.branches[count:], distinct or right.is_set)
@@ -49,9 +49,10 @@ def combined(
     return _of_bags(translator, first, second, capture, is_except)
 
 
-def _check_keys(translator: Translator, query: SqlQuery, node: sql.SetOperation) -> None:
-    if any(value.type == INTERVAL for value in query.branches[0].values):
-        translator.places.refuse("a set operation on INTERVAL", node)
+def _of_keys(query: SqlQuery) -> SqlQuery:
+    """The query with values such that equal ones are one."""
+    branches = (replace(each, values=tuple(map(c.key, each.values))) for each in query.branches)
+    return replace(query, branches=tuple(branches))
 
 
 def _of_sets(

@@ -21,7 +21,7 @@ from .queries import QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm, grouped
 from .scalars import Scalars
 from .scopes import Capture, QueryScope
-from .types import BOOLEAN, DOUBLE, SqlValue, null
+from .types import BOOLEAN, DOUBLE, INTERVAL, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -89,7 +89,9 @@ class Subqueries:
         query, capture, outer = self._subquery(node.args["query"])
         relation, inner = self._set_of(query, capture, len(values), node)
         pairs = list(zip(values, inner, strict=True))
-        same = [a.type == b.type != DOUBLE and not a.nullable and not b.nullable for a, b in pairs]
+        same = [
+            a.type == b.type not in (DOUBLE, INTERVAL) and not a.nullable and not b.nullable for a, b in pairs
+        ]
         fresh = [
             a if alike else self.output.variable(b.type, b.nullable)
             for (a, b), alike in zip(pairs, same, strict=True)
@@ -97,10 +99,9 @@ class Subqueries:
         self.body.add(self.output.term(relation, [*outer, *fresh]))
         said = written(node)
         for a, b, alike in zip(values, fresh, same, strict=True):
-            self.scalars.as_key(a, "IN", node)
             if alike:
                 continue
-            left, right = self.scalars.alike([a, b], node, "IN")
+            left, right = map(c.span, self.scalars.alike([a, b], node, "IN"))
             if left.nullable and right.nullable:
                 self.body.add(SqlGuard(tree("is_some($)", left.tree), said))
             elif left.nullable or right.nullable:

@@ -67,7 +67,7 @@ def _windows(node: Expression) -> Iterator[Expression]:
 def _attach(block: SelectBlock, node: Expression) -> None:
     function, partition, order, spec = _parts(block, node)
     scalars = block.scalars
-    keys = [block.lasting(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
+    keys = [block.lasting(_typed(c.key(scalars.value(e))), e) for e in partition]
     ordering = [(block.lasting(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
     frame, keyed = _frame(block, spec, ordering)
     letters = "".join(letter for _, letter in keyed)

@@ -32,6 +32,12 @@ CALLS = {
     'sql::json_members("[1]")': '[(Some{"0"}, "1", "UBIGINT")]',
     '(sql::json_sure("x"))': 'fault: "x" is no JSON',
     "(sql::span(sql::Interval{1, 1, 5}), sql::span(sql::Interval{0, 31, 5}))": "(2678400000005, 2678400000005)",  # noqa: E501
+    "(sql::whole_days(sql::Interval{1, 0, -1}), sql::plus(sql::Interval{1, 2, 3}, sql::times(sql::Interval{1, 1, 1}, 2)))": "(sql::Interval{0,29,86399999999}, sql::Interval{3,4,5})",  # noqa: E501
+    "(sql::scaled(sql::Interval{1, 1, 0}, 1.5), sql::divided(sql::Interval{0, 1, 0}, 2.0))": "(sql::Interval{1,16,43200000000}, sql::Interval{0,0,43200000000})",  # noqa: E501
+    "sql::divided(sql::Interval{0, 1, 0}, 0.0)": "fault: division by zero",
+    '(sql::add_interval(5, sql::Interval{1, 1, 1}), sql::interval_part("MONTH", sql::Interval{-14, 0, 0}))': "(2764800000006, -2)",  # noqa: E501
+    "(sql::age(2678400000000, 0), sql::bucket(sql::Interval{0, 0, 10}, -1), sql::bucket(sql::Interval{2, 0, 0}, -1))": "(sql::Interval{1,0,0}, -10, -5270400000000)",  # noqa: E501
+    '(sql::read_interval("1 day 02:00:00"), sql::read_interval("x"), sql::interval_text(sql::Interval{-14, 1, -5}))': '(Some{sql::Interval{0,1,7200000000}}, None, "-1 year -2 months 1 day -00:00:00.000005")',  # noqa: E501
     "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",
     '(sql::sure(n(), "x", "BOOLEAN"))': 'fault: "x" is no BOOLEAN',

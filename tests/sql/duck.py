@@ -39,6 +39,8 @@ def plain(value: Any, type: Type) -> Any:
         return datetime.date.fromisoformat(date_text(value[0]))
     if kind == "Timestamp":
         return datetime.datetime.fromisoformat(timestamp_text(value[0]))
+    if kind == "Interval":
+        return datetime.timedelta(days=30 * value[0] + value[1], microseconds=value[2])
     if kind.startswith("Decimal"):
         return Decimal(value[0]).scaleb(-int(kind.removeprefix("Decimal")))
     return value

@@ -148,6 +148,27 @@ SELECT pk FROM t WHERE a > ALL (SELECT c FROM p)
 SELECT pk, a >= ANY (SELECT c FROM p) AS x, b < ALL (SELECT c FROM p WHERE k <> t.a) AS y, a <> ANY (SELECT c FROM p) AS z, a = ALL (SELECT k FROM p) AS u, b <= ANY (SELECT k FROM p WHERE k < 0) AS v, m > ANY (SELECT c FROM p) AS w FROM t
 SELECT pk, x > ALL (SELECT m FROM t) AS x, s < ANY (SELECT s FROM t) AS y, d > ALL (SELECT d FROM t t2 WHERE t2.a = t.a AND t2.pk <> t.pk) AS z, a = ALL (SELECT c FROM p WHERE p.k = t.b) AS zz, (w - d) >= ALL (SELECT w - d FROM t) AS q FROM t
 SELECT pk FROM t WHERE NOT (a < ANY (SELECT c FROM p WHERE c > 1)) OR b = ALL (SELECT c FROM p WHERE c = 2)
+SELECT w - TIMESTAMP '2020-01-01' AS i, pk FROM t
+SELECT max(w - TIMESTAMP '2020-01-01') AS i FROM t
+SELECT DISTINCT w - TIMESTAMP '2020-01-01' AS i FROM t
+SELECT a, min(w - d) AS i FROM t GROUP BY a
+SELECT w - d AS i, count(*) AS n FROM t GROUP BY w - d
+SELECT pk, w + INTERVAL 1 DAY + INTERVAL '2 hours' AS i FROM t
+SELECT pk, w + INTERVAL '1 day 2 hours' AS i FROM t
+SELECT pk, w + INTERVAL (a) DAY AS i FROM t
+SELECT pk, w + a * INTERVAL 1 DAY AS i FROM t
+SELECT pk, d + INTERVAL (a || ' days') AS i FROM t
+SELECT pk, to_days(a) AS i, d + to_days(a) AS j FROM t
+SELECT pk, extract(epoch FROM (w - d)) AS e, extract(hour FROM (w - d)) AS h, datediff('minute', d, w) AS dd FROM t
+SELECT pk, time_bucket(INTERVAL '15 minutes', w) AS x, time_bucket(INTERVAL '1 month', d) AS y, time_bucket(INTERVAL 1 WEEK, d) AS z FROM t
+SELECT pk, w - INTERVAL (a) HOUR AS x, (w - d) * 2 AS y, (w - d) / 2 AS z, 1.5 * (w - d) AS u, -(w - d) AS v, (w - d) + INTERVAL 1 DAY AS q, INTERVAL (b) MONTH AS r FROM t
+SELECT pk, CAST(w - d AS VARCHAR) AS x, INTERVAL '14 months -3 days 25:00:01.5'::VARCHAR AS y, '3 days ago'::INTERVAL::VARCHAR AS z, (INTERVAL (-b) MINUTE)::VARCHAR AS u, (INTERVAL (a * 7) MONTH)::VARCHAR AS v FROM t
+SELECT count(DISTINCT w - d) AS x, min(w - d) AS y FROM t
+SELECT w - d AS x FROM t UNION SELECT INTERVAL (k) DAY FROM p
+SELECT w - d AS x FROM t EXCEPT SELECT INTERVAL (k) DAY FROM p
+SELECT pk FROM t WHERE w - d > INTERVAL '10 days' AND (w - d) IN (SELECT w - d FROM t)
+SELECT pk, max(w - d) OVER (PARTITION BY a) AS x, age(d, DATE '2000-02-29') AS y, age(DATE '2000-02-29', w) AS z, rank() OVER (ORDER BY w - d) AS r FROM t
+SELECT pk, date_add(d, INTERVAL (a) MONTH) AS x, epoch(w - d) AS y, extract(day FROM (w - d)) AS z, extract(month FROM INTERVAL (a * 7) MONTH) AS u FROM t
 """  # noqa: E501
 
 
@@ -334,3 +355,20 @@ def test_lists_come_from_python_and_go_to_arrow() -> None:
         )
         rows = session.select("SELECT n[1][1] AS k, unnest(xs) AS x FROM v").rows
         assert sorted(map(str, rows)) == ["(1, 1)", "(1, None)", "(3, 7)", "(5, 8)", "(5, None)"]
+
+
+def test_intervals_come_from_python_and_texts_and_are_printed_as_sql_prints_them() -> None:
+    text = """CREATE TABLE r (k INTEGER, i INTERVAL);
+    CREATE VIEW v AS SELECT i, max(k) AS k FROM r GROUP BY i; CREATE VIEW m AS SELECT max(i) AS i FROM r;"""
+    with program_of(text).session() as session:
+        session.insert("r", (1, datetime.timedelta(days=1, hours=2)), (2, "1 month 5 minutes"), (3, None))
+        session.commit()
+        session.execute(
+            "INSERT INTO r VALUES (4, INTERVAL 26 HOUR), (?, ?)", (5, datetime.timedelta(-1, 3600))
+        )
+        rows = {(str(row[0]), row[1]) for row in session["v"]}
+        assert rows == {("1 day, 2:00:00", 4), ("30 days, 0:05:00", 2), ("-1 day, 1:00:00", 5), ("None", 3)}
+        shown = session.select("SELECT CAST(i AS VARCHAR) AS i, i + INTERVAL '3 hours' AS j FROM m").rows
+        assert [tuple(map(str, row)) for row in shown] == [("30 days 00:05:00", "30 days, 3:05:00")]
+        with pytest.raises(DDlogError, match="expected sql::Interval"):
+            session.insert("r", (1, "1 fortnight"))
