@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 TABLES = """
 CREATE TABLE r (a INTEGER, b INTEGER, s VARCHAR, d DATE);
 CREATE TABLE t (a INTEGER NOT NULL, c INTEGER, s VARCHAR NOT NULL, m DECIMAL(8, 2), x DOUBLE);
-CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN, w TIMESTAMP);
+CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN, w TIMESTAMP, xs INTEGER[], j JSON);
 """
 COLUMNS = {
     "r": {"a": "int", "b": "int", "s": "str", "d": "date"},
     "t": {"a": "int", "c": "int", "s": "str", "m": "dec", "x": "dbl"},
-    "u": {"k": "int", "b": "int", "f": "bool", "w": "time"},
+    "u": {"k": "int", "b": "int", "f": "bool", "w": "time", "xs": "list", "j": "json"},
 }
-KINDS = ("int", "str", "date", "dec", "bool", "time", "dbl")
+KINDS = ("int", "str", "date", "dec", "bool", "time", "dbl", "span", "list", "json")
 
 
 @dataclass
@@ -82,6 +82,17 @@ class Generator:
                         lambda: f"least({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)}, 2)",
                         lambda: f"({self.value(scope, 'date', sub)} - {self.value(scope, 'date', 0)})",
                         lambda: f"try_cast({self.value(scope, 'str', sub)} as integer)",
+                        lambda: (
+                            f"{r.choice(['len', 'list_sum', 'list_max'])}({self.value(scope, 'list', sub)})"
+                        ),
+                        lambda: f"({self.value(scope, 'list', sub)})[{r.choice([1, 2, -1])}]",
+                        lambda: f"list_position({self.value(scope, 'list', sub)}, {self.literal('int')})",
+                        lambda: f"json_array_length({self.value(scope, 'json', sub)})",
+                        lambda: f"try_cast({self.value(scope, 'json', sub)} ->> 'a' as integer)",
+                        lambda: (
+                            f"extract({r.choice(['day', 'hour', 'month'])} from {self.value(scope, 'span', sub)})"
+                        ),
+                        lambda: f"gcd({self.value(scope, 'int', sub)}, 6)",
                     ]
                 )()
             case "dec":
@@ -110,6 +121,13 @@ class Generator:
                         lambda: self.case(scope, "str", sub),
                         lambda: f"concat({self.value(scope, 'str', sub)}, {self.value(scope, 'int', sub)})",
                         lambda: f"cast({self.value(scope, 'int', sub)} as varchar)",
+                        lambda: f"({self.value(scope, 'json', sub)} ->> '{r.choice(['a', '$.b[0]', '$'])}')",
+                        lambda: (
+                            f"cast({self.value(scope, r.choice(['span', 'list', 'json']), sub)} as varchar)"
+                        ),
+                        lambda: f"array_to_string({self.value(scope, 'list', sub)}, '-')",
+                        lambda: f"split_part({self.value(scope, 'str', sub)}, 'b', {r.choice([1, 2, -1])})",
+                        lambda: f"strftime({self.value(scope, 'time', sub)}, '%Y-%m %H')",
                     ]
                 )()
             case "date":
@@ -147,7 +165,53 @@ class Generator:
                             f"date_trunc('{r.choice(['hour', 'month', 'day'])}', {self.value(scope, 'time', sub)})"
                         ),
                         lambda: f"cast({self.value(scope, 'date', sub)} as timestamp)",
+                        lambda: f"({self.value(scope, 'time', sub)} + {self.value(scope, 'span', sub)})",
+                        lambda: (
+                            f"time_bucket(INTERVAL '{r.choice(['7 minutes', '1 week', '2 months'])}', {self.value(scope, 'time', sub)})"
+                        ),
                         lambda: self.case(scope, "time", sub),
+                    ]
+                )()
+            case "span":
+                return r.choice(
+                    [
+                        lambda: f"({self.value(scope, 'time', sub)} - {self.value(scope, 'time', 0)})",
+                        lambda: (
+                            f"(INTERVAL ({self.value(scope, 'int', sub)}) {r.choice(['DAY', 'HOUR', 'MONTH'])})"
+                        ),
+                        lambda: f"({self.value(scope, 'span', sub)} * {r.choice(['2', '-1'])})",
+                        lambda: f"({self.value(scope, 'span', sub)} + {self.value(scope, 'span', 0)})",
+                        lambda: self.case(scope, "span", sub),
+                    ]
+                )()
+            case "list":
+                return r.choice(
+                    [
+                        lambda: f"[{self.value(scope, 'int', sub)}, {self.value(scope, 'int', 0)}]",
+                        lambda: (
+                            f"list_append({self.value(scope, 'list', sub)}, {self.value(scope, 'int', 0)})"
+                        ),
+                        lambda: f"list_sort(list_distinct({self.value(scope, 'list', sub)}))",
+                        lambda: (
+                            f"list_transform({self.value(scope, 'list', sub)}, lambda x: x + {self.value(scope, 'int', 0)})"
+                        ),
+                        lambda: (
+                            f"list_filter({self.value(scope, 'list', sub)}, lambda y: y > {r.randint(0, 2)})"
+                        ),
+                        lambda: f"list_slice({self.value(scope, 'list', sub)}, 1, {r.randint(0, 2)})",
+                        lambda: self.case(scope, "list", sub),
+                    ]
+                )()
+            case "json":
+                return r.choice(
+                    [
+                        lambda: f"({self.value(scope, 'json', sub)} -> '{r.choice(['a', '$.b[0]'])}')",
+                        lambda: (
+                            f"json_object('a', {self.value(scope, r.choice(['int', 'str', 'list']), sub)}, 'b', {self.value(scope, 'json', 0)})"
+                        ),
+                        lambda: f"to_json({self.value(scope, r.choice(['list', 'str', 'int']), sub)})",
+                        lambda: f"json_array({self.value(scope, 'int', sub)}, {self.value(scope, 'str', 0)})",
+                        lambda: self.case(scope, "json", sub),
                     ]
                 )()
         return self.condition(scope, sub)
@@ -168,6 +232,9 @@ class Generator:
                 return f"cast(NULL as {nulls[kind]})"
             if kind == "dec":
                 return "cast(NULL as decimal(8, 2))"
+            if kind in ("list", "span", "json", "time"):
+                of = {"list": "integer[]", "span": "interval", "json": "json", "time": "timestamp"}[kind]
+                return f"cast(NULL as {of})"
             return "NULL" if kind == "bool" else self.literal("date")
         match kind:
             case "int":
@@ -180,6 +247,12 @@ class Generator:
                 return f"'{r.choice(['', 'a', 'ab', 'b', 'x'])}'"
             case "date":
                 return f"DATE '2020-0{r.randint(1, 3)}-{r.randint(10, 28)}'"
+            case "span":
+                return f"INTERVAL '{r.randint(-3, 40)}' {r.choice(['DAY', 'HOUR', 'MINUTE'])}"
+            case "list":
+                return f"[{', '.join(str(r.randint(0, 3)) for _ in range(r.randint(1, 3)))}]"
+            case "json":
+                return f"CAST('{r.choice(['[1, null]', '7', 'null'])}' AS JSON)"
             case "time":
                 return f"TIMESTAMP '2020-0{r.randint(1, 3)}-{r.randint(10, 28)} 0{r.randint(0, 9)}:{r.randint(10, 59)}:00'"
         return r.choice(["TRUE", "FALSE"])
@@ -233,7 +306,7 @@ class Generator:
 
     def comparison(self, scope: Scope, depth: int) -> str:
         """A comparison of values."""
-        kind = self.random.choice(["int", "int", "int", "str", "date", "dec", "time", "dbl"])
+        kind = self.random.choice(["int", "int", "int", "str", "date", "dec", "time", "dbl", "span"])
         op = self.random.choice(["=", "=", "<>", "<", "<=", ">", ">="])
         return f"{self.value(scope, kind, depth)} {op} {self.value(scope, kind, depth)}"
 
@@ -391,8 +464,34 @@ class Generator:
                     f"count(*) OVER ({part} {whole} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
                 )
             if name == "lag":
-                return f"{r.choice(['lag', 'lead'])}({r.choice(scope.of('int') or ['1'])}, {r.randint(0, 2)}) OVER ({part} {whole})"
+                of, more = (
+                    r.choice(scope.of("int") or ["1"]),
+                    r.choice(["", ", 9", f", {self.literal('int')}"]),
+                )
+                nulls = r.choice(["", "", " IGNORE NULLS"])
+                return (
+                    f"{r.choice(['lag', 'lead'])}({of}, {r.randint(0, 2)}{more}{nulls}) OVER ({part} {whole})"
+                )
             call = name if name.endswith(")") else f"{name}({self.value(scope, 'int', 1)})"
+            if r.random() < 0.3:
+                call = (
+                    f"{call} FILTER (WHERE {self.condition(scope, 1)})"
+                    if call.endswith(")") and "rank" not in call
+                    else call
+                )
+            if r.random() < 0.25 and scope.of("int") and "rank" not in call:
+                ends = r.choice(
+                    [
+                        "1 PRECEDING AND CURRENT ROW",
+                        "1 PRECEDING AND 1 FOLLOWING",
+                        "UNBOUNDED PRECEDING AND 1 FOLLOWING",
+                        "CURRENT ROW AND 2 FOLLOWING",
+                    ]
+                )
+                out = r.choice(["", "", " EXCLUDE GROUP"])
+                by = r.choice(scope.of("int"))
+                kind_of = r.choice(["RANGE", "RANGE", "GROUPS"])
+                return f"{call} OVER ({part} ORDER BY {by}{r.choice(ways)} {kind_of} BETWEEN {ends}{out})"
         elif kind == "bool":
             return f"(rank() OVER ({part} {order}) = 1)"
         elif kind == "dbl":
@@ -469,7 +568,16 @@ class Generator:
                 )
             case "str":
                 return f"{r.choice(['min', 'max'])}({self.value(scope, 'str', 1)}){only}"
+            case "span" | "time":
+                return f"{r.choice(['min', 'max'])}({self.value(scope, kind, 1)}){only}"
+            case "list":
+                of = self.value(scope, "int", 1)
+                return f"list_sort(list({r.choice(['', 'DISTINCT '])}{of}){only})"
+            case "json":
+                return f"to_json({self.aggregate(scope, 'list')})"
             case "dbl":
+                if r.random() < 0.2:
+                    return f"{r.choice(['median', 'var_pop', 'stddev'])}({self.value(scope, 'int', 1)}){only}"
                 name = r.choice(["min", "max", "sum", "avg", "avg", "sum"])
                 return f"{name}({r.choice(['', '', 'DISTINCT '])}{self.value(scope, 'dbl', 1)}){only}"
         return f"{r.choice(['bool_and', 'bool_or'])}({self.condition(scope, 1)}){only}"
@@ -477,7 +585,8 @@ class Generator:
     def query(self) -> str:
         """A query of any form."""
         r = self.random
-        kinds = [r.choice(["int", "int", "str", "dec", "bool", "dbl"]) for _ in range(r.randint(1, 3))]
+        every = ["int", "int", "int", "str", "str", "dec", "bool", "dbl", "span", "list", "json", "time"]
+        kinds = [r.choice(every) for _ in range(r.randint(1, 3))]
         names = [f"c{i}" for i in range(len(kinds))]
         first = self.select(kinds, 1, names)
         match r.randint(0, 9):
@@ -547,7 +656,9 @@ class Generator:
         key = next(k for k in range(100) if k not in keys)
         keys.add(key)
         moment = datetime.datetime(2020, r.randint(1, 3), r.randint(10, 28), r.randint(0, 23), 30)
-        return key, some(number), some(r.random() < 0.5), some(moment)
+        numbers = [some(r.randint(0, 3)) for _ in range(r.randint(0, 3))]
+        text = r.choice(['{"a":1,"b":[2,"x"]}', "[1,null]", '{"a":"7"}', "2.5", '"s"'])
+        return key, some(number), some(r.random() < 0.5), some(moment), some(numbers), some(text)
 
 
 def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
