@@ -73,9 +73,11 @@ read as they are in its last round. A bracket has streams of Z-sets, whose weigh
 count bags, and it gives the sum over all rounds of what a node of its body holds. Its end is a rest of every
 delay, not of its relations. As parts of a loop, δ₀ would be a change taken back in round 1, ∫ a sum of
 changes times their rounds, and each of its operators would need timelines of the whole body, also where
-nothing is asked for twice. Its body is a circuit of streams as it stands: so one evaluation is a run of
-ordinary epochs on a state of its own (`engine/inprocess/runningbracket.py`), which goes when it is done.
-Recursions written as brackets are recognised before, and become fixpoints (`ddlog/circuits/recognition.py`).
+nothing is asked for twice. Loops keep sets, and know their end by them (`loopsettling.py`): the identity of
+a row of weight -1 has no end there. Its body is a circuit of streams as it stands: so one evaluation is a
+run of ordinary epochs on a state of its own (`engine/inprocess/runningbracket.py`), which goes when it is
+done. Recursions written as brackets are recognised before, and become fixpoints
+(`ddlog/circuits/recognition.py`).
 
 Maintain or recompute:
 
