@@ -38,7 +38,7 @@ LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
 _WIDE = 1 << 4000  # integers for whose digits Python takes the square of their number
 _HEAD = 1 << 16  # bytes of a large file in which its header is looked for
 _DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}  # usual signs between cells, as options name them
-_HEADED = frozenset({"header", "map"})
+_HEADED = frozenset({"header", "map", "delimiter"})  # options of files that may have a header
 
 
 def read_text(

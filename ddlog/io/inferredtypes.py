@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from ipaddress import ip_address
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,9 @@ from .guesses import DATE, FLOAT, INTEGER, MOMENT, TIME, ZONED
 
 _SCALES = 38
 """The decimals of SQL have up to so many digits behind the point."""
+
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
+_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}\Z|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+\Z")
 
 _FEW = 8
 """As many names are fields, even if most objects lack them; of more names objects have half on average."""
@@ -42,7 +46,7 @@ class InferredTypes:
             self._path.append(re.search(r"\w+$", name)[0])  # type: ignore[index]
             type, why = self._type(values)
             self._path.pop()
-            self.imports.update(re.findall(r"(\w+)::", type))
+            self.imports.update(re.findall(r"(\w+(?:::\w+)*)::", type))
             lines.append(f"    {name}: {type},  // {why}" if type else f"    // {name} is left out: {why}")
             self.left_out |= set() if type else {name}
         last = next((at for at in range(len(lines) - 1, -1, -1) if ",  //" in lines[at]), None)
@@ -61,7 +65,7 @@ class InferredTypes:
         return f"Option<{type}>", f"{why}; {lacking} {'rows' if len(self._path) == 2 else 'objects'}"
 
     def _type_of(self, values: Sequence[Any]) -> tuple[str, str]:
-        kinds = {type(value) for value in values}
+        kinds = {float if isinstance(value, float) else type(value) for value in values}
         if kinds == {str}:
             return _type_of_texts(values, self._are_texts)
         if kinds == {bool}:
@@ -149,6 +153,10 @@ def _type_of_texts(values: Sequence[str], are_texts: bool) -> tuple[str, str]:
         return "time::TzDateTime", f"{min(values)} to {max(values)}"
     if all_are(TIME, time.fromisoformat):
         return "time::Time", f"{min(values)} to {max(values)}"
+    if all_are(_UUID, UUID):
+        return "uuid::Uuid", counted(len(set(values)), "UUID")
+    if all_are(_ADDRESS, ip_address):
+        return "net::ipaddr::IpAddr", counted(len(set(values)), "IP")
     cells = [value.strip() for value in values] if are_texts else []
     if cells and all(cell.lower() in ("true", "false") for cell in cells):
         return "bool", "true or false"

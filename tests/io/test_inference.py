@@ -78,6 +78,12 @@ def test_what_is_inferred_reads_the_files(
             "null=nan",
         ),
         ("nr;at\n1;31.12.2026 10:11\n", ["s64", "time::DateTime"], "delimiter=;&date=%d.%m.%Y %H:%M"),
+        ("a\tb\nx\t1\n", ["string", "s64"], "delimiter=tab"),
+        (
+            "of,at,no\n10.0.0.1,f81d4fae-7dec-11d0-a765-00a0c91e6bf6,1.2.3\n::1,F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6,1.2\n",
+            ["net::ipaddr::IpAddr", "uuid::Uuid", "string"],
+            "",
+        ),
         ("a;b;c\n01/02/2026;1,234;1.5\n", ["string", "string", "double"], "delimiter=;"),
     ],
 )
@@ -107,6 +113,17 @@ NESTED = """\
 {"id": 2, "By": {"name": "Al", "e-mail": "x@y", "at": null}, "items": [], "a": {"a": "b"}, "none": {}}
 """
 MAPS = "".join(f'{{"id": {n}, "of": {{"k{n}": {n}, "l{n}": 1}}}}\n' for n in range(20))
+
+
+def test_whole_and_broken_numbers_of_json_are_doubles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "n.jsonl").write_text('{"x": 1.0, "l": [-0.0, 1]}\n{"x": 1.5, "l": [1e300]}\n')
+    text = inferred(capsys, f"{tmp_path}/n.jsonl")
+    assert "x: double," in text and "l: Vec<double>" in text
+    with ddlog.compile(text).session() as session:
+        session.load(re.findall(r"--input '(.*?)'", text))
+        assert list(session["N"].tuples()) == [(1.0, (-0.0, 1.0)), (1.5, (1e300,))]
 
 
 def test_objects_become_typedefs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
