@@ -111,7 +111,7 @@ LANGUAGE = (
     "explaining profiling",
     "sessions",
     "circuits commands spark",
-    "serve",
+    "lsp serve",
     "console",
     "__main__",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -36,14 +36,17 @@ from .windows import check_times
 
 
 def check_program(
-    source: Source, library_paths: Iterable[Path | str] = (), tree: syntax.Module | None = None
+    source: Source,
+    library_paths: Iterable[Path | str] = (),
+    tree: syntax.Module | None = None,
+    known: Mapping[Path, bytes | None] | None = None,
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
     """The program, None if it has errors; and all errors and warnings, sorted by place. Modules that it
     imports are looked for in the folder of the source's file, then in the library paths. `tree` is the
-    program if its text is of another language.
+    program if its text is of another language. The files of `known` are not read.
     """
     with deep_recursion():
-        modules, diagnostics = load_program(source, [Path(each) for each in library_paths], tree=tree)
+        modules, diagnostics = load_program(source, [Path(each) for each in library_paths], known, tree)
         program = _check_modules(modules, diagnostics)
     ordered = told_once(diagnostics)
     if any(each.is_error for each in ordered):

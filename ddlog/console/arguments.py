@@ -95,6 +95,7 @@ def parser() -> Parser:
     _import_ovsdb(commands)
     _test(commands)
     _init(commands)
+    _lsp(commands)
     _completion(commands)
     _help(commands, parser)
     return parser
@@ -342,6 +343,14 @@ def _init(commands: _Commands) -> None:
     init = commands.add_parser("init", help=help, description=f"{help.capitalize()}.")
     init.add_argument("name", metavar="NAME", type=_name, help="the folder, and the name of the program")
     init.set_defaults(act=subcommands.init)
+
+
+def _lsp(commands: _Commands) -> None:
+    help = "answer an editor by the language server protocol, on standard input and output"
+    server = commands.add_parser("lsp", help=help, description=f"{help.capitalize()}.")
+    server.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[], type=Path,
+                        help="a directory of modules to import; may be repeated")  # fmt: skip
+    server.set_defaults(act=subcommands.lsp)
 
 
 def _completion(commands: _Commands) -> None:

@@ -212,6 +212,21 @@ def init(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def lsp(arguments: argparse.Namespace) -> int:
+    """`ddlog lsp`. Raises DDlogError."""
+    from importlib.util import find_spec
+
+    if find_spec("pygls") is None:
+        from ..errors.diagnostics import DDlogError
+        from ..errors.sessions import NotInstalled
+
+        raise DDlogError([NotInstalled(package="pygls")])
+    from ..lsp.server import serve
+
+    serve(arguments.library)
+    return 0
+
+
 def completion(arguments: argparse.Namespace) -> int:
     """`ddlog completion`."""
     from argcomplete.shell_integration import shellcode

@@ -70,7 +70,7 @@ _KINDS = {
     ),
     "sql": (
         "SqlSyntax SqlTooDeep NotSupported AmbiguousInSql TwiceInSql WrongTypes WrongSql NoParser "
-        "OneStatement NoParameter BadParameter NullInColumn MatchedTwice NoSavepoint NotAView "
+        "OneStatement NoParameter BadSqlParameter NullInColumn MatchedTwice NoSavepoint NotAView "
         "NoRowToExplain FactStays"
     ),
     "souffle": (
@@ -81,7 +81,7 @@ _KINDS = {
     ),
     "ovsdb": (
         "NotJson MemberTwice WrongForm NoMember UnknownMember UnknownAtom BadBounds UnknownTable "
-        "UnknownColumn NotAColumn NotOutput ReadOnlyKey KeyOfReferences ReferenceInKey NameTaken NotAName"
+        "NoSuchColumn NotAColumn NotOutput ReadOnlyKey KeyOfReferences ReferenceInKey NameTaken NotAName"
     ),
     "circuits": "BadOperator CycleWithoutDelay FaultInOperator NeverZero BadChange",
     "unsupported": "Unsupported",
@@ -136,6 +136,11 @@ _KINDS = {
     "shell": "FileIsThere NoEditor NoRule NothingLoaded",
     "formatting": "WouldChange NotFormatted",
     "testing": "NoTests NotOneProgram AlreadyThere NotAProjectName",
+    "editing": "CannotRename BreaksProgram NameIsTaken",
+    "serving": (
+        "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
+        "RemoteProblem CannotListen NeedsTls"
+    ),
 }
 PREFIX = "DL"
 

@@ -1,0 +1,130 @@
+"""Names that can stand at a place, and the parameters of the call around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .. import syntax
+from ..names.modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES
+from ..syntax.tables import tables
+from .analysis import Analysis, Declared
+from .hover import comment_above, heading
+from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, RELATION, TYPE, VARIABLE
+
+KEYWORD = "keyword"
+_KINDS = {RELATIONS: RELATION, TYPES: TYPE, CONSTRUCTORS: CONSTRUCTOR, FUNCTIONS: FUNCTION}
+_CALL = re.compile(r"([A-Za-z_][\w:]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A name that can stand at a place."""
+
+    name: str
+    kind: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The call or atom around a place: its name, its parameters as they are declared, and the number of the
+    one at the place."""
+
+    name: str
+    parameters: tuple[str, ...]
+    active: int
+    text: str = ""
+
+
+def candidates(analysis: Analysis, line: int, column: int) -> list[Candidate]:
+    """The names that can stand at a place, without repetition."""
+    before = _before(analysis, line, column)
+    prefix = re.search(r"([\w:]*)$", before)
+    rest = before[: prefix.start()] if prefix else before
+    if rest.endswith("."):
+        columns = _columns(analysis, before, rest)
+        return columns if columns is not None else list(_unique(_visible(analysis, (FUNCTIONS,))))
+    scope = analysis.scope(line)
+    own = [
+        Candidate(each.name, VARIABLE)
+        for each in analysis.occurrences
+        if each.kind == VARIABLE and each.scope is scope and not each.span.line == line != each.span.end_line
+    ]
+    return list(_unique([*own, *_visible(analysis, tuple(_KINDS)), *_keywords()]))
+
+
+def _keywords() -> Iterator[Candidate]:
+    return (Candidate(each, KEYWORD) for each in tables().words if each.isalpha())
+
+
+def _visible(analysis: Analysis, tables: Iterable[str]) -> Iterator[Candidate]:
+    for table in tables:
+        for name in analysis.names.names(table, ""):
+            if not name.startswith("__") and "::__" not in name:
+                yield Candidate(name, _KINDS[table])
+
+
+def _columns(analysis: Analysis, before: str, rest: str) -> list[Candidate] | None:
+    """The columns or fields of the atom or struct around a place for `.name =`; None elsewhere."""
+    if not re.search(r"[({,]\s*\.$", rest):
+        return None
+    call = _around(before)
+    declared = None if call is None else _fields(analysis, call[0])
+    return [Candidate(each.name, FIELD, each.type.span.text()) for each in declared or ()]
+
+
+def _fields(analysis: Analysis, name: str) -> tuple[syntax.Field, ...]:
+    last = name.rpartition("::")[2]
+    for table in (RELATIONS, CONSTRUCTORS):
+        found = analysis.names.find(table, name, "")
+        if found is not None:
+            node = found[1]
+            if isinstance(node, syntax.TypeDecl):
+                return next((each.fields for each in node.constructors if each.name == last), ())
+            return node.fields or ()
+    return ()
+
+
+def call_around(analysis: Analysis, line: int, column: int) -> Call | None:
+    """The call or atom around a place; None where there is none that is declared."""
+    around = _around(_before(analysis, line, column))
+    if around is None:
+        return None
+    name, active = around
+    found = analysis.names.find(FUNCTIONS, name, "")
+    if found is not None:
+        owner, node = found
+        parameters = tuple(each.span.text() for each in node.parameters)
+        declared = Declared(owner, node, node.name_span)
+        return Call(heading(declared), parameters, active, comment_above(declared))
+    fields = tuple(each.span.text() for each in _fields(analysis, name))
+    return Call(f"{name}({', '.join(fields)})", fields, active) if fields else None
+
+
+def _before(analysis: Analysis, line: int, column: int) -> str:
+    """The text of the declaration before a place: twenty lines at the most."""
+    lines = [analysis.source.line(each) for each in range(max(1, line - 20), line)]
+    return "\n".join([*lines, analysis.source.line(line)[: column - 1]])
+
+
+def _around(before: str) -> tuple[str, int] | None:
+    """The name before the innermost open bracket, and the number of commas behind that."""
+    depth = commas = 0
+    for i in range(len(before) - 1, -1, -1):
+        match before[i]:
+            case ")" | "}" | "]":
+                depth += 1
+            case "(" | "{" if depth == 0:
+                found = _CALL.search(before[:i])
+                return (found[1], commas) if found else None
+            case "(" | "{" | "[":
+                depth -= 1
+            case "," if depth == 0:
+                commas += 1
+    return None
+
+
+def _unique(found: Iterable[Candidate]) -> Iterable[Candidate]:
+    return {each.name: each for each in reversed(list(found))}.values()
