@@ -60,7 +60,7 @@ def _names(node: Any, scope: syntax.Declaration) -> Iterator[Occurrence]:
         return
     yield from _own(node, scope)
     called = isinstance(node, syntax.Call) and isinstance(node.function, syntax.Name)
-    kind: type[Any] = type(node)
+    kind: Any = type(node)
     for name in _parts(kind):
         if not (called and name == "function"):
             yield from _names(getattr(node, name), scope)
