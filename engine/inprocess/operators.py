@@ -24,7 +24,6 @@ from ..circuit import (
     Sum,
 )
 from ..epoch import Epoch
-from ..integrals import weighted
 from ..schedule import NestedEpoch
 from ..schema import RowFault
 from ..versions import Seen, versions
@@ -98,7 +97,7 @@ class EpochOperators:
 
         def source(place: int) -> tuple[Readable, bool, Batch | None]:
             of = node.terms[place].source
-            return self.state.stores[of], weighted(self.circuit, of), changes[place]
+            return self.state.stores[of], self.state.weighted(of), changes[place]
 
         return without_cancelled(self.state.joiners[at], node, changes, source)
 
@@ -131,11 +130,8 @@ class EpochOperators:
             if k == start:
                 views.append(None)
                 continue
-            store, counted, change = (
-                self.state.stores[term.source],
-                weighted(self.circuit, term.source),
-                changes[k],
-            )
+            store, counted = self.state.stores[term.source], self.state.weighted(term.source)
+            change = changes[k]
             if seen[k] or change is None:
                 views.append(StoreView(store, counted))
             else:

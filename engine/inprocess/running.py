@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from ..circuit import Fixpoint
 from ..epoch import Epoch
-from ..integrals import weighted
 from ..runtime import Delta
 from .arrangements.views import Readable
 from .operators import EpochOperators
@@ -32,7 +31,7 @@ class RunningEpoch(EpochOperators):
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
     ) -> MaintainedRecursion | RunningBracket | RunningLoop:
         imports = {
-            source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
+            source: Imported(self.state.stores[source], self.state.weighted(source), change)
             for source, change in changes.items()
         }
         recursion = self.state.recursions[at]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from functools import cache, partial
 
 from ..circuit import (
     Circuit,
@@ -64,6 +64,8 @@ class State:
         self.circuit, self.values = circuit, values
         self.evaluator = evaluator or Evaluator(values)
         self.maintaining = maintaining or Maintaining()
+        self.weighted = cache(partial(weighted, circuit))
+        """Whether a node's rows may have weights other than 1."""
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
         outputs = [node for node in nodes if isinstance(node, Output)]
@@ -116,7 +118,7 @@ class State:
     def new_store(self, at: NodeId) -> Store:
         """A store for the rows of a node, without rows."""
         schema = self.circuit.nodes[at].schema
-        return SignedStore(schema) if self._signed[at] else Store(schema, not weighted(self.circuit, at))
+        return SignedStore(schema) if self._signed[at] else Store(schema, not self.weighted(at))
 
     def new_group(self, node: DeltaGroup, members: Readable | None) -> GroupState:
         """The state of a group, without members. `members` will have them, if the group reads members."""
@@ -135,14 +137,14 @@ class State:
             if recursion.searches is not None:
                 return recursion
             node = relational(node)
-        is_weighted, reads = partial(weighted, self.circuit), partial(self._reads, at)
+        is_weighted, reads = self.weighted, partial(self._reads, at)
         return LoopRecursion(node, is_weighted, self.evaluator, self.maintaining, reads)
 
     def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
         """The imports of a recursion, between epochs."""
         node = self.circuit.nodes[fixpoint]
         assert isinstance(node, Fixpoint)
-        return {at: Imported(self.stores[at], weighted(self.circuit, at), None) for at in node.reads()}
+        return {at: Imported(self.stores[at], self.weighted(at), None) for at in node.reads()}
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""

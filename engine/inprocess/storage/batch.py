@@ -30,9 +30,10 @@ class Batch:
 
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
-        if not len(self.columns):
-            return [()] * self.length
-        return list(zip(*[column.tolist() for column in self.columns], strict=True))
+        columns = self.columns
+        if isinstance(columns, TableColumns):
+            return columns.rows()
+        return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
     def take(self, rows: Array) -> Batch:
         """The rows at these positions."""
@@ -85,6 +86,10 @@ class TableColumns(LazyColumns):
 
     def unpack(self, position: int) -> Array:
         return self._table.column(position, self._start, self._stop)
+
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows, one by one."""
+        return [self._table.row(at) for at in range(self._start, self._stop)]
 
     def part(self, start: int, stop: int) -> TableColumns:
         """The columns of rows start .. stop of these, unpacked for themselves."""

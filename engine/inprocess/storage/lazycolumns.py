@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import overload
 
 from ...schema import Array
@@ -17,6 +17,9 @@ class LazyColumns(Sequence[Array]):
     def unpack(self, position: int) -> Array:
         """The column at a position."""
         raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter([self[position] for position in range(len(self))])
 
     @overload
     def __getitem__(self, position: int) -> Array: ...
