@@ -36,8 +36,7 @@ class Circle:
 
 @typed
 def allocate(allocated: Set, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature) -> Vec:
-    _check(signature)
-    circle = Circle(allocated, min_val, max_val)
+    circle = Circle(allocated, min_val, _last(max_val, signature))
     return _numbered((item, circle.take()) for item in toallocate)
 
 
@@ -45,15 +44,13 @@ def allocate(allocated: Set, toallocate: Vec, min_val: int, max_val: int, *, sig
 def allocate_with_hint(
     allocated: Set, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature
 ) -> Vec:
-    _check(signature)
-    circle = Circle(allocated, min_val, max_val)
+    circle = Circle(allocated, min_val, _last(max_val, signature))
     return _numbered((item, circle.take(hint[1] if hint != NONE else None)) for item, hint in toallocate)
 
 
 @typed
 def allocate_opt(allocated: Set, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature) -> Vec:
-    _check(signature)
-    circle = Circle(allocated, min_val, max_val)
+    circle = Circle(allocated, min_val, _last(max_val, signature))
     return Vec((item, _option(circle.take())) for item in toallocate)
 
 
@@ -61,8 +58,8 @@ def allocate_opt(allocated: Set, toallocate: Vec, min_val: int, max_val: int, *,
 def adjust_allocation(
     allocated: Map, toallocate: Vec, min_val: int, max_val: int, *, signature: Signature
 ) -> Vec:
-    _check(signature)
-    circle = Circle({number for _, number in allocated.items()}, min_val, max_val)
+    used = {number for _, number in allocated.items()}
+    circle = Circle(used, min_val, _last(max_val, signature))
     return _numbered((item, allocated[item] if allocated.has(item) else circle.take()) for item in toallocate)
 
 
@@ -75,8 +72,14 @@ def _option(number: int | None) -> Struct:
     return NONE if number is None else some(number)
 
 
-def _check(signature: Signature) -> None:
-    """The numbers may be of any integer type, but of no other."""
+def _last(max_val: int, signature: Signature) -> int:
+    """The last number of a range that is a value of its type. Raises Fault where that is no integer type."""
     of = signature.parameters[2]
-    if not isinstance(of, BigInt | Bit | Signed):
-        raise Fault(f"numbers to allocate are integers, not values of {of}")
+    match of:
+        case Bit(width):
+            return min(max_val, (1 << width) - 1)
+        case Signed(width):
+            return min(max_val, (1 << width - 1) - 1)
+        case BigInt():
+            return max_val
+    raise Fault(f"numbers to allocate are integers, not values of {of}")

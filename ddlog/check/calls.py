@@ -34,6 +34,13 @@ class Instance:
         return substitute(self.signature.result, self.arguments)
 
 
+ENDS = {("ddlog_std", "range_vec"): 1} | {
+    ("allocate", name): 3 for name in ("allocate", "allocate_with_hint", "allocate_opt", "adjust_allocation")
+}
+"""The places of the arguments that end a range of numbers, by function: the end may be one more than the
+greatest number of its type, which is never given."""
+
+
 class UndecidedCall:
     """A call whose function is being decided by the types of its arguments, then of its result."""
 
@@ -122,8 +129,9 @@ class UndecidedCall:
         self.chosen = instance = self._instance(signature)
         mutable = [each.mutable for each in signature.parameters]
         hand_over(context, self.arguments, instance.parameters, mutable)
-        if (signature.module, signature.name) == ("ddlog_std", "range_vec"):
-            context.left_out.add(self.arguments[1].span)
+        end = ENDS.get((signature.module, signature.name))
+        if end is not None:
+            context.left_out.add(self.arguments[end].span)
         context.agree(self.span, instance.result, self.result)
 
     def _shown(self) -> str:

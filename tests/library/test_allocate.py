@@ -25,6 +25,11 @@ CALLS = {
     "allocate(set([1: u8]), names(), 5, 4)": "[]",
     "allocate(set([1: u8]), names(), 1, 1)": "[]",
     "allocate(set_empty(): Set<u8>, names(), 255, 255)": '[("a", 255)]',
+    "allocate(set_empty(): Set<u8>, names(), 254, 256)": '[("a", 254), ("b", 255)]',
+    "allocate_with_hint(set([3: u8]), hints(), 253, 256)": '[("a", 253), ("b", 254), ("c", 255)]',
+    "allocate(set([126: s8]), names(), 125, 128)": '[("a", 127), ("b", 125)]',
+    "allocate_opt(set([5: bit<3>]), names(), 6, 8)":
+        '[("a", ddlog_std::Some{6}), ("b", ddlog_std::Some{7}), ("c", ddlog_std::None{})]',
     "allocate(set([1.5]), names(), 1.0, 2.0)":
         "fault: numbers to allocate are integers, not values of double",
     "allocate_with_hint(set([3: u8]), hints(), 1, 9)": '[("a", 7), ("b", 8), ("c", 9), ("d", 1)]',
