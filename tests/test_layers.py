@@ -18,8 +18,9 @@ import ddlog.engine
 HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
-    "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark",
-    "rapidfuzz", "re2", "rich", "sqlglot",
+    "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark", "networkx",
+    "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2", "rich",
+    "sqlglot",
     "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
@@ -267,7 +268,8 @@ def test_modules_are_imported_by_name_where_that_is_declared() -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["import ddlog", "import ddlog.console.cli", "import ddlog.sessions.session"]
+    "statement",
+    ["import ddlog", "import ddlog.console.cli", "import ddlog.sessions.session", "import ddlog.console.run"],
 )
 def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
     script = f"{statement}\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules])"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.source import Span
 from ..io.refusals import Refuse, stop
-from ..sessions.executing import Outcome, execute
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .update import Update, UpdateRun
+
+if TYPE_CHECKING:
+    from ..sessions.executing import Outcome
 
 Locate: TypeAlias = Callable[[], Span]
 """Computes the place of a command, which only an error needs."""
@@ -197,9 +199,10 @@ class Interpreter:
         self.session.rollback()
 
     def execute(self, statement: str, name: str) -> Outcome:
-        """Carries out a statement of SQL, and passes on the changes of a commit, but not those of
-        other views; `name` names the text in
-        errors. Raises DDlogError."""
+        """Carries out a statement of SQL, and passes on the changes of a commit, not those of other views;
+        `name` names the text in errors. Raises DDlogError."""
+        from ..sessions.executing import execute
+
         program = self.session.program
         outcome = execute(self.session, self.profile.commit, statement, (), name)
         if self.session.program is not program:

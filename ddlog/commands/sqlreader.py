@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..core import Relation
 from ..errors.source import Span
-from ..sessions.executing import Outcome
 from ..sql.literals import PlainInserts
 from ..sql.splitting import statements
 from ..types import TypeDef
@@ -21,6 +21,9 @@ from ..values.rows import Row
 from .interpreter import Command, Interpreter, Locate
 from .passages import Passage
 from .update import UpdateRun
+
+if TYPE_CHECKING:
+    from ..sessions.executing import Outcome
 
 _WORD = re.compile(r"\w*")
 _OF_SQL = re.compile(

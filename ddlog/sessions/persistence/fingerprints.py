@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -98,6 +97,8 @@ def opened(value: Any) -> Any:
 @cache
 def made_by() -> str:
     """The version of ddlog, with the files of its engine, and the form of numbers on this machine."""
+    from importlib.metadata import PackageNotFoundError, version  # takes longer to import than to ask
+
     home = Path(__file__).parents[1]
     try:
         known = version("ddlog")
