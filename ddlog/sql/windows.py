@@ -250,7 +250,7 @@ def _function(
     default = node.args.get("default")
     if default is None:
         return WindowCall(call("window_value", form), tested(value), value.type, True)
-    return _with_default(block, node, call("window_value", form), value, default, leaves)
+    return _with_default(block, node, call("window_value", form), value, default, leaves and offset > 0)
 
 
 def _stripped(
