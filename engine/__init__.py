@@ -45,6 +45,8 @@ Where to look:
   inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
   inprocess/recursion/looprecording.py
 - recursion in each runtime: inprocess/recursion/recursion.py, spark/recursion.py
+- recursions whose rules are products of relations, over bits: inprocess/recursion/products.py,
+  inprocess/recursion/densesets.py, inprocess/recursion/denseset.py, inprocess/storage/bits.py
 - rows that went with an executor: spark/losses.py
 - faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; on Spark
   spark/failing.py and spark/joins.py

@@ -114,6 +114,14 @@ KEPT_SUMS = 20_000
 SORTED_ROWS = 1 << 12
 """Rows that are sorted sooner than hashed."""
 
+DENSE_ROWS, DENSE_PAIRS, DENSE_WORK = 1 << 16, 32, 1 << 28
+"""Of recursions that may be evaluated over bits: the rows from which that is considered; the pairs of values
+for each row up to which it is done (they take a bit, and a byte for a birth, and a row of a table 30 bytes);
+and words that are ored between two looks at an interrupt."""
+
+DENSE_SAMPLE = 1 << 13
+"""Rows that tell how many values a column has, about."""
+
 LARGE_RANK, ALIKE = 1 << 29, 2
 """A rank that is large, as ranks have 32 bits; and times the rows by which old and new contents may differ
 for the old table to stay."""

@@ -104,7 +104,7 @@ def is_unread(state: State, at: NodeId) -> bool:
     if at in state.groups:
         owners.append(state.groups[at])
         tables.append(state.groups[at].keys)
-    return all(map(all_unread, tables)) and not any(map(some_read, owners))
+    return all(all_unread(each) and not each.made for each in tables) and not any(map(some_read, owners))
 
 
 def rows_of(state: State, at: NodeId) -> int:

@@ -102,6 +102,19 @@ def graph(n: int, m: int, seed: int = 1) -> Relations:
     return {"Edge": random_graph(Random(seed), n, m)}
 
 
+def uniform(n: int, per_mille: int, seed: int = 11) -> Relations:
+    """A directed graph in which each pair of nodes, also equal ones, is an edge with a probability."""
+    random = Random(seed)
+    heads = [np.flatnonzero(random.below(1000, n) < per_mille) for _ in range(n)]
+    tails = np.repeat(np.arange(n), [len(each) for each in heads])
+    return {"Edge": rows(tails, np.concatenate(heads))}
+
+
+def uniform_parents(n: int, per_mille: int) -> Relations:
+    """The same as parents and children."""
+    return {"Parent": uniform(n, per_mille)["Edge"]}
+
+
 def weighted_graph(n: int, m: int, seed: int = 9) -> Relations:
     """A random directed graph with costs from 1 to 99, and the one node to start from."""
     random = Random(seed)
@@ -270,6 +283,54 @@ WORKLOADS = {
             {"full": "1008874:ca8871926e9204a6", "tiny": "384:87a26385e38f5753"},
             1.2,
             (0.44, 0.67, 0.41),
+        ),
+        Workload(
+            "tc_g5k",
+            "tc",
+            "TC",
+            uniform,
+            {"n": 5000, "per_mille": 1},
+            {"n": 60, "per_mille": 20},
+            {"full": "24566686:7ca8ad25a0e6675a", "tiny": "785:ae5ec7fd335abbbb"},
+            1.5,
+            None,
+            300,
+        ),
+        Workload(
+            "tc_g10k",
+            "tc",
+            "TC",
+            uniform,
+            {"n": 10_000, "per_mille": 1},
+            {"n": 60, "per_mille": 20},
+            {"full": "99990000:7e733b9142020f2a", "tiny": "785:ae5ec7fd335abbbb"},
+            8.0,
+            None,
+            1000,
+        ),
+        Workload(
+            "sg_g5k",
+            "sg_all",
+            "SG",
+            uniform_parents,
+            {"n": 5000, "per_mille": 1},
+            {"n": 60, "per_mille": 20},
+            {"full": "24423404:a271c754c7779614", "tiny": "1620:0e6cfc5317ffc01e"},
+            2.9,
+            None,
+            400,
+        ),
+        Workload(
+            "sg_g10k",
+            "sg_all",
+            "SG",
+            uniform_parents,
+            {"n": 10_000, "per_mille": 1},
+            {"n": 60, "per_mille": 20},
+            {"full": "100000000:3104b1bbb3125401", "tiny": "1620:0e6cfc5317ffc01e"},
+            20.0,
+            None,
+            1000,
         ),
         Workload(
             "reach",

@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from ddlog.engine import schedule
+from ddlog.engine import schedule, thresholds
 from ddlog.engine.inprocess.recursion import loopsettling
 
 from .random_circuits import LIMIT
+
+
+@pytest.fixture(autouse=True, scope="package")
+def few_rows_are_dense() -> Iterator[None]:
+    """Recursions whose rules are products are evaluated over bits, however few rows there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "DENSE_ROWS", 0)
+        patch.setattr(thresholds, "DENSE_PAIRS", 1 << 40)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="package")

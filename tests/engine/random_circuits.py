@@ -350,7 +350,54 @@ class Definition:
         return found
 
 
-any_circuits = st.booleans().flatmap(circuits)
+@st.composite
+def products(draw: Any) -> Circuit:
+    """A circuit with a recursion whose rules are products of relations of two columns (see
+    `inprocess.recursion.products`), and readers of it: a look-up, a negation and a group."""
+    top, body = Builder(), Builder()
+    known = {name: top.add(Input(name, schema(n), multiset=name == "M")) for name, n in INPUTS.items()}
+    inner = {name: body.add(Import(known[name], schema(2))) for name in "AB"}
+    variables = {name: body.add(Variable(name, schema(2))) for name in "RS"}
+    results = []
+    for name in "RS":
+        parts = [
+            body.add(Join((Term(inner["A" if name == "R" else "B"], ("x", "y")),), (), ("x", "y"), schema(2)))
+        ]
+        for _ in range(draw(st.integers(1, 2))):
+            way = [
+                draw(st.sampled_from([*inner.values(), *variables.values()]))
+                for _ in range(draw(st.integers(0, 2)))
+            ]
+            way.insert(draw(st.integers(0, len(way))), variables[draw(st.sampled_from("RS"))])
+            terms = []
+            for k, source in enumerate(way):
+                ends = (f"v{k}", f"v{k + 1}")
+                terms.append(Term(source, ends if draw(st.booleans()) else ends[::-1]))
+            head = ("v0", f"v{len(way)}")
+            steps = (Guard(less(*draw(st.permutations(head)))),) if draw(st.integers(0, 2)) == 0 else ()
+            parts.append(
+                body.add(Join(tuple(draw(st.permutations(terms))), steps, head, schema(2), "product"))
+            )
+        results.append((name, body.add(Distinct(body.add(Sum(tuple(parts), schema(2))), schema(2)))))
+    fix = top.add(Fixpoint(Circuit(tuple(body.nodes)), tuple(results)))
+    known |= {name: top.add(Result(fix, name, schema(2))) for name in "RS"}
+    terms = [
+        Term(known["R"], ("x", "y")),
+        Term(known["S"], ("y", "z")),
+        Term(known["S"], ("z", "x"), negated=True),
+    ]
+    found = top.add(Join(tuple(terms), (), ("x", "z"), schema(2), "reader"))
+    known["Q"] = top.add(Distinct(found, schema(2)))
+    counted = (*schema(1), int_column("n"))
+    group = top.add(Group(known["R"], 1, (Aggregate("count", ()),), counted))
+    top.add(Output("G", group, counted))
+    shown = draw(st.sampled_from(["RSQ", "Q", "R", "S"]))
+    for name in shown:
+        top.add(Output(name, known[name], schema(2)))
+    return Circuit(tuple(top.nodes), tuple(known.items()))
+
+
+any_circuits = st.booleans().flatmap(circuits) | products()
 
 
 def settling(test: Callable[..., None]) -> Callable[..., None]:

@@ -28,6 +28,7 @@ from .random_circuits import (
     apply,
     circuits,
     modes,
+    products,
     settling,
     streams,
 )
@@ -51,7 +52,7 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 
 
 @thorough
-@given(circuits(), streams(), st.booleans(), modes())
+@given(circuits() | products(), streams(), st.booleans(), modes())
 def test_every_change_of_every_epoch(
     circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
 ) -> None:
@@ -206,7 +207,7 @@ def interrupted_at(point: int) -> Callable[[], None]:
 
 
 @thorough
-@given(circuits(), streams())
+@given(circuits() | products(), streams())
 def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: list[Changes]) -> None:
     apart = [{one: c[one] if one == name else [] for one in c} for c in epochs for name in c]
     nothing: Changes = {name: [] for name in INPUTS}
@@ -216,7 +217,7 @@ def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: lis
 
 
 @thorough
-@given(circuits(), streams(), modes())
+@given(circuits() | products(), streams(), modes())
 def test_what_is_gone_is_forgotten_without_a_trace(
     circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin
 ) -> None:

@@ -25,6 +25,11 @@ at the iterations at which they may change.
   make a relation shrink (`Node.shrinking`).
   An epoch that finds no rows in a recursion, and brings most of its imports, evaluates it as the first
   epoch does.
+- **Dense relations of two columns are bits while they are evaluated.** Where every recursive rule is a
+  product of relations, as in a closure or in same generation, and the rows come to be a thirty-second of all
+  pairs of values, an epoch that began without rows goes on over bit matrices (`products.py`,
+  `densesets.py`). `denseset.py` states the law: the same rows, with the same iterations. The table is made
+  of them when somebody reads rows, or when a later epoch changes them.
 - **Before the first epoch with such a change, rows get ranks.** A rank is the iteration at which the row
   came, one number a row. No derivations are counted or kept: when a derivation of a row goes, a search
   looks for another one that rests on rows of lesser ranks. `engine/ranks.py` states the law, and

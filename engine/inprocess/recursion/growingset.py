@@ -20,7 +20,9 @@ from ..arrangements.index import Index, all_alike, made_once
 from ..arrangements.locating import Locator
 from ..arrangements.views import ALL, Matches, TableView, some_rows
 from ..storage.batch import Batch, TableColumns
+from ..storage.layout import bounds, fit
 from ..storage.table import RowTable
+from .denseset import DenseSet
 
 
 class GrowingSet:
@@ -39,6 +41,7 @@ class GrowingSet:
         self._came = array("q")  # those that rows came at, and
         self._reached = array("q")  # the size reached
         self._former: dict[str, Any] | None = None  # the state that an evaluation anew has replaced
+        self._dense: DenseSet | None = None  # the rows as bits, in the rest of the epoch
 
     # ------------------------------------------------------------- reading
 
@@ -46,6 +49,16 @@ class GrowingSet:
     def present(self) -> int:
         """The number of rows."""
         return self.table.size
+
+    @property
+    def size(self) -> int:
+        """The number of rows, also in the middle of an epoch."""
+        return self.table.size if self._dense is None else self._dense.size
+
+    @property
+    def pending(self) -> bool:
+        """Whether rows were derived since the last call of `advance`."""
+        return self.high != self.table.size if self._dense is None else self._dense.pending
 
     def rows(self) -> Array:
         """The ids of the rows."""
@@ -81,8 +94,10 @@ class GrowingSet:
 
     def advance(self) -> bool:
         """Makes the rows that came since the last call the delta, and says whether there are any."""
-        self.low, self.high = self.high, self.table.size
         self._iterations += 1
+        if self._dense is not None:
+            return self._dense.advance(self._iterations - 1) > 0
+        self.low, self.high = self.high, self.table.size
         if self.high == self.low:
             return False
         self._came.append(self._iterations - 1)
@@ -96,12 +111,36 @@ class GrowingSet:
 
     def fresh(self) -> Batch:
         """The delta."""
+        if self._dense is not None:
+            return self._dense.fresh()
         return Batch(self.table.columns(self.low, self.high), self.high - self.low)
 
     def finish(self) -> Batch:
         """Ends the iterations; gives the rows that the epoch added."""
+        if self._dense is not None:
+            self._back_in_table(self._dense)
         stop = self.table.size
         return Batch(TableColumns(self.table, self.start, stop), stop - self.start)
+
+    def densified(self, axes: tuple[RowTable, RowTable]) -> DenseSet:
+        """The rows as bits, in an epoch that began without rows. They are in a table again when it ends."""
+        layout = fit([bounds(axis.column(0)) if axis.size else (0, 0) for axis in axes])
+        assert layout is not None, "values too large for packed rows, which there are"
+        self._dense = DenseSet(self.table, self.low, [*self.depths().items()], axes, layout)
+        self._new_table(RowTable(len(self.schema)))
+        return self._dense
+
+    def _back_in_table(self, dense: DenseSet) -> None:
+        self._new_table(dense.table())
+        self.low, self.high = self.start, self.table.size
+        self._came = array("q", [iteration for iteration, _ in dense.came])
+        self._reached = array("q", np.cumsum([count for _, count in dense.came]).tolist())
+        self._dense = None
+
+    def _new_table(self, table: RowTable) -> None:
+        self.table = table
+        self.indexes.clear()
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
 
     def new_rows(self) -> Array:
         """The ids of the rows that the epoch added; none if it replaced all."""
@@ -120,7 +159,11 @@ class GrowingSet:
         if self._former is not None:
             vars(self).update(self._former)
             self._former = None
-        self.table.truncate(self.start)
+        if self.start:
+            self.table.truncate(self.start)
+        else:
+            self._dense = None
+            self._new_table(RowTable(len(self.schema)))
         self.indexes.clear()
         self.low = self.high = self.start
         kept = bisect_right(self._reached, self.start)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ... import thresholds
 from ...circuit import Constant
-from ...metering import Inside, clock, inside
+from ...metering import UNKNOWN, Inside, clock, inside
 from ...rules import FixpointRule, Source
 from ...versions import Seen
 from ..arrangements.views import EmptyView, Readable, StoreView, View, before, meets_nothing, was_empty
@@ -16,7 +16,9 @@ from ..storage.batch import Batch
 from ..storage.interner import encode_rows
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
+from .densesets import Choosing, DenseSets
 from .growingset import GrowingSet, GrowingSetView
+from .products import Products
 
 
 class Imported(NamedTuple):
@@ -31,11 +33,19 @@ class GrowingSets:
     """Growing sets during one epoch: semi-naive evaluation."""
 
     def __init__(
-        self, relations: Mapping[str, GrowingSet], imports: Mapping[int, Imported], evaluator: Evaluator
+        self,
+        relations: Mapping[str, GrowingSet],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+        products: Products | None = None,
     ) -> None:
+        """`products`: the rules as products, if they are; then dense relations become bits."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._rounds = 0
         self._measured = inside()
+        stores = {node: each.store for node, each in imports.items()}
+        self._choosing = Choosing(relations, stores, products, evaluator)
+        self._dense: DenseSets | None = None
         for relation in relations.values():
             relation.begin()
 
@@ -46,6 +56,18 @@ class GrowingSets:
         self._relations[head].grow(encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        if self._dense is None:
+            self._derive(rule, start, seen)
+        if self._dense is not None and start is not None:
+            self._dense.derive(rule, start, self._measured)
+
+    def _is_dense(self) -> bool:
+        """Whether the relations are bits, now or from now on."""
+        if self._dense is None:
+            self._dense = self._choosing.choose()
+        return self._dense is not None
+
+    def _derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         views: list[View | None] = [
             None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
         ]
@@ -57,11 +79,11 @@ class GrowingSets:
             self._grow(rule, start, source, views)
             return
         relations = [self._relations[head] for head, _ in rule.heads]
-        since, before, had = clock(), measured.derived, sum([each.table.size for each in relations])
+        since, before, had = clock(), measured.derived, sum([each.size for each in relations])
         self._grow(rule, start, source, views)
         until = clock()
         if measured.weight or until > measured.late:
-            new = sum([each.table.size for each in relations]) - had
+            new = UNKNOWN if self._dense else sum([each.size for each in relations]) - had
             taken = 0 if source is None else self._changing(source)
             measured.rule(rule.node.text, since, until, taken, before, new)
             self._evaluator.weight = max(1, measured.weight)
@@ -76,6 +98,8 @@ class GrowingSets:
         for batch in self._delta(source):
             for head, derived in run_rule(rule, start, batch, views, self._held(rule), self._measured):
                 self._relations[head].grow(derived)
+                if isinstance(source, str) and self._is_dense():
+                    return  # `derive` begins again
 
     def _changing(self, source: Source) -> int:
         """The rows of a source from which a rule is run."""
@@ -108,12 +132,14 @@ class GrowingSets:
         """Rows are taken in as they are derived."""
 
     def next_iteration(self) -> int | None:
-        pending = any(relation.high != relation.table.size for relation in self._relations.values())
+        pending = any(relation.pending for relation in self._relations.values())
         return self._rounds if pending else None
 
     def advance(self, time: int) -> Collection[str]:
         self._rounds += 1
-        return [name for name, relation in self._relations.items() if relation.advance()]
+        changed = [name for name, relation in self._relations.items() if relation.advance()]
+        self._is_dense()
+        return changed
 
 
 def changed_rows(imports: Mapping[int, Imported], source: Source) -> int:

@@ -85,6 +85,11 @@ class Ranked(Unread):
 
     # ------------------------------------------------------------- reading
 
+    @property
+    def size(self) -> int:
+        """The number of rows, with those that are absent."""
+        return self.table.size
+
     def rows(self) -> Array:
         """The ids of the rows present."""
         return np.flatnonzero(self.weights[: self.table.size] > 0)

@@ -26,6 +26,7 @@ from ..storage.steps import Evaluator
 from .growingset import GrowingSet
 from .lowering import Lowered, Lowering, Since, lengthened
 from .memories import GrowingSets, Imported
+from .products import products_of
 from .ranked import Ranked, ranked, renumber
 from .rankedmemory import RankedSets
 from .searching import searches_of
@@ -42,6 +43,7 @@ class Recursion:
         self.rules, self.facts = rules_of(fixpoint, compiled)
         self.evaluator, self.maintaining, self.costs = evaluator, maintaining, Costs()
         self.schemas = schemas_of(fixpoint)
+        self._products = products_of(self.rules, self.schemas)
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
@@ -141,7 +143,7 @@ class Recursion:
         if self._afresh:
             self._afresh = False
             self.in_order()
-            sets = GrowingSets(self.sets, _whole(imports), self.evaluator)
+            sets = GrowingSets(self.sets, _whole(imports), self.evaluator, self._products)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
@@ -155,7 +157,8 @@ class Recursion:
             noted = None
         else:
             noted = self._noted({node: each for node, each in imports.items() if each.change is not None})
-        return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator), noted=noted)
+        grown = GrowingSets(self.sets, imports, self.evaluator, self._products)
+        return RunningRecursion(self, self.sets, grown, noted=noted)
 
     def _noted(self, changed: Mapping[int, Imported]) -> Mapping[int, Imported] | None:
         """The changes that are to be noted if an epoch is committed, since they may lower births."""
@@ -181,7 +184,8 @@ class Recursion:
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
-        return RunningRecursion(self, sets, GrowingSets(sets, _whole(imports), self.evaluator), True)
+        memory = GrowingSets(sets, _whole(imports), self.evaluator, self._products)
+        return RunningRecursion(self, sets, memory, True)
 
     def prepare_to_shrink(self, held: int, changed: int) -> None:
         """Makes ranked relations of the growing sets, before an epoch. The imports have `held` rows.
@@ -235,7 +239,7 @@ class RunningRecursion:
         iterate(self._rules, self.memory, time)
 
     def rows(self) -> int:
-        return sum([relation.table.size for relation in self.relations.values()])
+        return sum([relation.size for relation in self.relations.values()])
 
     def changing(self) -> Changing:
         time = self.memory.next_iteration()

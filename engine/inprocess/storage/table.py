@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -54,6 +54,7 @@ class RowTable(Unread):
     def __init__(self, arity: int) -> None:
         self.arity = arity
         self.size = 0
+        self.made = False  # whether the rows were to be made later, not read
         self._layout: PackedLayout | None = fit([(0, 0)] * arity) if arity else PackedLayout(())
         self._untouched = True
         self._words: Array = np.empty(16, np.int64)
@@ -69,16 +70,25 @@ class RowTable(Unread):
     def restore(self, size: int, layout: PackedLayout | None, columns: Sequence[ReadColumn]) -> None:
         """Makes an empty table one of so many distinct rows, which are read when they are first needed.
         `layout` None: rows are wide, unless they have no columns."""
-        self.size, self._untouched = size, False
-        self._layout = layout if self.arity else PackedLayout(())
+        if layout is None and self.arity:
+            self._words = np.empty(0, np.int64)
+            read_later(self, "_wide", lambda: _stack([each.read() for each in columns], size))
+            self._filled(size, None)
+        else:
+            read_later(self, "_words", partial(self._packed, columns))
+            self._filled(size, layout or PackedLayout(()))
+
+    def fill_later(self, size: int, layout: PackedLayout, words: Callable[[], Array]) -> None:
+        """Makes an empty table one of so many distinct rows, whose words are made when they are needed."""
+        self.made = True
+        read_later(self, "_words", words)
+        self._filled(size, layout)
+
+    def _filled(self, size: int, layout: PackedLayout | None) -> None:
+        self.size, self._untouched, self._layout = size, False, layout
         self._bits = _FIRST_BITS
         while int((1 << self._bits) * _FULL) < size + 16:
             self._bits += 1
-        if self._layout is None:
-            self._words = np.empty(0, np.int64)
-            read_later(self, "_wide", lambda: _stack([each.read() for each in columns], size))
-        else:
-            read_later(self, "_words", partial(self._packed, columns))
         read_later(self, "_slots", self._entered)
 
     def _packed(self, columns: Sequence[ReadColumn]) -> Array:
