@@ -1,4 +1,4 @@
-"""What is known of one version of a document: its names, those that it sees, and what the checker says."""
+"""One version of a document: its names, the declarations that it sees, its errors and types."""
 
 from __future__ import annotations
 

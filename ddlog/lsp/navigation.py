@@ -78,7 +78,7 @@ def renamed(analyses: Sequence[Analysis], occurrence: Occurrence, name: str) -> 
 
 
 def _is_taken(analysis: Analysis, occurrence: Occurrence, name: str) -> bool:
-    """Whether a name means something already where it would stand. Then a program could change its meaning
+    """True if a name means something already where it would stand: then a program could change its meaning
     without an error."""
     if occurrence.kind == VARIABLE:
         same = (each for each in analysis.occurrences if each.scope is occurrence.scope)
@@ -90,7 +90,7 @@ def _is_taken(analysis: Analysis, occurrence: Occurrence, name: str) -> bool:
 
 
 def _editable(analysis: Analysis, found: Declared) -> bool:
-    """Whether a declaration stands in a file of the user's."""
+    """True for a declaration in a file of the user's."""
     return found.owner in analysis.modules.own
 
 

@@ -99,7 +99,7 @@ def _register(made: LanguageServer, documents: Documents, name: str, answer: Any
 
 
 def _analysis(made: LanguageServer, documents: Documents, uri: str) -> Analysis:
-    """What is known of the present version of a document."""
+    """The analysis of the present version of a document."""
     document = made.workspace.get_text_document(uri)
     found = documents.known.get(uri)
     if found is None or found[0] != document.version or found[1].source.text != document.source:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request, an answer and a subscriber may take."""
+    """Limits of a request, an answer and a subscriber."""
 
     body: int = 64 << 20
     """The most bytes of the body of a request."""

@@ -52,7 +52,7 @@ class Owner:
         return await future
 
     async def ask(self, call: Callable[[], T], *, limited: bool = True) -> T:
-        """What a call on the session returns. Raises what it raises."""
+        """The result of a call on the session. Raises the errors of the call."""
         future: asyncio.Future[T] = self._loop().create_future()
         self._add(Question(call, future, limited))
         return await future

@@ -37,7 +37,7 @@ class Place:
 
     @property
     def secure(self) -> bool:
-        """Whether the server is reached by https."""
+        """True if the server is reached by https."""
         return self.certificate is not None or self.proxy is not None
 
     def access(self, port: int) -> Access:

@@ -147,7 +147,7 @@ class Relations:
             self.declared[directive.relation].directives.append(directive)
 
     def _is_declared(self, name: str, span: Span) -> bool:
-        """Whether there is a relation of the name; without one, an error is reported."""
+        """True if there is a relation of the name; without one, an error is reported."""
         if name not in self.declared:
             self.found.append(unknown_name("relation", name, self.declared, span))
         return name in self.declared

@@ -289,7 +289,7 @@ class Store(Unread):
 
     @staticmethod
     def _is_there(weight: int) -> bool:
-        """Whether a row of this weight is present."""
+        """True if a row of this weight is present."""
         return weight > 0
 
     # ------------------------------------------------------------- epochs

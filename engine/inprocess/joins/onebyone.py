@@ -57,7 +57,7 @@ class Noted(NamedTuple):
 
 
 def is_known(views: Iterable[View | None]) -> bool:
-    """Whether rows can be looked up one by one in each of these views."""
+    """True if rows can be looked up one by one in each of these views."""
     return all(view is None or type(view) in _FINDERS for view in views)
 
 
