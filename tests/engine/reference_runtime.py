@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -66,6 +67,9 @@ class ReferenceRuntime:
         self._multisets = {n.relation: n.multiset for n in circuit.nodes if isinstance(n, Input)}
         self._inputs: dict[str, dict[Row, int]] = {name: {} for name in self._multisets}
         self._state: dict[str, dict[Row, int]] = {name: {} for name, _ in circuit.relations}
+
+    def bounded(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def batch(self, relation: str, rows: Sequence[Row]) -> list[Row]:
         return list(rows)

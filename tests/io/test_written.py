@@ -30,7 +30,7 @@ COLUMNS = {
     "a": "time::Time", "b": "time::Date", "c": "time::DateTime", "d": "time::TzDateTime",
     "e": "time::Weekday", "f": "uuid::Uuid", "g": "url::Url", "h": "regex::Regex", "i": "net::ipv4::Ipv4Addr",
     "j": "net::ipv6::Ipv6Addr", "k": "net::ipaddr::IpAddr", "l": "sql::Date", "m": "sql::Time",
-    "n": "sql::Timestamp", "o": "sql::Decimal2",
+    "n": "sql::Timestamp", "o": "sql::Decimal2", "p": "sql::Interval",
 }  # fmt: skip
 MODULES = ("time", "uuid", "url", "regex", "net::ipv4", "net::ipv6", "net::ipaddr", "sql")
 DECLARED = ", ".join(f"{name}: {of}" for name, of in COLUMNS.items())
@@ -57,10 +57,10 @@ CELLS = [
 ROWS = [
     ["10:11:12.5", "2021-03-04", "2021-03-04T10:11:12", "2021-03-04T10:11:12+01:00", "Monday",
      "67e55044-10b1-426f-9247-bb680e5fe0c8", "https://example.org/a?b=,\"c", "a,[0-9]+", "192.0.2.1", "::1",
-     "10.0.0.1", "2021-03-04", "10:11:12.5", "2021-03-04 10:11:12", "12.34"],
+     "10.0.0.1", "2021-03-04", "10:11:12.5", "2021-03-04 10:11:12", "12.34", "1 day"],
     ["9:05:00.000000001", "-0044-03-15", "2021-03-04 10:11:12.25", "Tue, 01 Jul 2003 10:52:37 +0200",
      "Sunday", "67e5504410b1426f9247bb680e5fe0c8", "mailto:a@b.c", "\\d|\"x\"", "0.0.0.0",
-     "2001:db8::", "fe80::1", "0001-01-01", "00:00", "9999-12-31T23:59:59.999999", "-0.05"],
+     "2001:db8::", "fe80::1", "0001-01-01", "00:00", "9999-12-31T23:59:59.999999", "-0.05", "-26:00:00"],
 ]  # fmt: skip
 
 
