@@ -126,7 +126,7 @@ def test_precedence(flat: str, grouped: str) -> None:
 
 def test_generic_brackets_close_together() -> None:
     assert dump(expression("x: Vec<Vec<u8>>")) == (
-        "Typed(Name('x'), NamedType('Vec', [NamedType('Vec', [NamedType('u8', [])])]))"
+        "TypedExpr(Name('x'), NamedType('Vec', [NamedType('Vec', [NamedType('u8', [])])]))"
     )
 
 
