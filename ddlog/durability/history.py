@@ -103,7 +103,7 @@ class History(Generic[S, R]):
         return self._rows.sum(stored, cuts(self.fine, epoch, epoch))
 
     def between(self, stored: Stored, first: int, last: int) -> Iterable[R]:
-        """How some epochs changed a relation. Raises Untold if that is only known together with others."""
+        """The changes of a relation by epochs. Raises Untold if that is only known together with others."""
         return self._rows.sum(stored, cuts(self.fine, first, last, exact=True))
 
     @property

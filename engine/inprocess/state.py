@@ -65,7 +65,7 @@ class State:
         self.evaluator = evaluator or Evaluator(values)
         self.maintaining = maintaining or Maintaining()
         self.weighted = cache(partial(weighted, circuit))
-        """Whether a node's rows may have weights other than 1."""
+        """True if a node's rows may have weights other than 1."""
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
         outputs = [node for node in nodes if isinstance(node, Output)]

@@ -62,7 +62,7 @@ def is_known(views: Iterable[View | None]) -> bool:
 
 
 def is_fit(steps: Collection[PlanStep]) -> bool:
-    """Whether a plan can be written as a function."""
+    """True if a plan can be written as a function."""
     loops = sum(isinstance(each, LookUp) or _is_unnest(each) for each in steps)
     return loops <= _LOOPS and all(
         not (isinstance(each.step, Inspect) or expression(each.step).effect)

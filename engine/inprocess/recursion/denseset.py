@@ -76,7 +76,7 @@ class DenseSet:
 
     @property
     def pending(self) -> bool:
-        """Whether there are fresh rows."""
+        """True if there are fresh rows."""
         if self._lists is None:
             return bool((self._fresh & ~self.held.words).any())
         return any(each.count for each in self._lists)

@@ -57,7 +57,7 @@ class GrowingSet:
 
     @property
     def pending(self) -> bool:
-        """Whether rows were derived since the last call of `advance`."""
+        """True if rows were derived since the last call of `advance`."""
         return self.high != self.table.size if self._dense is None else self._dense.pending
 
     def rows(self) -> Array:

@@ -62,7 +62,7 @@ class GrowingSets:
             self._dense.derive(rule, start, self._measured)
 
     def _is_dense(self) -> bool:
-        """Whether the relations are bits, now or from now on."""
+        """True if the relations are bits, now or from now on."""
         if self._dense is None:
             self._dense = self._choosing.choose()
         return self._dense is not None

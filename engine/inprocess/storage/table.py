@@ -189,7 +189,7 @@ class RowTable(Unread):
 
     @property
     def is_numbered(self) -> bool:
-        """Whether ids are found by numbers at the slots."""
+        """True if ids are found by numbers at the slots."""
         return self._ids is not None
 
     def row(self, at: int) -> tuple[int, ...]:
