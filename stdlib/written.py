@@ -17,7 +17,8 @@ from . import counting, writing
 from .structs import struct
 
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?")
-_MOMENT = re.compile(r"([+-]?[0-9]+-[0-9]+-[0-9]+)[Tt ]([0-9:.]+)")
+_DAY = re.compile(r"[+-]?[0-9]+-[0-9]+-[0-9]+")
+_MOMENT = re.compile(rf"({_DAY.pattern})[Tt ]([0-9:.]+)")
 _MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0*)?)?\Z")  # a date as pandas has it
 _OFFSET = re.compile(r"(.*?) ?(?:[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9])(?::?([0-5][0-9]))?)?)", re.DOTALL)
 
@@ -41,11 +42,24 @@ def time(text: str) -> Struct:
     return _result(try_from_hms_nano(int(hours), int(minutes), int(seconds), nanoseconds))
 
 
+def _other(text: str) -> str:
+    """A remark that a text is one of another type of dates and times; empty if it is of none."""
+    zoned = _OFFSET.fullmatch(text)
+    if zoned is not None and _MOMENT.fullmatch(zoned[1]) is not None:
+        return "; with an offset from UTC it is a time::TzDateTime"
+    if _MOMENT.fullmatch(text) is not None:
+        return "; a date and a time are a time::DateTime"
+    return "; without a time it is a time::Date" if _DAY.fullmatch(text) is not None else ""
+
+
 def date(text: str) -> Struct:
     """A Date. Raises ValueError."""
     from .time import string2date
 
-    return _result(string2date(_MIDNIGHT.sub("", text)))
+    day = _MIDNIGHT.sub("", text)
+    if _DAY.fullmatch(day) is None and _other(text):
+        raise ValueError(f"not a date alone{_other(text)}")
+    return _result(string2date(day))
 
 
 def date_time(text: str) -> Struct:
@@ -54,7 +68,7 @@ def date_time(text: str) -> Struct:
 
     found = _MOMENT.fullmatch(text)
     if found is None:
-        raise ValueError("not a date, T and a time")
+        raise ValueError(f"not a date, T and a time{_other(text)}")
     return DateTime(date(found[1]), time(found[2]))
 
 
@@ -67,7 +81,7 @@ def tz_date_time(text: str) -> Struct:
         parsed = tz_datetime_parse_from_rfc2822(text)
         if parsed[0] == 0:
             return _result(parsed)
-        raise ValueError("not a date, T, a time and an offset from UTC")
+        raise ValueError(f"not a date, T, a time and an offset from UTC{_other(text)}")
     _, sign, *parts = found.groups()
     hours, minutes, rest = (int(part or 0) for part in parts)
     if hours > 23:

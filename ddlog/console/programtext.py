@@ -1,4 +1,4 @@
-"""Text of the REPL that is no command: a part of a program, or statements of SQL."""
+"""Text of the REPL that is no command: a query, a part of a program, or statements of SQL."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _PROGRAM = re.compile(
 )
 
 
-def is_program(text: str) -> bool:
-    """True if a text begins with a declaration, a rule, a fact, an attribute or a comment."""
-    return not begins_sql(text) and _PROGRAM.match(text.lstrip()) is not None
+def takes_lines(text: str) -> bool:
+    """True if a text begins as a query, a statement of SQL, or a declaration, rule, fact, attribute or
+    comment."""
+    return text.startswith("?") or begins_sql(text) or _PROGRAM.match(text) is not None
 
 
 def has_ended(text: str) -> bool:
@@ -27,13 +28,17 @@ def has_ended(text: str) -> bool:
 
 
 def needs_more(text: str) -> bool:
-    """Whether a part of a program, or a statement of SQL, goes on in another line."""
+    """Whether a query, a part of a program, or a statement of SQL, goes on in another line."""
     if has_ended(text):
         return False
     if begins_sql(text):
         return not text.rstrip().endswith(";")
-    from ..syntax.parser import parse_program
+    from ..syntax.parser import parse_program, parse_query
 
+    if text.lstrip().startswith("?"):
+        query = text.split("?", 1)[1]
+        wrong = parse_query(Source("<input>", query))[1]
+        return query.rstrip().endswith(",") or (bool(wrong) and _is_at_end(wrong[0], query))
     found = parse_program(Source("<input>", text))[1]
     return bool(found) and _is_at_end(found[0], text) and not asks(text)
 
@@ -50,14 +55,6 @@ def asks(text: str) -> bool:
     from ..syntax.parser import parse_query
 
     return parse_query(Source("<input>", text))[1] == []
-
-
-def goes_on(query: str) -> bool:
-    """Whether a query goes on in another line: its text ends too early."""
-    from ..syntax.parser import parse_query
-
-    found = parse_query(Source("<input>", query))[1]
-    return bool(found) and _is_at_end(found[0], query) and not has_ended(query)
 
 
 def _is_at_end(error: Diagnostic, text: str) -> bool:

@@ -19,6 +19,7 @@ from ..errors.source import Source
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
 from ..io.dialects import check_fits
+from ..io.files import split_name
 from ..io.formats import TABLE_FORMATS
 from ..io.places import Place, parse_places, shown
 from ..io.refusals import Refuse, Skipped, skipping, stop
@@ -58,7 +59,7 @@ def run(program: Program, options: RunOptions, phases: Phases) -> None:
 
         check_follow(options.follow, program.names("input"))
     if options.output is not None and not is_elsewhere(options.output):
-        make_directory(Path(options.output))
+        _make_output(Path(options.output))
     note, progress = noting(options.quiet), ProgressLine(options.quiet)
     with progress:
         session = launch(
@@ -82,6 +83,15 @@ def _shows_tables(options: RunOptions) -> bool:
     """Whether a person looks at the rows of the snapshot, and at nothing else."""
     other = options.format or options.output or options.updates or options.follow or options.sizes
     return not other and not options.explain and sys.stdout.isatty()
+
+
+def _make_output(folder: Path) -> None:
+    """Makes the folder of the output. Raises DDlogError, also for a new one with the name of a file."""
+    named = split_name(folder)
+    if named is not None and not folder.exists():
+        expected = f"a folder, in which each relation is a file: --output DIR --format {named[1]}"
+        raise DDlogError([BadOptionValue("--output", str(folder), expected)])
+    make_directory(folder)
 
 
 def _update_places(program: Program, options: RunOptions) -> Sequence[Place]:

@@ -27,7 +27,7 @@ from .deltas import Delta, shows
 from .ending import heard
 from .notes import Note, noting, warning
 from .printing import row_lines
-from .programtext import asks, goes_on, has_ended, is_program, needs_more, parses
+from .programtext import asks, has_ended, needs_more, parses, takes_lines
 from .progress import ProgressLine
 from .shellcommands import SHELL_COMMANDS, shell_commands
 from .tables import SHOWN, cell_texts, table_lines
@@ -81,7 +81,7 @@ class Shell:
         )  # fmt: skip
         self._reader = self._new_reader()
         self._lines: list[str] = []
-        self._part = ""  # of a program, which goes on in another line
+        self._part = ""  # of a query or a program, which goes on in another line
         self._later: list[str] = []
         self._past: tuple[int, Session] | None = None
         self.last = ""
@@ -111,9 +111,7 @@ class Shell:
         stripped = text.strip()
         if not stripped or has_ended(text) or _last_line(stripped) in _ALWAYS_HEARD:
             return True
-        if stripped[0] == "?":
-            return not goes_on(stripped[1:])
-        if is_program(stripped) or begins_sql(stripped):
+        if takes_lines(stripped):
             return not needs_more(text)
         return stripped[0] == "#" or stripped.endswith(";") or _is_alone(stripped)
 
@@ -139,10 +137,7 @@ class Shell:
         if self._reader.remainder() is None:
             if not _is_alone(word):
                 self.last = text
-            if word.startswith("?"):
-                self._answer(lambda: self._query(text.split("?", 1)[1]))
-                return
-            if is_program(word) or begins_sql(word):
+            if takes_lines(word):
                 self._take_part(text)
                 return
             if _is_alone(word) or (has_ended(text) and not word.endswith(";")):
@@ -151,10 +146,14 @@ class Shell:
         self._answer(self._run)
 
     def _take_part(self, text: str) -> None:
-        """Takes more of a part of a program, which is added once it is whole."""
+        """Takes more of a query or of a part of a program, which is taken once it is whole."""
         self._part = f"{self._part}\n{text}" if self._part else text
-        if not needs_more(self._part):
-            whole, self._part = self._part, ""
+        if needs_more(self._part):
+            return
+        whole, self._part = self._part, ""
+        if whole.lstrip().startswith("?"):
+            self._answer(lambda: self._query(whole.split("?", 1)[1]))
+        else:
             self._answer(lambda: self.take_program(whole, "<input>"))
 
     def _discard(self) -> None:

@@ -54,19 +54,19 @@ def _lines(
         yield from first.lines(names)
     else:
         for relation in chosen:
-            if relation.name in asked and not (relation.columns and len(session[relation.name])):
-                yield from _plain_answer(session, relation, len(chosen) == 1)
+            if relation.name in asked and not relation.columns:
+                yield _truth(session, relation, len(chosen) == 1)
+            elif len(session[relation.name]):
+                yield from record_lines([session[relation.name]], True)
             else:
-                yield from record_lines([session[relation.name]] if len(session[relation.name]) else [], True)
+                columns = ", ".join(column.name for column in relation.columns)
+                yield from (f"{relation.name}: no rows of ({columns})", "")
 
 
-def _plain_answer(session: Session, answer: Relation, alone: bool) -> Iterator[str]:
-    """The answer to a query without variables, true or false, or to one that no row satisfies."""
-    names = ", ".join(column.name for column in answer.columns)
-    text = f"no rows of ({names})" if names else "true" if len(session[answer.name]) else "false"
-    yield text if alone and not names else f"{answer.name}: {text}"
-    if names:
-        yield ""
+def _truth(session: Session, answer: Relation, alone: bool) -> str:
+    """The answer to a query without variables."""
+    text = "true" if len(session[answer.name]) else "false"
+    return text if alone else f"{answer.name}: {text}"
 
 
 def _formatted(
@@ -76,7 +76,7 @@ def _formatted(
     assert options.format is not None
     rows = [each for each in chosen if each.columns or each.name not in asked]
     for answer in (each for each in chosen if each not in rows):
-        yield from _plain_answer(session, answer, len(chosen) == 1)
+        yield _truth(session, answer, len(chosen) == 1)
     cut = not options.whole and options.format == "table" and sys.stdout.isatty()
     width = terminal_width() if cut else None
     yield from printed_tables([session[each.name] for each in rows], len(rows) > 1, options.format, width)

@@ -65,8 +65,9 @@ back. By default the limit is three quarters of the memory of the machine or con
 """,
     "codes": """\
   0    the command did what it was asked to do
-  1    an error in the program, the facts, the updates or the state, or output that cannot be written
-  2    a wrong option or argument
+  1    an error in the program, the facts, the updates or the state, options that do not go together,
+       or output that cannot be written
+  2    an option or argument that the command does not have, or a value that it cannot read
   70   a fault of ddlog
   130  Ctrl-C
   143  SIGTERM

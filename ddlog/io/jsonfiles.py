@@ -11,9 +11,8 @@ from typing import Any
 
 from ..core import Relation
 from ..engine import memory
-from ..syntax.digits import to_float, to_int
 from ..types import Bit, JsonField, Signed, String, Type
-from ..values.fromjson import fields_from_json, from_json
+from ..values.fromjson import STRICT, fields_from_json, from_json
 from ..values.shapes import forms_of
 from ..values.structs import reason
 from ..values.tojson import field_to_json, json_text, members
@@ -90,23 +89,20 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
 def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Iterator[tuple[int, Any]]:
     """The JSON values of a text, each with the position where it begins: the values of the lines, or the
     elements of the one array. Raises CellFault; with `refuse`, the rest of a line that is no JSON is
-    refused."""
-    decoder = json.JSONDecoder(parse_int=to_int, parse_float=to_float)
+    refused, and so is an object that has a name twice."""
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
     position = _skip(text, position + 1) if array else position
     while position < len(text) and not (array and text[position] == "]"):
         try:
-            item, end = decoder.raw_decode(text, position)
-        except (json.JSONDecodeError, RecursionError) as error:
+            item, end = STRICT.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
             at = error.pos if isinstance(error, json.JSONDecodeError) else position
-            fault = fault_at(
-                text, at, f"this is not JSON: {getattr(error, 'msg', 'it is nested too deeply')}"
-            )
+            fault = fault_at(text, at, _problem(error))
             if refuse is None:
                 raise fault from None
             refuse(fault_at(text, min(at, _line_end(text, position)), fault.message))
-            position = _skip(text, _line_end(text, position))
+            position = _skip(text, _end(text, position, error))
             continue
         yield position, item
         position = _skip(text, end)
@@ -114,6 +110,23 @@ def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Itera
             position = _skip(text, position + 1)
         elif array and text[position : position + 1] != "]":
             raise fault_at(text, position, "expected `,` or `]` in the array of rows")
+
+
+def _problem(error: ValueError | RecursionError) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"this is not JSON: {error.msg}"
+        case RecursionError():
+            return "this is not JSON: it is nested too deeply"
+    return str(error)
+
+
+def _end(text: str, position: int, error: ValueError | RecursionError) -> int:
+    """The place where reading goes on after a wrong value: the end of its line, or of an object that is JSON
+    and has a name twice."""
+    if isinstance(error, json.JSONDecodeError | RecursionError):
+        return _line_end(text, position)
+    return json.JSONDecoder(parse_int=str).raw_decode(text, position)[1]
 
 
 def _line_end(text: str, position: int) -> int:

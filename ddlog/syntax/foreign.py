@@ -28,6 +28,7 @@ _SPELLINGS = {
     "AND": "the clauses of a rule are separated by commas; inside a condition `and` is written small",
     "OR": "inside a condition `or` is written small; several rules of one relation mean `or`, too",
     "&&": "the clauses of a rule are separated by commas; inside a condition `&&` is written `and`",
+    **dict.fromkeys(("is", "IS"), "an Option is tested by `is_none(x)` and `is_some(x)`"),
     "WHERE": "conditions follow the relations, after a comma",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }
@@ -56,15 +57,16 @@ _WORDS_OF_TYPES = {
     **dict.fromkeys(("optional", "Optional", "Maybe", "option", "nullable"), "write `Option<T>`"),
     **dict.fromkeys(("tuple", "Tuple"), "write `(A, B)`"),
 }
+GROUPED = "values are counted and summed up in a group: `var n = x.group_by(key).count()` in the body"
+"""How an aggregate is written that other languages write around a value."""
+
 _WORDS_OF_VALUES = {
     **dict.fromkeys(("True", "TRUE"), "write `true`"),
     **dict.fromkeys(("False", "FALSE"), "write `false`"),
     **dict.fromkeys(("null", "NULL", "Null", "nil", "none", "undefined", "Nothing"), _ABSENT),
     "Just": "a present value is `Some{x}`",
+    **dict.fromkeys(("COUNT", "SUM", "MIN", "MAX", "AVG"), GROUPED),
 }
-GROUPED = "values are counted and summed up in a group: `var n = x.group_by(key).count()` in the body"
-"""How an aggregate is written that other languages write around a value."""
-
 _WORDS_OF_FUNCTIONS = {
     **dict.fromkeys(("total", "average", "avg", "mean"), GROUPED),
     **dict.fromkeys(("length", "size"), "the length of a string is `string_len(s)`, of a vector `v.len()`"),

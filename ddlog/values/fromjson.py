@@ -45,7 +45,7 @@ def decode_json(text: str) -> Any:
     try:
         if text.startswith("\ufeff"):
             return json.loads(text)  # which says what is wrong
-        return _DECODER.decode(text)
+        return STRICT.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -62,7 +62,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _INTEGER = re.compile(r"-?[0-9]+")
-_DECODER = json.JSONDecoder(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
+STRICT = json.JSONDecoder(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
+"""Reads integers of any length, and no object that has a name twice."""
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:

@@ -252,6 +252,10 @@ def test_circuit_as_text_and_picture(paths: Path) -> None:
         (["run", "paths.dl", "--input", "paths.dl"], "paths.dl: this is a file, not a directory"),
         (["run", "paths.dl", "--relation", "Pth"], "there is no relation Pth\n  help: did you mean `Path`?"),
         (["run", "paths.dl", "--output", "paths.dl"], "paths.dl: this is a file, not a directory"),
+        (
+            ["run", "paths.dl", "--output", "a.parquet"],
+            "--output a.parquet: expected a folder, in which",
+        ),
         (["run", "paths.dl", "--output", "/proc/no"], "/proc/no: cannot be written"),
         (["run", "paths.dl", "--updates", "none.dat"], "none.dat: cannot be read"),
         (["run", "paths.dl", "--updates", "facts"], "facts: this is a directory, not a file"),
@@ -420,6 +424,7 @@ def test_a_query_always_has_an_answer(paths: Path) -> None:
     assert ddlog(paths, *base, 'Edge("y", "x")')[0] == "false\n"
     assert ddlog(paths, *base, 'Edge("y", "x")', "--format", "jsonl")[0] == "false\n"
     assert ddlog(paths, *base, "Edge(a, a)")[0] == "query: no rows of (a)\n\n"
+    assert ddlog(paths, "run", "paths.dl", "--relation", "Edge")[0] == "Edge: no rows of (a, b)\n\n"
     out, _ = ddlog(paths, *base, 'Edge("x", b)', "--query", 'Edge("x", "y")')
     assert out == 'query1:\nquery1{.b = "y"}\n\nquery2: true\n'
 

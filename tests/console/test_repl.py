@@ -318,6 +318,7 @@ STEPS: list[tuple[str, list[str]]] = [
     ("Cyclic(a) :- Lnk(a).", ["error: <input>:1:14: Unknown relation `Lnk`"]),
     ("output relation Cyclic(a: string)\nCyclic(a) :-\n  Path(a, a).", ["Cyclic: +1"]),
     ("Path(a, b)", ["error: this is no rule and no fact: these end with `.`", "`? Path(a, b)` asks"]),
+    ("? Path(a, b),\n  a == b", ["(1 row, "]),
     ("relations; dump Cyclic; echo there;", ['Cyclic{.a = "x"}', "there"]),
     ("drop Path;", ["Path cannot be dropped: the rule of Cyclic uses it"]),
     ("drop Cyclic(a) :- Path(a, a).", ["Cyclic: -1"]),

@@ -27,7 +27,7 @@ from ...io.jsonfiles import row_from_json
 from ...io.packed import unpacked
 from ...io.plainform import from_plain
 from ...io.reading import Reading
-from ...syntax.digits import to_float, to_int
+from ...values.fromjson import STRICT
 from .workers import register
 
 _GZIP = b"\x1f\x8b"
@@ -75,7 +75,7 @@ def json_function(
 
     def read(text: str) -> Any:
         try:
-            item = json.loads(text, parse_int=to_int, parse_float=to_float)
+            item = STRICT.decode(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not JSON: {error.msg}") from None
         except RecursionError:
