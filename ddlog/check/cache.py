@@ -22,6 +22,7 @@ from .. import core, syntax
 from ..codegen.programexterns import static_problem
 from ..core.pythonfile import PythonClass, PythonFile
 from ..errors.diagnostics import Diagnostic
+from ..errors.modules import AbsentCode
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
 from ..syntax.nesting import deep_recursion
@@ -60,7 +61,8 @@ def check_cached(
     from .program import check_program
 
     program, diagnostics = check_program(source, library_paths, tree)
-    if path is not None and isinstance(program, Elaborated):
+    absent = any(isinstance(each, AbsentCode) for each in diagnostics)  # it may be there the next time
+    if path is not None and isinstance(program, Elaborated) and not absent:
         _store(path, program, diagnostics)
     return program, diagnostics
 

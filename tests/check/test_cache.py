@@ -144,6 +144,14 @@ def test_python_functions_are_loaded_anew(tmp_path: Path, checks: list[str]) -> 
         ddlog.compile(path)
 
 
+def test_python_code_that_comes_to_be_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "twice.dl"
+    path.write_text("extern function twice(x: u32): u32\noutput relation R(x: u32)\nR(twice(2)).\n")
+    assert ddlog.compile(path, externs="warn").warnings
+    path.with_suffix(".py").write_text("def twice(x):\n    return 2 * x\n")
+    assert not ddlog.compile(path).warnings
+
+
 def test_wrong_programs_are_not_kept(tmp_path: Path, fresh: Path) -> None:
     path = tmp_path / "wrong.dl"
     path.write_text("R(1).\n")
