@@ -4,8 +4,9 @@ The rules of such a relation `R` derive rows of another one, `RAll`; a rule of `
 
     Best(x, c) <= Best(x, d) :- d < c.    Best(x, c) :- BestAll(x, c1), var c = c1.group_by(x).min().
 
-Where `R` is in a recursion, its own rows are among those of `RAll`: so it gives up rows only for better ones,
-and a choice once made stays.
+Where `R` is in a recursion, its own rows are among those of `RAll`: so it gives up rows only for better ones.
+A choice once made stays, as `RAll` itself says which of its rows are chosen: each round sees all choices of the
+round before.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .names import FreeNames, small
 from .normal import clauses
 from .relations import DeclaredRelation, Relations
 from .remarks import Remark
-from .rules import BodyWriter, TranslationOutput, occurrences, row, write_clause
+from .rules import BodyWriter, Head, TranslationOutput, occurrences, row, write_clause
 from .types import BOOLEAN, column_names
 
 _STRICT = ("<", ">", "!=")
@@ -59,8 +60,10 @@ class _Kept:
         self.span = each.relation.span
         self.columns = column_names(self.attributes)
         self.types = [output.types.type_of(attribute.type) for attribute in self.attributes]
-        self.space = FreeNames(self.columns)
+        self.mark = each.mark
+        self.space = FreeNames([*self.columns, self.mark])
         self.row = tuple_type(self.types)
+        self.kept: Head = each.name, ()
 
     def write(self) -> None:
         each = self.each
@@ -74,20 +77,25 @@ class _Kept:
 
     # ------------------------------------------------------------------ rules
 
-    def _rule(self, term: syntax.Atom, exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]) -> None:
+    def _rule(self, terms: Sequence[syntax.Atom], exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]) -> None:
         """Adds the rule for a row of the relation, from the rows that are offered."""
-        head = atom(self.each.name, arguments(row), self.span)
+        kept, first = self.kept
+        head = atom(kept, arguments([*first, *row]), self.span)
         clauses = [syntax.Condition(each, self.span) for each in exprs]
-        self.output.rule(head, [term, *clauses], self.span)
+        self.output.rule(head, [*terms, *clauses], self.span)
 
-    def _picked(self, offers: syntax.Atom, key: Sequence[int], function: str) -> None:
+    def _picked(self, offers: Sequence[syntax.Atom], key: Sequence[int], function: str) -> None:
         """The rule that takes the rows that a function gives for a group of what is offered."""
         group, taken = self.space.fresh("rows"), self.space.fresh("row")
-        offered = [each.value for each in offers.args or ()]
-        grouped = self._grouped("$.group_by($)", items(*offered, at=self.span), key)
+        grouped = self._grouped("$.group_by($)", self._offered(), key)
         chosen = tree(f"FlatMap({function}($))", name(group, self.span), at=self.span)
         exprs = [let(group, grouped, self.span), let(taken, chosen, self.span)]
         self._rule(offers, exprs, self._parts(taken))
+
+    def _offered(self) -> syntax.Expr:
+        """A row that is offered; in a choice that is marked, after whether it is new."""
+        mark = [tree("not $", name(self.mark, self.span), at=self.span)] if self.mark else []
+        return items(*mark, *(name(each, self.span) for each in self.columns), at=self.span)
 
     def _grouped(self, template: str, what: syntax.Expr, key: Sequence[int]) -> syntax.Expr:
         return tree(template, what, items(*self._named(key), at=self.span), at=self.span)
@@ -103,12 +111,8 @@ class _Kept:
         return [syntax.GetItem(whole, i + offset, self.span) for i in range(len(self.columns))]
 
     def _offers(self) -> syntax.Atom:
-        return row(self.each.offers, self.columns, self.span)
-
-    def _own_rows(self, *first: syntax.Expr) -> None:
-        """Adds the rule that offers the rows of the relation again, as a recursion needs it."""
-        head = row(self.each.offers, self.columns, self.span, first)
-        self.output.rule(head, [row(self.each.name, self.columns, self.span)], self.span)
+        mark = [name(self.mark, self.span)] if self.mark else []
+        return row(self.each.offers, self.columns, self.span, mark)
 
     def _function(
         self, function: str, parameters: Mapping[str, syntax.Type], result: syntax.Type, *body: syntax.Expr
@@ -136,7 +140,8 @@ class _Kept:
             return
         key = [i for i in range(len(self.columns)) if all(i in pair.shared for pair in pairs)]
         if self.each.is_recursive:
-            self._own_rows()
+            own = row(self.each.name, self.columns, self.span)
+            self.output.rule(self._offers(), [own], self.span)
             text = f"{self.each.name} is in a recursion: each round keeps its rows that no other one subsumes"
             self.output.remarks[text] = Remark(text, self.span)
         extreme = pairs[0].extreme(key) if len(pairs) == 1 else None
@@ -167,7 +172,7 @@ class _Kept:
         result = self.space.fresh(f"{'least' if function == 'min' else 'most'}_{extreme}")
         found = self._grouped(f"$.group_by($).{function}()", name(extreme, self.span), key)
         kept = [name(result if each == extreme else each, self.span) for each in self.columns]
-        self._rule(self._offers(), [let(result, found, self.span)], kept)
+        self._rule([self._offers()], [let(result, found, self.span)], kept)
 
     def _compared(self, key: Sequence[int], pairs: Sequence[_Pair], kinds: Sequence[Kinds]) -> None:
         """All rows of a group are compared with each other, by a function for each subsumption."""
@@ -190,7 +195,7 @@ class _Kept:
         body = tree(_KEPT, self.row, either)
         assert isinstance(body, syntax.Block)
         self._function(function, {"rows": self._group_type(by, self.row)}, self._vector(), *body.items)
-        self._picked(self._offers(), key, function)
+        self._picked([self._offers()], key, function)
 
     def _condition(self, pair: _Pair, kinds: Kinds) -> list[syntax.Expr] | None:
         uses = occurrences(pair.clause.heads, pair.clause.body)
@@ -242,26 +247,25 @@ class _Kept:
         domains = [[places[name] for name in domain] for domain in self.each.domains]
         text = f"which rows {self.each.name} keeps is arbitrary: here the least, column by column"
         self.output.remarks[text] = Remark(text, self.span)
-        mark = [self.space.fresh("is_new")] if self.each.is_recursive else []
-        if mark:
-            self._own_rows(tree("false", at=self.span))
+        if self.mark:
+            self.kept = self.each.offers, (tree("true", at=self.span),)
+            chosen = row(self.each.offers, self.columns, self.span, self.kept[1])
+            self.output.rule(row(self.each.name, self.columns, self.span), [chosen], self.span)
         if len(domains) > 1:
-            self._greedy(domains, mark)
+            self._greedy(domains)
         else:
-            self._least(domains[0], mark)
+            self._least(domains[0])
 
-    def _least(self, key: Sequence[int], mark: Sequence[str]) -> None:
+    def _least(self, key: Sequence[int]) -> None:
         """For each key the row of the round before is taken, and without one the least new row."""
         least = self.space.fresh("row")
-        offers = row(self.each.offers, [*mark, *self.columns], self.span)
-        whole = items(*(each.value for each in offers.args or ()), at=self.span)
-        found = self._grouped("$.group_by($).min()", whole, key)
-        self._rule(offers, [let(least, found, self.span)], self._parts(least, len(mark)))
+        found = self._grouped("$.group_by($).min()", self._offered(), key)
+        self._rule([self._offers()], [let(least, found, self.span)], self._parts(least, bool(self.mark)))
 
-    def _greedy(self, domains: Sequence[Sequence[int]], mark: Sequence[str]) -> None:
+    def _greedy(self, domains: Sequence[Sequence[int]]) -> None:
         """Rows are taken in their order, after those of the round before, while their keys are free."""
         function = self.output.function_name(f"{small(self.each.name)}_chosen")
-        own = self._parts("row", len(mark))
+        own = self._parts("row", bool(self.mark))
         sets, free, take = [], [], []
         for i, domain in enumerate(domains, 1):
             key = items(*(own[at] for at in domain))
@@ -278,10 +282,31 @@ class _Kept:
             tree("for ((row, _) in rows) { if ($) $ else { () } }", is_free, taken),
             name("chosen"),
         ]
-        offered = tuple_type([BOOLEAN, *self.types] if mark else self.types)
+        offered = tuple_type([BOOLEAN, *self.types] if self.mark else self.types)
         group = self._group_type(syntax.TupleType((), self.span), offered)
         self._function(function, {"rows": group}, self._vector(), *body)
-        self._picked(row(self.each.offers, [*mark, *self.columns], self.span), (), function)
+        self._picked([self._offers(), *self._open(domains)], (), function)
+
+    def _open(self, domains: Sequence[Sequence[int]]) -> Iterator[syntax.Atom]:
+        """In a recursion, terms for rows of which no key was taken up to the round before the last: the group
+        has the new rows and the last choices, and not all that was ever offered."""
+        if not self.mark:
+            return
+        chosen = row(self.each.offers, self.columns, self.span, self.kept[1])
+        self.output.rule(chosen, [chosen], self.span)
+        is_taken, blank = self.space.fresh("is_taken"), syntax.Wildcard(self.span)
+        for domain in domains:
+            relation = self.output.fresh(f"{self.each.name}Taken")
+            keys = [self.columns[i] for i in domain]
+            types = [(self.columns[i], self.types[i]) for i in domain]
+            self.output.declare(relation, [*types, (is_taken, BOOLEAN)], self.span)
+            most = self._grouped("$.group_by($).max()", name(self.mark, self.span), domain)
+            read = (name(each, self.span) if each in keys else blank for each in self.columns)
+            offers = atom(self.each.offers, arguments([name(self.mark, self.span), *read]), self.span)
+            clauses = [offers, syntax.Condition(let(is_taken, most, self.span), self.span)]
+            self.output.rule(row(relation, [*keys, is_taken], self.span), clauses, self.span)
+            is_free = tree("false", at=self.span)
+            yield atom(relation, arguments([*self._named(domain), is_free]), self.span)
 
 
 class _Pair:

@@ -51,12 +51,13 @@ class DeclaredRelation:
         """The relation here of which its rules derive rows, and the values that stand first in them."""
         if not self.offers:
             return self.name, ()
-        return self.offers, (tree("true", at=self.relation.span),) if self.is_marked else ()
+        return self.offers, (tree("false", at=self.relation.span),) if self.mark else ()
 
     @property
-    def is_marked(self) -> bool:
-        """Whether the first column of its offers says if they are new."""
-        return self.is_recursive and bool(self.domains)
+    def mark(self) -> str:
+        """The first column of its offers, which says if they were chosen; empty if they have none."""
+        is_marked = self.is_recursive and self.domains
+        return FreeNames(column_names(self.relation.attributes)).fresh("is_chosen") if is_marked else ""
 
     @property
     def is_plain(self) -> bool:
@@ -165,7 +166,7 @@ class Relations:
             if each.input_name:
                 yield relation("input", each.input_name, columns, at)
             if each.offers:
-                mark = [("is_new", BOOLEAN)] if each.is_marked else []
+                mark = [(each.mark, BOOLEAN)] if each.mark else []
                 yield relation("internal", each.offers, [*mark, *columns], at)
             given_out = each.has("output") or each.has("printsize")
             given_in = each.has("input") and not each.input_name
