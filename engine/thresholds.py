@@ -20,6 +20,9 @@ takes 2 to 10 µs, and the calls of NumPy for one operator 100 to 200 µs."""
 GENERAL_RUNS = 8
 """Runs of a join from a few rows before its plan is written as a function, which takes as long as ten."""
 
+ROUNDS_AT_ONCE = 1000
+"""Rounds of a recursion from few rows that are run before its progress is told."""
+
 FEW_PAIRS = 1024
 """Pairs of a key and a row that are compared sooner than an index of the rows is built: 1,024 take 4 µs."""
 

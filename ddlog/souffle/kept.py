@@ -5,8 +5,8 @@ The rules of such a relation `R` derive rows of another one, `RAll`; a rule of `
     Best(x, c) <= Best(x, d) :- d < c.    Best(x, c) :- BestAll(x, c1), var c = c1.group_by(x).min().
 
 Where `R` is in a recursion, its own rows are among those of `RAll`: so it gives up rows only for better ones.
-A choice once made stays, as `RAll` itself says which of its rows are chosen: each round sees all choices of the
-round before.
+A choice once made stays, as `RAll` itself says which of its rows are chosen: each round sees all choices of
+the round before.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class _Kept:
 
     # ------------------------------------------------------------------ rules
 
-    def _rule(self, terms: Sequence[syntax.Atom], exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]) -> None:
+    def _rule(
+        self, terms: Sequence[syntax.Atom], exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]
+    ) -> None:
         """Adds the rule for a row of the relation, from the rows that are offered."""
         kept, first = self.kept
         head = atom(kept, arguments([*first, *row]), self.span)
@@ -303,8 +305,8 @@ class _Kept:
             most = self._grouped("$.group_by($).max()", name(self.mark, self.span), domain)
             read = (name(each, self.span) if each in keys else blank for each in self.columns)
             offers = atom(self.each.offers, arguments([name(self.mark, self.span), *read]), self.span)
-            clauses = [offers, syntax.Condition(let(is_taken, most, self.span), self.span)]
-            self.output.rule(row(relation, [*keys, is_taken], self.span), clauses, self.span)
+            taken = syntax.Condition(let(is_taken, most, self.span), self.span)
+            self.output.rule(row(relation, [*keys, is_taken], self.span), [offers, taken], self.span)
             is_free = tree("false", at=self.span)
             yield atom(relation, arguments([*self._named(domain), is_free]), self.span)
 

@@ -124,13 +124,11 @@ class Joiner:
     def _one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
         """The join of a few rows, one by one; None: it is to run in the general way. It does so at first,
         since a plan takes time to write, and for a while after a plan gave up."""
-        if batch.times is not None or self._late or self._faulty or not onebyone.is_known(views):
-            return None
         waiting = self._general.get(start, thresholds.GENERAL_RUNS)
         if waiting:
             self._general[start] = waiting - 1
             return None
-        plan = self._row_plan(start, views)
+        plan = self.row_plan(start, views) if batch.times is None else None
         if plan is None:
             return None
         interrupt.check()
@@ -146,8 +144,12 @@ class Joiner:
         self.evaluator.budget.spend(MADE * out.length)
         return (out,)
 
-    def _row_plan(self, start: int, views: Sequence[View | None]) -> onebyone.RowPlan | None:
-        """The plan from a term by mean fan-outs, as a function; None: there is no such function."""
+    def row_plan(self, start: int, views: Sequence[View | None]) -> onebyone.RowPlan | None:
+        """The plan from a term by mean fan-outs, as a function; None: there is none, or a step runs late."""
+        if self._epoch != self.evaluator.epoch:
+            self.forget_faults()
+        if self._late or self._faulty or not onebyone.is_known(views):
+            return None
         stages = self._staged()
         sizes = [0 if view is None else view.size.bit_length() for view in views] if len(views) > 2 else ()
         if (key := (start, *sizes)) not in self._row_plans:

@@ -38,6 +38,8 @@ from ..storage.interner import Values
 Row: TypeAlias = tuple[int, ...]
 Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
 """Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
+Rows: TypeAlias = Callable[[Iterable[tuple[Row, int]]], Sequence[Row]]
+"""Of rows with weights: those of a join, each with its weight as a last column. Raises GivenUp."""
 
 
 _LOOPS = 16  # that stand in each other: Python takes 20
@@ -107,20 +109,36 @@ class RowPlan:
     def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
         """The join of a batch in place of the start with what the views show (None: it has no rows), and what
         its look-ups did. Raises GivenUp."""
-        room = [thresholds.MATCHES_ONE_BY_ONE]
-        finds = [_finder(views[step.term], step, columns, room) for step, columns in self._asking]
+        call = self._ready(views, [thresholds.MATCHES_ONE_BY_ONE])
         weights = (-batch.weight_array() if self._negated else batch.weight_array()).tolist()
-        lists = [self._values.domain(name).values for name in self._domains]
-        try:
-            out, counts = self._function(zip(batch.rows(), weights, strict=True), finds, lists)
-        except (GivenUp, MemoryError):
-            raise
-        except Exception as fault:
-            raise GivenUp from fault
+        out, counts = call(zip(batch.rows(), weights, strict=True))
         looked = dict(zip(self._counted, counts, strict=True))
         places = {id(step): k for k, (step, _) in enumerate(self._asking)}
         noted = [Noted(stage, one, *looked[places[id(one)]]) for stage, one in self._chosen]
         return _batch(out), noted
+
+    def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
+        """The join with what the views show, again and again; `room` are the matches that look-ups may still
+        give, and is theirs to lessen. Raises GivenUp."""
+        call = self._ready(views, room)
+        return lambda rows: call(rows)[0]
+
+    def _ready(
+        self, views: Sequence[View | None], room: list[int]
+    ) -> Callable[[Iterable[tuple[Row, int]]], tuple[Sequence[Row], Sequence[tuple[int, int]]]]:
+        function = self._function
+        finds = [_finder(views[step.term], step, columns, room) for step, columns in self._asking]
+        lists = [self._values.domain(name).values for name in self._domains]
+
+        def call(rows: Iterable[tuple[Row, int]]) -> Any:
+            try:
+                return function(rows, finds, lists)
+            except (GivenUp, MemoryError):
+                raise
+            except Exception as fault:
+                raise GivenUp from fault
+
+        return call
 
 
 def _batch(out: Sequence[Row]) -> Batch | None:

@@ -52,6 +52,23 @@ def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: 
 
 
 @kernel
+def insert_word(slots: Any, bits: int, word: int, rows: Any, count: int) -> int:
+    """Inserts one word, which is not negative, in a hash set; a new one goes to `rows` at `count`.
+    Returns the new count."""
+    mask = (1 << bits) - 1
+    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
+    while True:
+        held = slots[at]
+        if held == word:
+            return count
+        if held == EMPTY:
+            slots[at] = word
+            rows[count] = word
+            return count + 1
+        at = (at + 1) & mask
+
+
+@kernel
 def rehash_words(slots: Any, bits: int, words: Any, count: int) -> None:
     """Fills an empty hash set with distinct words."""
     shift = np.uint64(64 - bits)

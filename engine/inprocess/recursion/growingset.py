@@ -60,6 +60,10 @@ class GrowingSet:
         """True if rows were derived since the last call of `advance`."""
         return self.high != self.table.size if self._dense is None else self._dense.pending
 
+    def pending_rows(self) -> list[tuple[int, ...]]:
+        """The rows that were derived since the last call of `advance`."""
+        return [self.table.row(at) for at in range(self.high, self.table.size)]
+
     def rows(self) -> Array:
         """The ids of the rows."""
         return np.arange(self.table.size, dtype=np.int64)

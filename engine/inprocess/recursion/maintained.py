@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ... import interrupt
+from ... import interrupt, thresholds
 from ...epoch import Epoch
 from ...maintaining import Choice
 from ...settling import Changing
@@ -79,14 +79,15 @@ class MaintainedRecursion:
             done += 1
 
     def iterate(self, time: int) -> None:
+        most = thresholds.ROUNDS_AT_ONCE if self._epoch.limit is None else 1
         if self._anew is not None:
-            self._anew.running.iterate(time)
+            self._anew.running.iterate(time, most)
             return
         watch, memory = self._choice.watch, self._maintained.memory
         watch.reached = self._recursion.costs.profile.reached(time)
         if isinstance(memory, RankedSets):
             watch.waiting = memory.waiting()
-        self._go_on(lambda: self._maintained.iterate(time))
+        self._go_on(lambda: self._maintained.iterate(time, most))
 
     def _go_on(self, act: Callable[[], None]) -> None:
         """Maintains the recursion further, or gives up."""

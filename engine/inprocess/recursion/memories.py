@@ -19,6 +19,7 @@ from ..storage.table import RowTable
 from .densesets import Choosing, DenseSets
 from .growingset import GrowingSet, GrowingSetView
 from .products import Products
+from .walking import Walk
 
 
 class Imported(NamedTuple):
@@ -46,6 +47,7 @@ class GrowingSets:
         stores = {node: each.store for node, each in imports.items()}
         self._choosing = Choosing(relations, stores, products, evaluator)
         self._dense: DenseSets | None = None
+        self._small = 0  # rounds from few rows, one after the other
         for relation in relations.values():
             relation.begin()
 
@@ -61,6 +63,37 @@ class GrowingSets:
         if self._dense is not None and start is not None:
             self._dense.derive(rule, start, self._measured)
 
+    def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
+        """Runs rounds from few rows, at most so many, row by row. False: the next round is to be run in the
+        general way, as it has more rows, or rules of another form."""
+        pending = 0 if self._dense else sum([each.size - each.high for each in self._relations.values()])
+        if self._measured is not None or not 0 < pending <= thresholds.ROWS_ONE_BY_ONE:
+            self._small = 0
+            return False
+        self._small += 1
+        if self._small <= thresholds.GENERAL_RUNS:
+            return False
+        walk = Walk(self._relations, self._evaluator.budget)
+        if not walk.begin(rules, self._seen_by):
+            self._small = -4 * thresholds.GENERAL_RUNS
+            return False
+        done, gave_up = walk.rounds(most)
+        self._rounds += done
+        if gave_up:
+            self._small = -4 * thresholds.GENERAL_RUNS
+            for rule in rules:
+                for start, _, seen in rule.starts:
+                    self.derive(rule, start, seen)
+        self._is_dense()
+        return True
+
+    def _seen_by(self, rule: FixpointRule[Joiner], start: int) -> list[View | None]:
+        (seen,) = [seen for at, _, seen in rule.starts if at == start]
+        return self._views(rule, start, seen)
+
+    def _views(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> list[View | None]:
+        return [None if k == start else self._view(each, seen[k]) for k, each in enumerate(rule.sources)]
+
     def _is_dense(self) -> bool:
         """True if the relations are bits, now or from now on."""
         if self._dense is None:
@@ -68,9 +101,7 @@ class GrowingSets:
         return self._dense is not None
 
     def _derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
-        views: list[View | None] = [
-            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
-        ]
+        views = self._views(rule, start, seen)
         if meets_nothing(rule.node.terms, views):
             return
         source = None if start is None else rule.sources[start]

@@ -234,9 +234,11 @@ class RunningRecursion:
     def next_iteration(self) -> int | None:
         return self.memory.next_iteration()
 
-    def iterate(self, time: int) -> None:
+    def iterate(self, time: int, most: int = 1) -> None:
+        """Runs an iteration, or several from few rows, at most so many."""
         self._evaluator.iteration = time + 1
-        iterate(self._rules, self.memory, time)
+        if most == 1 or not isinstance(self.memory, GrowingSets) or not self.memory.walk(self._rules, most):
+            iterate(self._rules, self.memory, time)
 
     def rows(self) -> int:
         return sum([relation.size for relation in self.relations.values()])

@@ -209,14 +209,31 @@ class RowTable(Unread):
 
     def insert_row(self, row: tuple[int, ...]) -> int:
         """As `insert`, of one row."""
-        layout, ids, size = self._layout, self._ids, self.size
-        word = -1 if layout is None or (self._untouched and self.arity) else self._packing_one(layout)[0](row)
-        if word < 0 or ids is None or size == len(self._words) or size + 1 > len(self._slots) * _FULL:
+        ids, size, word = self._ids, self.size, self._word_with_room(row)
+        if word < 0 or ids is None:
             return int(self.insert([np.array([value], np.int64) for value in row], 1)[0])
         at: int = hashing.number_word(self._slots, ids, self._bits, word, self._words, size)
         if at == size:
             self.size += 1
         return at
+
+    def add_row(self, row: tuple[int, ...]) -> bool:
+        """As `insert_new`, of one row; says whether it is new."""
+        size = self.size
+        if self._ids is not None:
+            return self.insert_row(row) == size
+        if (word := self._word_with_room(row)) < 0:
+            self.insert_new([np.array([value], np.int64) for value in row], 1)
+        else:
+            self.size = hashing.insert_word(self._slots, self._bits, word, self._words, size)
+        return self.size > size
+
+    def _word_with_room(self, row: tuple[int, ...]) -> int:
+        """The packed row; -1 if it may not be entered as it is."""
+        layout = self._layout
+        if layout is None or (self._untouched and self.arity) or self.size == len(self._words):
+            return -1
+        return -1 if self.size + 1 > len(self._slots) * _FULL else self._packing_one(layout)[0](row)
 
     def _packing_one(self, layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
         if self._one is None or self._one[0] is not layout:

@@ -1,0 +1,86 @@
+"""Rounds of a few rows, walked through row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+import ddlog
+from ddlog.engine import thresholds
+from ddlog.engine.inprocess.recursion import maintained
+from ddlog.engine.inprocess.recursion.maintained import depths
+from ddlog.engine.inprocess.recursion.walking import Walk
+from ddlog.errors.diagnostics import DDlogError
+
+# Two relations, two heads of one body, a negated import; some nodes have more neighbours than a walk takes.
+RULES = """
+input relation Next(x: u32, y: u32)
+input relation Stop(x: u32)
+output relation Seen(x: u32)
+output relation Third(x: u32, of: u32)
+Seen(0).
+Seen(y) :- Seen(x), Next(x, y), not Stop(y).
+Third(x, 1000 / (x + 1)), Seen(x + 1) :- Seen(x), x < 300, x % 3 == 0.
+Seen(y) :- Third(x, y).
+"""
+LINE = {(x, x + 1) for x in range(400) if x % 51}
+FANS = {(x, 1000 * x + k) for x in (20, 300) for k in range(2 * thresholds.MATCHES_ONE_BY_ONE)}
+STOPS = {7000, 20005, 399}
+
+
+@pytest.fixture
+def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of rounds of each walk."""
+    found: list[int] = []
+    original = Walk.rounds
+
+    def noted(walk: Walk, most: int) -> tuple[int, bool]:
+        done, gave_up = original(walk, most)
+        found.append(done)
+        return done, gave_up
+
+    monkeypatch.setattr(Walk, "rounds", noted)
+    return found
+
+
+def births(most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[tuple[int, int]]]:
+    """The rows of Seen, and the rows by the round in which they came, where a walk has so many rounds."""
+    noted: list[list[tuple[int, int]]] = []
+    monkeypatch.setattr(thresholds, "ROUNDS_AT_ONCE", most)
+    monkeypatch.setattr(maintained, "depths", lambda sets: noted.append(depths(sets)) or noted[-1])
+    with ddlog.compile(RULES).session() as session:
+        session.insert("Next", *LINE, *FANS)
+        session.insert("Stop", *((x,) for x in STOPS))
+        session.commit()
+        return sorted(row[0] for row in session.query("Seen(x)")), noted[-1]
+
+
+def test_rows_and_rounds_are_those_of_the_general_way(
+    walked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    general = births(1, monkeypatch)
+    assert not walked
+    assert births(30, monkeypatch) == general
+    assert max(walked) == 30 and sum(walked) > 50
+
+
+def test_a_fault_is_told_as_ever(walked: list[int]) -> None:
+    text = "output relation R(x: s64)\nR(100).\nR(x - 1) :- R(x), {body}."
+    with ddlog.compile(text.format(body="x > 0, 100 / x > 0")).session() as session:
+        assert len(list(session.query("R(x)"))) == 101
+    with (
+        ddlog.compile(text.format(body="100 / x > -1")).session() as session,
+        pytest.raises(DDlogError, match=r"division by zero.*for x = 0"),
+    ):
+        session.commit()
+    assert sum(walked) >= 190
+
+
+def test_a_limit_of_rounds_is_kept(walked: list[int]) -> None:
+    with (
+        ddlog.compile("output relation R(x: s64)\nR(0).\nR(x + 1) :- R(x).").session(
+            max_iterations=50
+        ) as session,
+        pytest.raises(DDlogError, match="no fixpoint after 50 iterations"),
+    ):
+        session.commit()
+    assert not walked
