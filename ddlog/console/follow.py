@@ -123,7 +123,8 @@ def _known_to_spark(session: Session, options: RunOptions) -> bool:
 
 def _watch(run: _Following) -> None:
     """Follows a directory in this process. Raises DDlogError."""
-    session, once, interval = run.session, run.options.once, seconds_of(run.options.every, _POLL)
+    session, once, every = run.session, run.options.once, run.options.every
+    interval = None if every is None else seconds_of(every)
     if session.state.durable is not None:
         session.state.durable.keep_positions()
     watch = FolderWatch(session, run.home)
@@ -142,7 +143,7 @@ def _watch(run: _Following) -> None:
                 return
             if not files:
                 pauses.pause()
-                time.sleep(interval)
+                watch.wait() if interval is None else time.sleep(interval)
     run.stopped(applied)
 
 

@@ -1,14 +1,16 @@
-"""`--follow` in this process: the folder is looked at again and again.
+"""`--follow` in this process: the folder is looked at when something in it changes.
 
 A file is taken when two looks find it alike, so that a file which grows is not taken half. All files that one
 look finds complete are one epoch, in the order of their times and names. A state has a row for each file that
-it has read, from the epoch that applied the file, so that a run that goes on reads each file once.
+it has read, from the epoch that applied the file, so that a run that goes on reads each file once. Not every
+file system tells of changes, so there is a look every few seconds in any case.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,6 +24,9 @@ from ..sessions.session import Session
 
 STREAM = "follow:"
 """The beginning of the names of the positions of files."""
+
+_MOMENT = 0.3  # seconds between two looks at a file
+_TRUST = 5.0  # seconds without a look where nothing is told to have changed
 
 _UNITS = {
     "ms": 0.001,
@@ -50,10 +55,8 @@ class FoundFile:
         return f"{self.modified} {self.size}"
 
 
-def seconds_of(every: str | None, default: float) -> float:
+def seconds_of(every: str) -> float:
     """The seconds of `--every`, such as `10 seconds`. Raises DDlogError."""
-    if every is None:
-        return default
     found = _INTERVAL.fullmatch(every)
     if found is None:
         raise DDlogError([BadOptionValue("--every", every, "a time such as '10 seconds' or 500ms")])
@@ -68,6 +71,8 @@ class FolderWatch:
         self._home, self._positions = home, durable.positions if durable is not None else None
         self._read = _read_before(self._positions)
         self._last: Mapping[str, FoundFile] = {}
+        self._stirred, self._is_settled = True, False
+        self._stirs = _stirs(home)
 
     @property
     def batches(self) -> int:
@@ -76,10 +81,21 @@ class FolderWatch:
 
     def take(self, at_once: bool = False) -> list[FoundFile]:
         """The complete files that are new since the last batch; `at_once`: all new ones."""
+        if not self._stirred:
+            return []
         present = {each.name: each for each in self._look()}
         last, self._last = self._last, present
         new = [each for name, each in present.items() if self._read.get(name, ("", 0))[0] != each.text]
-        return sorted(each for each in new if at_once or last.get(each.name) == each)
+        found = sorted(each for each in new if at_once or last.get(each.name) == each)
+        self._is_settled = not new
+        return found
+
+    def wait(self) -> None:
+        """Waits for a moment, or less if something changes meanwhile."""
+        if self._is_settled:
+            self._stirred = next(self._stirs)
+        else:
+            time.sleep(_MOMENT)
 
     def advance(self, files: Sequence[FoundFile], commit: Callable[[Iterable[Path]], Changes]) -> Changes:
         """Commits a batch by its paths; the state has the files with it. Returns the changes."""
@@ -102,6 +118,25 @@ class FolderWatch:
                     continue  # it was moved away meanwhile
                 if not name.startswith((".", "_")):
                     yield FoundFile(found.st_mtime_ns, str(path.relative_to(self._home)), found.st_size)
+
+
+def _stirs(folder: Path) -> Iterator[bool]:
+    """Whether a look at a folder may find something new, again and again, each after at most a moment."""
+    from watchfiles import watch
+
+    changes = watch(
+        folder, watch_filter=None, debounce=300, rust_timeout=int(1000 * _MOMENT), yield_on_timeout=True
+    )
+    looked = float("-inf")
+    try:
+        for found in changes:
+            stirs = bool(found) or time.monotonic() - looked > _TRUST
+            looked = time.monotonic() if stirs else looked
+            yield stirs
+    except OSError:  # there are more folders than the system watches
+        while True:
+            time.sleep(_MOMENT)
+            yield True
 
 
 def _read_before(positions: Positions | None) -> dict[str, tuple[str, int]]:

@@ -15,6 +15,7 @@ import pytest
 from pyarrow.parquet import write_table
 
 import ddlog
+from ddlog.console import watching
 from ddlog.console.cli import main
 from ddlog.console.watching import FolderWatch, seconds_of
 from ddlog.errors.diagnostics import DDlogError
@@ -119,6 +120,26 @@ def test_a_file_that_grows_is_not_taken(incoming: Path) -> None:
         assert watch.take() == [] and watch.take(at_once=True) == []
 
 
+def test_a_folder_is_looked_at_when_it_changes(incoming: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_TRUST", 1000.0)
+    with ddlog.compile(PROGRAM).session() as session:
+        watch = FolderWatch(session, incoming)
+        for _ in range(2):
+            assert watch.take() == []
+            watch.wait()
+        looks = iter([[], []])
+        monkeypatch.setattr(watch, "_look", lambda: next(looks))
+        assert watch.take() == [] and list(looks) == [[], []]  # nothing changed: there was no look
+        monkeypatch.undo()
+        put(incoming, "Edge/1.csv", "1,2\n")
+        for _ in range(3):
+            watch.wait()
+            found = watch.take()
+            if found:
+                break
+        assert [each.name for each in found] == ["Edge/1.csv"]
+
+
 def test_spark_is_not_needed_and_files_are_found_as_they_come(tmp_path: Path, incoming: Path) -> None:
     start = "import sys; sys.modules['pyspark'] = None; from ddlog.console.cli import main; main()"
     arguments = ["run", "p.dl", "--follow", "in", "--state", "kept", "--every", "50ms"]
@@ -141,9 +162,9 @@ def test_spark_is_not_needed_and_files_are_found_as_they_come(tmp_path: Path, in
     ("text", "seconds"), [("10 seconds", 10), ("500ms", 0.5), ("2 minutes", 120), ("1s", 1)]
 )
 def test_every(text: str, seconds: float) -> None:
-    assert seconds_of(text, 0.3) == seconds and seconds_of(None, 0.3) == 0.3
+    assert seconds_of(text) == seconds
 
 
 def test_every_of_another_form() -> None:
     with pytest.raises(DDlogError, match="expected a time such as"):
-        seconds_of("soon", 0.3)
+        seconds_of("soon")
