@@ -70,7 +70,8 @@ def test_a_profile_counts_what_was_done() -> None:
     assert source["distinct"].duplicates == 2
     assert source["join"].place.endswith(":9:1")
     path = stratum(profile, "Path")
-    assert path.recursive and {each.operator for each in path.operators} >= {"rule"}
+    assert path.recursive and all(each.place for each in path.operators if each.operator == "rule")
+    assert "Path(x, y) :- Edge(x, y)." in [each.text for each in path.operators]
     assert [(each.epoch, each.way, each.changed) for each in profile.decisions][-2:] == [
         (2, "maintained", 1),
         (3, "maintained", 1),

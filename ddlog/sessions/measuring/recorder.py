@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
 from ...engine.labels import cost_key, one_line, operator_of
 from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
@@ -244,6 +245,12 @@ class _Names:
     def __init__(self, program: Program, host: Host) -> None:
         rules = program.checked.rules
         self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
+        self._copies = {
+            (rule.heads[0].relation, term.relation): one_line(rule.text)
+            for rule in rules
+            for term in rule.body
+            if isinstance(term, Atom) and sum(isinstance(each, Atom) for each in rule.body) == 1
+        }
         self._sides = host.offer.operators()
 
     def side(self, at: NodeId) -> str | None:
@@ -254,6 +261,13 @@ class _Names:
         """The place of a rule, and its relation; of another text, no place and its first name."""
         place, relation = self._rules.get(text, ("", text.partition("(")[0].strip()))
         return place, relation.partition("$")[0].removeprefix("input ") or "(internal)"
+
+    def within(self, text: str, relations: Iterable[str]) -> str:
+        """The text of a rule of a recursion. One that copies a relation has no operator of its own: it is
+        known by what it copies."""
+        copied = self.of(text)[1]
+        found = (self._copies.get((each, copied), text) for each in relations)
+        return text if copied in relations else next((each for each in found if each != text), text)
 
 
 def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Recorder | None) -> Profile:
@@ -365,7 +379,7 @@ def _recursive(
     assert isinstance(node, Fixpoint)
     relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
     operators = [
-        _operator(operator, one_line(text), cost, names, names.side(at))
+        _operator(operator, names.within(one_line(text), relations), cost, names, names.side(at))
         for (operator, text), cost in inside.costs.items()
     ]
     rounds = tuple(Round(*each) for each in inside.rounds)
