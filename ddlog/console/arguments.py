@@ -408,6 +408,10 @@ def _import_ovsdb(commands: _Commands) -> None:
     parser.add_argument("--output-file", metavar="FILE.dl", type=_name,
                         help="the file for the module, also -o FILE.dl "
                              "(default: standard output)")  # fmt: skip
+    parser.add_argument("-c", "--input-config", metavar="FILE.json", type=_name,
+                        help="a file of options, which come before those that are given")  # fmt: skip
+    parser.add_argument("-O", "--output-config", metavar="FILE.json", type=_name,
+                        help="write the options to this file, for -c")  # fmt: skip
     several = {
         "-o --output-table TABLE": "a table that the program also writes; a name with a dot is the file",
         "--output-only-table TABLE": "a table that the program only writes",

@@ -263,7 +263,8 @@ def import_ovsdb(arguments: argparse.Namespace) -> int:
         keys=arguments.key, proxies=arguments.proxy, interned=arguments.intern_table,
         intern_strings=arguments.intern_strings, renamed=arguments.rename,
     )  # fmt: skip
-    import_ovsdb(given, arguments.output_table, arguments.output_file, choices)
+    read, write = arguments.input_config, arguments.output_config
+    import_ovsdb(given, arguments.output_table, arguments.output_file, choices, read, write)
     return 0
 
 

@@ -1,4 +1,5 @@
-"""JSON with places: each value knows the stretch of the text that it was read from."""
+"""JSON with places: each value knows the stretch of the text that it was read from. And the questions
+that all readers ask of values."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..errors.diagnostics import DDlogError
-from ..errors.ovsdb import MemberTwice, NotJson
+from ..errors import ovsdb as errors
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..syntax.lexer import Places
 
@@ -49,7 +51,7 @@ class _Reader:
         self.places = Places(source)
 
     def error(self, at: int, reason: str) -> DDlogError:
-        return DDlogError([NotJson(span=self.places.span(at, at + 1), reason=reason)])
+        return DDlogError([errors.NotJson(span=self.places.span(at, at + 1), reason=reason)])
 
     def space(self, at: int) -> int:
         found = _SPACE.match(self.text, at)
@@ -97,7 +99,7 @@ class _Reader:
             at, name = self.string(begin)
             span = self.places.span(begin, at)
             if name in found:
-                raise DDlogError([MemberTwice(span=span, name=name)])
+                raise DDlogError([errors.MemberTwice(span=span, name=name)])
             at = self.space(at)
             if self.text[at : at + 1] != ":":
                 raise self.error(at, "expected :")
@@ -120,3 +122,52 @@ class _Reader:
         if self.text[at : at + 1] not in (",", closing):
             raise self.error(at, f"expected , or {closing}")
         return at + 1
+
+
+class JsonReader:
+    """Reads values of JSON, and collects what is wrong in them."""
+
+    def __init__(self) -> None:
+        self.errors: list[Diagnostic] = []
+
+    def end(self) -> None:
+        """Raises DDlogError with all that is wrong, by place."""
+        if self.errors:
+            raise DDlogError(sorted(self.errors, key=_place))
+
+    def object(
+        self, given: Located, what: str, known: tuple[str, ...], needed: tuple[str, ...]
+    ) -> dict[str, Located]:
+        """The members of an object; names that begin with _ are remarks."""
+        members = self.members(given, what)
+        for name, each in members.items():
+            if name not in known and not name.startswith("_"):
+                help = meant(nearest(name, known))
+                self.errors.append(errors.UnknownMember(span=each.name_span, what=what, name=name, help=help))
+        if isinstance(given.value, dict):
+            missing = (name for name in needed if name not in members)
+            self.errors += (errors.NoMember(span=given.name_span, what=what, name=name) for name in missing)
+        return members
+
+    def members(self, given: Located, what: str) -> dict[str, Located]:
+        """The members of an object, whatever their names are."""
+        if isinstance(given.value, dict):
+            return given.value
+        self.wrong(given, what, "an object")
+        return {}
+
+    def text(self, given: Located | None, what: str) -> str:
+        """A text; empty if it is none."""
+        if given is not None and isinstance(given.value, str):
+            return given.value
+        if given is not None:
+            self.wrong(given, what, "a text")
+        return ""
+
+    def wrong(self, given: Located, what: str, wanted: str) -> None:
+        """Notes that a value is of another form."""
+        self.errors.append(errors.WrongForm(span=given.span, what=what, wanted=wanted))
+
+
+def _place(error: Diagnostic) -> tuple[int, int]:
+    return (error.span.line, error.span.column) if error.span else (0, 0)

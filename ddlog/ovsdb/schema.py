@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
 from ..errors import ovsdb as errors
-from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
-from .located import Located, read_json
+from .located import JsonReader, Located, read_json
 
 Kind: TypeAlias = Literal["one", "option", "set", "map"]
 T = TypeVar("T")
@@ -71,20 +70,15 @@ def read_schema(source: Source) -> Schema:
     """The schema that a text holds. Raises DDlogError with all that is wrong."""
     reader = _Reader()
     found = reader.schema(read_json(source))
-    if reader.errors:
-        raise DDlogError(sorted(reader.errors, key=_place))
+    reader.end()
     return found
 
 
-def _place(error: Diagnostic) -> tuple[int, int]:
-    return (error.span.line, error.span.column) if error.span else (0, 0)
-
-
-class _Reader:
-    """Reads a schema, and collects what is wrong in it."""
+class _Reader(JsonReader):
+    """Reads a schema."""
 
     def __init__(self) -> None:
-        self.errors: list[Diagnostic] = []
+        super().__init__()
         self.references: list[tuple[str, Span]] = []
 
     def schema(self, given: Located) -> Schema:
@@ -160,26 +154,6 @@ class _Reader:
         self.wrong(given, "`enum`", '["set", […]] or one value')
         return ()
 
-    def object(
-        self, given: Located, what: str, known: tuple[str, ...], needed: tuple[str, ...]
-    ) -> dict[str, Located]:
-        """The members of an object; names that begin with _ are remarks."""
-        members = self.members(given, what)
-        for name, each in members.items():
-            if name not in known and not name.startswith("_"):
-                help = meant(nearest(name, known))
-                self.errors.append(errors.UnknownMember(span=each.name_span, what=what, name=name, help=help))
-        if isinstance(given.value, dict):
-            missing = (name for name in needed if name not in members)
-            self.errors += (errors.NoMember(span=given.name_span, what=what, name=name) for name in missing)
-        return members
-
-    def members(self, given: Located, what: str) -> dict[str, Located]:
-        if isinstance(given.value, dict):
-            return given.value
-        self.wrong(given, what, "an object")
-        return {}
-
     def each(
         self, given: Located | None, what: str, read: Callable[[str, Located], T]
     ) -> Iterator[tuple[str, T]]:
@@ -194,16 +168,6 @@ class _Reader:
                 )
             else:
                 yield name, read(name, each)
-
-    def text(self, given: Located | None, what: str) -> str:
-        if given is not None and isinstance(given.value, str):
-            return given.value
-        if given is not None:
-            self.wrong(given, what, "a text")
-        return ""
-
-    def wrong(self, given: Located, what: str, wanted: str) -> None:
-        self.errors.append(errors.WrongForm(span=given.span, what=what, wanted=wanted))
 
 
 def _is_number(value: object) -> bool:

@@ -64,6 +64,33 @@ def test_the_module_is_printed_or_written_to_the_file_of_o(
     assert (tmp_path / "M.dl").read_text(encoding="utf-8") == capsys.readouterr().out
 
 
+@pytest.mark.parametrize("module", GOLDEN, ids=lambda path: path.stem)
+def test_options_are_written_to_a_file_and_read_from_it(module: Path, tmp_path: Path) -> None:
+    options = str(tmp_path / "options.json")
+    first = written(f"{GOLDEN[module]} -O {options}", tmp_path)
+    (tmp_path / "M.dl").unlink()
+    assert main(["import-ovsdb", "-c", options]) == 0
+    assert (tmp_path / "M.dl").read_text(encoding="utf-8") == first
+
+
+def test_options_of_older_files_are_read_and_added_to(tmp_path: Path) -> None:
+    old = {"ovsSchemaFile": SHOP, "outputFile": None, "outputTables": [["Group", ["status"]], ["Badge", []]]}
+    (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
+    rest = "-k Badge.match -p Group --output-only Rule_Row --intern-table Site --intern-strings"
+    found = written(f"-c {tmp_path / 'old.json'} {rest} --rename sensor=Probe", tmp_path)
+    assert found == (HERE / "shop.dl").read_text(encoding="utf-8")
+
+
+def test_wrong_options_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {"outputTable": [], "outputTables": [["A", {"Rigt": []}]], "keyColumns": "a", "internStrings": 1}
+    (tmp_path / "o.json").write_text(json.dumps(wrong), encoding="utf-8")
+    told = complaint(capsys, "-c", str(tmp_path / "o.json"))
+    assert "cannot have a member `outputTable`" in told and "did you mean `outputTables`" in told
+    assert "must be a pair of a table and columns" in told and "`keyColumns` must be a list" in told
+    assert "`internStrings` must be true or false" in told
+    assert "expected one file" in complaint(capsys, "-O", str(tmp_path / "x.json"))
+
+
 def test_a_row_is_inserted_then_changed_and_then_deleted() -> None:
     module = (HERE / "shop.dl").read_text(encoding="utf-8")
     rules = """
