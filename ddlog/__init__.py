@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .errors.diagnostics import DDlogError, DDlogWarning, Diagnostic, render
+    from .serve.asynchronous import connect_async
+    from .serve.client import connect
     from .sessions.program import Program, compile
     from .sessions.results import Changes, RelationView, Result
     from .sessions.results.indexes import IndexView
@@ -37,6 +39,8 @@ __all__ = [
     "Result",
     "Session",
     "compile",
+    "connect",
+    "connect_async",
     "render",
 ]
 
@@ -51,6 +55,8 @@ _HOMES = {
     "Result": "sessions.results",
     "Session": "sessions.session",
     "compile": "sessions.program",
+    "connect": "serve.client",
+    "connect_async": "serve.asynchronous",
     "render": "errors.diagnostics",
 }
 

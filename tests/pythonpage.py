@@ -11,7 +11,8 @@ from typing import Any
 import ddlog
 
 NAMES = (
-    "compile", "Program", "Session", "RelationView", "Result", "Changes", "IndexView",
+    "compile", "connect", "connect_async", "Program", "Session", "RelationView", "Result", "Changes",
+    "IndexView",
     "DDlogError", "Diagnostic", "render", "DDlogWarning",
 )  # fmt: skip
 """The public names in the order of the page."""

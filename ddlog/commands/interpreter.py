@@ -201,10 +201,8 @@ class Interpreter:
     def execute(self, statement: str, name: str) -> Outcome:
         """Carries out a statement of SQL, and passes on the changes of a commit, not those of other views;
         `name` names the text in errors. Raises DDlogError."""
-        from ..sessions.executing import execute
-
         program = self.session.program
-        outcome = execute(self.session, self.profile.commit, statement, (), name)
+        outcome = self.session.carry_out(self.profile.commit, statement, (), name)
         if self.session.program is not program:
             self.go_on(self.session.program.names("output"))
         elif outcome.changes is not None:

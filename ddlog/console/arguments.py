@@ -180,6 +180,9 @@ def _repl(commands: _Commands) -> None:
     repl = _command(commands, "repl", subcommands.repl, help)
     _session_options(repl)
     _state_options(repl)
+    repl.add_argument("--token-file", metavar="FILE", type=_name,
+                      help="with the address of a server in place of PROG.dl: its token "
+                           "(default: the one in the address)")  # fmt: skip
     repl.add_argument("--on-demand", action="store_true",
                       help="compute no relation before a query asks for it, and then only what it "
                            "asks for")  # fmt: skip

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from io import TextIOWrapper
 
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
+from ..errors.options import CannotBeCombined
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
+from ..sessions.session import Session
 from .deltas import Delta
 from .ending import heard
 from .launch import launch
@@ -49,13 +52,51 @@ def repl(
                 session.load(inputs, note=note, replace=state is not None and state.replace)
             else:
                 session.start()
-        with closing(Shell(session, progress, delta, quiet, format)) as shell:
-            shell.take_script()
-            if sys.stdin.isatty():
-                _converse(shell, quiet)
-            else:
-                _answer(shell, _piped())
-            shell.end(note)
+        _conversation(session, progress, delta, quiet, format)
+
+
+def remote_repl(arguments: Namespace, inputs: Sequence[str]) -> None:
+    """The same with the session of a server, whose address stands for the program; the inputs are loaded into
+    it. Raises DDlogError."""
+    from ..serve.client import connect
+    from .serve import read_token
+
+    _check_remote(arguments)
+    token = None if arguments.token_file is None else read_token(arguments.token_file)
+    quiet = arguments.quiet
+    progress = ProgressLine(quiet)
+    with connect(arguments.program, token, patience=5) as session:
+        with progress:
+            if inputs:
+                session.load(inputs, note=noting(quiet))
+        _conversation(session, progress, arguments.delta, quiet, arguments.format)
+
+
+_REMOTE = frozenset({"delta", "extra", "format", "header", "input", "map", "quiet", "token_file"})
+"""The options that may come with the address of a server."""
+
+
+def _check_remote(arguments: Namespace) -> None:
+    """Raises DDlogError for an option about a session of this process."""
+    for action in arguments.parser._actions:
+        value = getattr(arguments, action.dest, action.default)
+        if action.option_strings and action.dest not in _REMOTE and value != action.default:
+            reason = "the session is that of the server"
+            raise DDlogError([CannotBeCombined(action.option_strings[-1], "the address of a server", reason)])
+
+
+def _conversation(
+    session: Session, progress: ProgressLine, delta: Delta, quiet: bool, format: str | None
+) -> None:
+    """Answers until `exit` or the end of the input."""
+    note = noting(quiet)
+    with closing(Shell(session, progress, delta, quiet, format)) as shell:
+        shell.take_script()
+        if sys.stdin.isatty():
+            _converse(shell, quiet)
+        else:
+            _answer(shell, _piped())
+        shell.end(note)
 
 
 def _converse(shell: Shell, quiet: bool) -> None:

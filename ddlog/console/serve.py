@@ -109,10 +109,11 @@ def _place(options: ServeOptions) -> Place:
     if not here and options.certificate is None and options.proxy is None:
         raise DDlogError([NeedsTls(options.host)])
     place = Place(options.host, options.port, options.certificate, options.key, options.proxy)
-    return place if options.token_file is None else replace(place, token=_token(options.token_file))
+    return place if options.token_file is None else replace(place, token=read_token(options.token_file))
 
 
-def _token(name: str) -> str:
+def read_token(name: str) -> str:
+    """The token in a file. Raises DDlogError."""
     from ..errors.facts import CannotRead
 
     try:

@@ -47,9 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def repl(arguments: argparse.Namespace) -> int:
     """`ddlog repl`. Raises DDlogError."""
+    from ..errors.diagnostics import DDlogError
+    from ..errors.options import OptionNeeded
     from .placeoptions import input_places
-    from .repl import repl
+    from .repl import remote_repl, repl
 
+    if (arguments.program or "").startswith(("http://", "https://")):
+        remote_repl(arguments, input_places(arguments))
+        return 0
+    if arguments.token_file is not None:
+        raise DDlogError([OptionNeeded("--token-file", "the address of a server", "a program needs none")])
     engine = _engine(arguments)
     program = _compile(arguments)
     with _engines_stopped():

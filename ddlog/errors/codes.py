@@ -139,7 +139,7 @@ _KINDS = {
     "editing": "CannotRename BreaksProgram NameIsTaken",
     "serving": (
         "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
-        "RemoteProblem CannotListen NeedsTls"
+        "ProgramIsAnother CannotListen NeedsTls ChangesLost"
     ),
 }
 PREFIX = "DL"

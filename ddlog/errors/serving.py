@@ -55,17 +55,18 @@ class NotOverTheWire(Diagnostic):
     what: str
 
 
-class RemoteProblem(Diagnostic):
-    """An error that a server tells, with its words and its place."""
+class ProgramIsAnother(Diagnostic):
+    """A call of a client that knows another program than that of the server."""
 
-    title = "{told}"
-    label = "{marking}"
-    suggestion = "{advice}"
-    told: str
-    marking: str
-    advice: str
-    kind: str
-    """The name of the error's class."""
+    title = "the program of the server is another one now"
+
+
+class ChangesLost(Diagnostic):
+    """A subscription that cannot go on without missing changes."""
+
+    title = "the subscription to {relation} has ended: {reason}"
+    relation: str
+    reason: str
 
 
 class CannotListen(Diagnostic):

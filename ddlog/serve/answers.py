@@ -15,6 +15,8 @@ from ..values.rows import Row
 from ..values.tojson import json_text
 
 JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+CALL = "application/vnd.ddlog.call"
+"""The type of the answers to calls, and to transactions and errors if they are asked for as such."""
 Weighted = Sequence[tuple[Row, int]]
 
 

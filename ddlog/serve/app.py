@@ -17,7 +17,7 @@ from starlette.routing import Route as Path_
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
-from .answers import JSON
+from .answers import CALL, JSON
 from .bodies import TooLarge, errors_body, problem_body, status_of
 from .failures import told
 from .guard import Access, Guard
@@ -58,10 +58,12 @@ class _Answer:
         await response(scope, receive, send)
 
     async def _response(self, request: Request) -> Response:
+        exactly = CALL in request.headers.get("accept", "")
         try:
             return await self._act(self._service, request)
         except DDlogError as error:
-            return Response(errors_body(error), status_of(error), media_type=JSON)
+            media = CALL if exactly else JSON
+            return Response(errors_body(error, exactly), status_of(error), media_type=media)
         except TooLarge:
             most = self._service.limits.body
             text = f"the body has more than {most:,} bytes, the limit of this server"
@@ -112,7 +114,9 @@ async def _transacted(service: Service, socket: WebSocket, given: dict[str, Any]
         updates = read_json(service.program, json.dumps(given["transaction"]))
         key = given.get("key")
         answer = await service.transact(
-            updates, None if key is None else json.dumps(key), bool(given.get("changes"))
+            updates,
+            None if key is None else json.dumps(key),
+            service.texts.changes if given.get("changes") else None,
         )
         repeated = ',"repeated":true' if answer.repeated else ""
         changes = "" if answer.changes is None else f',"changes":{answer.changes}'

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.serving import BadRequest, OnlyReading, QuestionTooLong, ServerEnds, TooMuchWaits
+from ..errors.serving import (
+    BadRequest,
+    OnlyReading,
+    ProgramIsAnother,
+    QuestionTooLong,
+    ServerEnds,
+    TooMuchWaits,
+)
 from ..values.fromjson import decode_json
 from ..values.structs import reason
 from ..values.tojson import json_text
-from .failures import told
+from .failures import exact_errors, told
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 _STATUS: dict[type[Diagnostic], int] = {
     OnlyReading: 403, QuestionTooLong: 408, ServerEnds: 503, TooMuchWaits: 503, BadRequest: 400,
+    ProgramIsAnother: 409,
 }  # fmt: skip
 
 
@@ -28,8 +37,10 @@ def status_of(error: DDlogError) -> int:
     return _STATUS.get(type(error.diagnostics[0]), 422)
 
 
-def errors_body(error: DDlogError) -> bytes:
-    """The body of an answer that tells an error."""
+def errors_body(error: DDlogError, exactly: bool = False) -> bytes:
+    """The body of an answer that tells an error; `exactly`: for a client that makes it anew."""
+    if exactly:
+        return exact_errors(error.diagnostics).encode()
     return json_text({"errors": told(error.diagnostics)}).encode()
 
 
@@ -65,14 +76,19 @@ def object_of(body: bytes, **fields: tuple[type, ...]) -> dict[str, Any]:
         raise DDlogError([BadRequest(f"the body is not JSON: {reason(error)}")]) from None
     if not isinstance(given, dict):
         raise DDlogError([BadRequest("the body is not an object")])
+    checked_fields(given, fields)
+    return given
+
+
+def checked_fields(given: Mapping[str, Any], fields: Mapping[str, tuple[type, ...]]) -> None:
+    """Checks that an object has no other fields than these, and each of its type. Raises DDlogError."""
     for name, value in given.items():
         if name not in fields:
-            known = ", ".join(fields)
-            raise DDlogError([BadRequest(f"the body has a field {name!r}, and may have {known}")])
+            known = ", ".join(fields) or "none"
+            raise DDlogError([BadRequest(f"there is no field {name!r}; there may be {known}")])
         if not isinstance(value, fields[name]) or (isinstance(value, bool) and bool not in fields[name]):
             kinds = " or ".join(each.__name__ for each in fields[name])
             raise DDlogError([BadRequest(f"the field {name!r} is not of type {kinds}")])
-    return given
 
 
 def number_of(text: str | None, name: str, otherwise: int | None) -> int | None:

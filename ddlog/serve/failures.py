@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from ..errors.diagnostics import DDlogError, Diagnostic, Note, render
+from ..errors.diagnostics import DDlogError, Diagnostic, moved, render
 from ..errors.excerpt import Excerpt, RowSource
-from ..errors.serving import RemoteProblem
 from ..errors.source import Span
+from .carrying import carried, received
 
 
 def told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Errors or warnings as objects of JSON."""
     return [
         {
-            "kind": each.kind if isinstance(each, RemoteProblem) else type(each).__name__,
+            "kind": type(each).__name__,
             "message": each.message,
             "label": each.marked,
             "hint": each.hint,
@@ -27,17 +28,30 @@ def told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     ]
 
 
-def error_of(data: Iterable[Mapping[str, Any]]) -> DDlogError:
-    """The error that a server told."""
-    return DDlogError([diagnostic_of(each) for each in data])
+def exact_errors(diagnostics: Iterable[Diagnostic]) -> str:
+    """Errors with their fields, from which `error_of` makes them anew; of their sources only the lines that
+    are shown."""
+    return carried(tuple(moved(each, _excerpt) for each in diagnostics), str)
 
 
-def diagnostic_of(data: Mapping[str, Any]) -> Diagnostic:
-    """One error that a server told, with its place."""
-    notes = tuple(Note(each["text"], _span(each["place"])) for each in data["notes"])
-    return RemoteProblem(
-        data["message"], data["label"], data["hint"], data["kind"], span=_span(data["place"]), notes=notes
-    )
+def error_of(text: bytes) -> DDlogError:
+    """The error that a server told by `exact_errors`. A place in the request is none for the caller. Raises
+    ValueError."""
+    found = received(text, str)
+    return DDlogError([replace(each, span=None) if _in_request(each.span) else each for each in found])
+
+
+def _in_request(span: Span | None) -> bool:
+    from .transactions import NAME
+
+    return span is not None and span.source.name == NAME
+
+
+def _excerpt(span: Span) -> Span:
+    source = span.source
+    if isinstance(source, RowSource):
+        return span
+    return replace(span, source=Excerpt(source.name, source.line(span.line), span.line))
 
 
 def _place(span: Span | None) -> dict[str, Any] | None:
@@ -48,11 +62,3 @@ def _place(span: Span | None) -> dict[str, Any] | None:
         "endColumn": span.end_column, "text": span.source.line(span.line),
         "rows": isinstance(span.source, RowSource),
     }  # fmt: skip
-
-
-def _span(place: Mapping[str, Any] | None) -> Span | None:
-    if place is None:
-        return None
-    name, line = place["source"], place["line"]
-    source = RowSource(name, "") if place["rows"] else Excerpt(name, place["text"], line)
-    return Span(source, line, place["column"], place["endLine"], place["endColumn"])

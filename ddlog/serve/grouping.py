@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..sessions.results import Changes
 from ..sessions.session import Session
@@ -28,17 +29,17 @@ class Waiting:
     apply: Callable[[Session], None]
     touches: Sequence[tuple[str, Hashable]]
     key: str | None
-    tell: Callable[[Changes], str] | None
+    tell: Callable[[Changes], Any] | None
     future: asyncio.Future[Answer] | None = field(default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of a transaction: its epoch and, if it asked for them, its changes as text. `repeated`: it was
+    """The end of a transaction: its epoch and, if it asked for them, its changes. `repeated`: it was
     committed before."""
 
     epoch: int
-    changes: str | None = None
+    changes: Any = None
     repeated: bool = False
 
 

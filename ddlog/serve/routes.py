@@ -11,12 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ..errors.diagnostics import DDlogError
-from ..errors.serving import BadRequest
+from ..errors.serving import BadRequest, ProgramIsAnother
 from ..profiling.page import page as profile_page
 from ..values.tojson import json_text
 from . import reading
-from .answers import ARROW, JSON, LINES
+from .answers import ARROW, CALL, JSON, LINES
 from .bodies import body_of_request, number_of, object_of, text_of
+from .calls import METHODS, answer_of, called, changes_part
 from .failures import told
 from .feed import Subscriber
 from .service import Service
@@ -56,8 +57,16 @@ async def _transaction(service: Service, request: Request) -> Response:
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= 200:
         raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
-    wanted = _flag(request, "changes")
-    answer = await service.transact(updates, None if key is None else json.dumps(key), wanted)
+    wanted, exactly = _flag(request, "changes"), CALL in request.headers.get("accept", "")
+    tell: Any = service.texts.changes if wanted else None
+    if exactly:
+        _check_program(service, request.headers.get("ddlog-program"))
+        program = service.program
+        tell = lambda changes: changes_part(changes, program)  # noqa: E731
+    answer = await service.transact(updates, None if key is None else json.dumps(key), tell)
+    if exactly:
+        told = {"epoch": answer.epoch, "repeated": answer.repeated, "changes": answer.changes}
+        return Response(answer_of(told, program), media_type=CALL)
     repeated = ',"repeated":true' if answer.repeated else ""
     changes = "" if answer.changes is None else f',"changes":{answer.changes}'
     return Response(f'{{"epoch":{answer.epoch}{repeated}{changes}}}', media_type=JSON)
@@ -103,6 +112,26 @@ async def _why(service: Service, request: Request) -> Response:
     )  # fmt: skip
     found = await service.ask(lambda session: reading.explained(session, asked))
     return Response(found, media_type=reading.FORMS[asked.get("format", "json")])
+
+
+async def _call(service: Service, request: Request) -> Response:
+    body = await body_of_request(request, service.limits.body)
+    asked = object_of(body, method=(str,), arguments=(dict,), epoch=(int,), program=(str,))
+    method = asked.get("method", "")
+    call = called(service, method, asked.get("arguments", {}))
+
+    def at_once(session: Any) -> bytes:
+        if method != "program":
+            _check_program(service, asked.get("program"))
+        return call(session)
+
+    found = await service.ask(at_once, _past(asked.get("epoch")), limited=not METHODS[method].changes)
+    return Response(found, media_type=CALL)
+
+
+def _check_program(service: Service, known: str | None) -> None:
+    if known is not None and known != service.log:
+        raise DDlogError([ProgramIsAnother()])
 
 
 async def _schema(service: Service, request: Request) -> Response:
@@ -172,7 +201,11 @@ async def _epoch(service: Service, request: Request) -> Response:
 
 async def _changes(service: Service, request: Request) -> Response:
     last = request.headers.get("last-event-id") or request.query_params.get("last")
-    subscriber = await service.subscribe(relations_of(request.query_params.get("relations")), last)
+    relations, snapshot = (
+        relations_of(request.query_params.get("relations")),
+        _flag(request, "snapshot", True),
+    )
+    subscriber = await service.subscribe(relations, last, snapshot)
     return StreamingResponse(_streamed(service, subscriber), media_type="text/event-stream")
 
 
@@ -230,8 +263,8 @@ def relations_of(text: str | None) -> list[str]:
     return names
 
 
-def _flag(request: Request, name: str) -> bool:
-    text = request.query_params.get(name, "false")
+def _flag(request: Request, name: str, otherwise: bool = False) -> bool:
+    text = request.query_params.get(name, "true" if otherwise else "false")
     if text not in ("true", "false", "1", "0"):
         raise DDlogError([BadRequest(f"{name} is true or false, not {text[:40]!r}")])
     return text in ("true", "1")
@@ -289,6 +322,9 @@ ROUTES = (
           (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),
            ("relation", "string: its name"), ("row", "any: the row"), ("depth", "integer: levels"),
            ("format", "string: json, text, html or dot"))),
+    Route("POST", "/call", _call, "call a method, as clients in Python do", (), (JSON,), (CALL,),
+          (("method", "string: its name"), ("arguments", "object: its arguments"), _EPOCH,
+           ("program", "string: the program that the client knows"))),
     Route("GET", "/schema", _schema, "the relations and indexes"),
     Route("GET", "/program", _program, "the text of the program and its rules"),
     Route("PUT", "/program", _put_program, "go on with another program", (), ("text/plain",)),
@@ -300,7 +336,8 @@ ROUTES = (
     Route("GET", "/epochs", _epochs, "the last epochs"),
     Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),
     Route("GET", "/changes", _changes, "subscribe to output relations by server-sent events",
-          (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID")), (),
+          (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID"),
+           ("snapshot", "boolean: whether the rows of now come first")), (),
           ("text/event-stream",)),
     Route("GET", "/watch", _watch, "summaries of epochs, as events", (), (), ("text/event-stream",)),
     Route("GET", "/health", _health, "whether the server is alive"),

@@ -25,7 +25,7 @@ from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
 from .transactions import Changes as Updates
-from .transactions import Keys, TableChange
+from .transactions import Keys, TableChanges
 
 _PASTS = 2  # sessions as of past epochs that are kept open
 
@@ -69,14 +69,18 @@ class Service:
 
     # ------------------------------------------------------------- transactions
 
-    async def transact(self, updates: Updates | TableChange, key: str | None, told: bool) -> Answer:
-        """Commits a transaction, whose changes are `told`. One with a key is committed once."""
+    async def transact(
+        self,
+        updates: Updates | TableChanges,
+        key: str | None,
+        tell: Callable[[Changes], Any] | None,
+    ) -> Answer:
+        """Commits a transaction; the answer has what `tell` makes of its changes. One with a key is committed
+        once."""
         if self.read_only:
             raise DDlogError([OnlyReading()])
         began = time.perf_counter()
-        waiting = Waiting(
-            updates.apply, updates.touches(self._keys), key, self.texts.changes if told else None
-        )
+        waiting = Waiting(updates.apply, updates.touches(self._keys), key, tell)
         try:
             answer = await self.owner.transact(waiting)
         except DDlogError:
@@ -103,15 +107,17 @@ class Service:
 
     # ------------------------------------------------------------- questions
 
-    async def ask(self, question: Callable[[Session], Any], epoch: int | None = None) -> Any:
+    async def ask(
+        self, question: Callable[[Session], Any], epoch: int | None = None, limited: bool = True
+    ) -> Any:
         """The answer to a question about the session, or about it as of an epoch. What the answer has of the
-        session is to be read by the question itself."""
+        session is to be read by the question itself. Its time is `limited`."""
         self.metrics.questions += 1
 
         def call() -> Any:
             return question(self.session if epoch is None else self._at(epoch))
 
-        return await self.owner.ask(call)
+        return await self.owner.ask(call, limited=limited)
 
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
@@ -160,9 +166,12 @@ class Service:
 
     # ------------------------------------------------------------- subscriptions
 
-    async def subscribe(self, relations: Sequence[str], last: str | None) -> Subscriber:
-        """A subscription to output relations: what came after the event `last`, or first a snapshot."""
-        return await self.owner.ask(lambda: self._subscribed(relations, last))
+    async def subscribe(
+        self, relations: Sequence[str], last: str | None, snapshot: bool = True
+    ) -> Subscriber:
+        """A subscription to output relations: what came after the event `last`, or first a snapshot, or
+        without one an event `begin`."""
+        return await self.owner.ask(lambda: self._subscribed(relations, last, snapshot))
 
     def watch(self) -> Watcher:
         """A subscription to summaries of all epochs."""
@@ -170,11 +179,12 @@ class Service:
         self.feed.add(watcher)
         return watcher
 
-    def _subscribed(self, relations: Sequence[str], last: str | None) -> Subscriber:
+    def _subscribed(self, relations: Sequence[str], last: str | None, snapshot: bool) -> Subscriber:
         if len(self.feed.subscribers) >= self.limits.subscribers:
             raise DDlogError([BadRequest(f"there are {self.limits.subscribers:,} subscribers already")])
         names = tuple(dict.fromkeys(self._output(each) for each in relations))
-        subscriber = Subscriber(self.log, names, self.number, self._begin(names, last), self.limits.buffered)
+        begin = self._begin(names, last, snapshot)
+        subscriber = Subscriber(self.log, names, self.number, begin, self.limits.buffered)
         self.feed.add(subscriber)
         return subscriber
 
@@ -186,7 +196,9 @@ class Service:
             raise DDlogError([BadRequest(f"{name} is a stream, which has no rows between epochs")])
         return declared.name
 
-    def _begin(self, names: tuple[str, ...], last: str | None) -> list[Event]:
+    def _begin(self, names: tuple[str, ...], last: str | None, snapshot: bool) -> list[Event]:
+        if last is None and not snapshot:
+            return [Event("begin", f"{self.log}-{self.number}", f'{{"epoch":{self.number}}}')]
         log, _, text = (last or "").rpartition("-")
         if log == self.log and text.isascii() and text.isdecimal() and int(text) <= self.number:
             since = int(text)
@@ -219,8 +231,6 @@ class Service:
 
     async def change_program(self, text: str) -> dict[str, Any]:
         """Goes on with the program of a text."""
-        if self.read_only:
-            raise DDlogError([OnlyReading()])
         return await self.owner.ask(lambda: self._changed(text), limited=False)
 
     def _changed(self, text: str) -> dict[str, Any]:
@@ -228,7 +238,14 @@ class Service:
         if before.again is None:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
         made: Program = before.again(Source(before.source.name, text))
-        changes = self.session.go_on_with(made)
+        changes = self.texts.changes(self.go_on_with(made))
+        return {"epoch": self.number, "changes": changes, "warnings": made.warnings}
+
+    def go_on_with(self, made: Program) -> Changes:
+        """Goes on with another program, and tells subscribers. In the thread of the session."""
+        if self.read_only:
+            raise DDlogError([OnlyReading()])
+        before, changes = self.program, self.session.go_on_with(made)
         self.close_pasts()
         self._own += 1
         self._take_up()
@@ -246,7 +263,7 @@ class Service:
         }
         if self.owner.loop is not None:
             self.owner.loop.call_soon_threadsafe(self._tell_program, told, epoch, others)
-        return {"epoch": self.number, "changes": written, "warnings": made.warnings}
+        return changes
 
     def _tell_program(self, event: Event, epoch: Epoch, others: set[str]) -> None:
         for each in self.feed.subscribers:

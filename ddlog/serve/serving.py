@@ -104,6 +104,9 @@ def _listening(place: Place) -> socket.socket:
         family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+        )  # of connections, too: answers go at once
         listening.bind((place.host, place.port))
         listening.listen(2048)
     except OSError as error:

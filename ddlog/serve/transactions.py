@@ -37,21 +37,20 @@ Change = tuple[Update | Clear, Callable[[], Span]]
 
 
 @dataclass(frozen=True, slots=True)
-class TableChange:
-    """The rows of a table of Arrow, to insert, delete or upsert."""
+class TableChanges:
+    """Tables of Arrow, each with its relation, to insert, delete or upsert."""
 
-    kind: str
-    relation: str
-    table: Any
+    tables: tuple[tuple[str, str, Any], ...]
 
     def apply(self, session: Session) -> None:
-        """Makes the change. Raises DDlogError."""
+        """Makes the changes. Raises DDlogError."""
         change = {"insert": session.insert_table, "delete": session.delete_table}
-        change.get(self.kind, session.upsert_table)(self.relation, self.table)
+        for kind, relation, table in self.tables:
+            change.get(kind, session.upsert_table)(relation, table)
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """All rows of the relation."""
-        return [(self.relation, EVERY_ROW)]
+        """All rows of the relations."""
+        return [(relation, EVERY_ROW) for _, relation, _ in self.tables]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,20 +192,28 @@ def read_lines(program: Program, text: str) -> Changes:
     return Changes(tuple(found))
 
 
-def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChange:
-    """The change by a stream of Arrow. Raises DDlogError."""
+def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChanges:
+    """The changes by streams of Arrow, one behind the other. The metadata of a schema may name another
+    relation and kind of change. Raises DDlogError."""
     import pyarrow as pa
 
-    declared = relation_named(relation, program.relations)
-    if declared is None:
-        raise DDlogError([unknown_relation(relation, program.relations)])
-    if kind not in ("insert", "delete", "upsert"):
-        raise DDlogError([BadRequest(f"kind is insert, delete or upsert, not {kind!r}")])
-    try:
-        with pa.ipc.open_stream(io.BytesIO(body)) as reader:
-            return TableChange(kind, declared.name, reader.read_all())
-    except (pa.ArrowException, OSError) as error:
-        raise DDlogError([BadRequest(f"this is no stream of Arrow: {error}")]) from None
+    tables: list[tuple[str, str, Any]] = []
+    source = io.BytesIO(body)
+    while source.tell() < len(body) or not tables:
+        try:
+            with pa.ipc.open_stream(source) as reader:
+                table = reader.read_all()
+        except (pa.ArrowException, OSError) as error:
+            raise DDlogError([BadRequest(f"this is no stream of Arrow: {error}")]) from None
+        named = {word.decode(): text.decode() for word, text in (table.schema.metadata or {}).items()}
+        name, word = named.get("relation", relation), named.get("kind", kind)
+        declared = relation_named(name, program.relations)
+        if declared is None:
+            raise DDlogError([unknown_relation(name, program.relations)])
+        if word not in ("insert", "delete", "upsert"):
+            raise DDlogError([BadRequest(f"kind is insert, delete or upsert, not {word!r}")])
+        tables.append((word, declared.name, table))
+    return TableChanges(tuple(tables))
 
 
 def _span(text: str, position: int) -> Span:

@@ -337,9 +337,19 @@ class Session(Inputs):
         `parameters`, by place or by name. The outcome has the `count` of rows that changed, the `rows` of
         SELECT and RETURNING as a Result, and the `changes` of the output relations, if a transaction ended.
         Needs the package sqlglot."""
+        return self.carry_out(self.commit, statement, parameters, name)
+
+    def carry_out(
+        self,
+        commit: Callable[[], Changes],
+        statement: str,
+        parameters: Sequence[Any] | Mapping[str, Any],
+        name: str,
+    ) -> Outcome:
+        """`execute` with a function that ends the transaction."""
         from .executing import execute
 
-        return execute(self, self.commit, statement, parameters, name)
+        return execute(self, commit, statement, parameters, name)
 
     def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row

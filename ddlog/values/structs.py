@@ -96,8 +96,12 @@ def _struct_class(key: StructKey) -> type[Struct]:
     return cast("type[Struct]", made)
 
 
-def _restore(typedef: str, constructor: str, index: int | None, names: tuple[str, ...], items: Any) -> Struct:
+def restored(typedef: str, constructor: str, index: int | None, names: tuple[str, ...], items: Any) -> Struct:
+    """The value whose `__reduce__` gave these arguments."""
     return tuple.__new__(_struct_class(StructKey(typedef, constructor, index, names)), items)
+
+
+_restore = restored  # the name in values that were pickled
 
 
 def struct_class(typedef_name: str, constructor: Constructor, union: bool) -> type[Struct]:

@@ -1,14 +1,4 @@
-"""A program put together by hand, so that sessions are tested without a front end.
-
-input relation Edge(a: signed<32>, b: signed<32>)
-input relation Host(id: signed<32>, name: string) primary key (x) x.id
-input multiset Bag(word: string)
-input relation Pairs[(signed<32>, signed<32>)]
-output relation Two(a: signed<32>, c: signed<32>)   Two(a, c) :- Edge(a, b), Edge(b, c).
-output multiset Words(word: string)                 Words(w) :- Bag(w).
-output relation Named(b: signed<32>, name: string)  Named(b, n) :- Edge(_, b), Host(b, n).
-relation Fixed(a: signed<32>)                       Fixed(7).
-"""
+"""A program put together by hand, so that sessions are tested without a front end: `TEXT` as core."""
 
 from __future__ import annotations
 
@@ -30,6 +20,20 @@ from ddlog.values.layouts import Layouts
 from .declared import PLACE, S32, STRING, pair, relation, typedefs
 from .reference_runtime import ReferenceRuntime
 
+TEXT = """
+input relation Edge(a: signed<32>, b: signed<32>)
+input relation Host(id: signed<32>, name: string) primary key (x) x.id
+input multiset Bag(word: string)
+input relation Pairs[(signed<32>, signed<32>)]
+output relation Two(a: signed<32>, c: signed<32>)
+Two(a, c) :- Edge(a, b), Edge(b, c).
+output multiset Words(word: string)
+Words(w) :- Bag(w).
+output relation Named(b: signed<32>, name: string)
+Named(b, n) :- Edge(_, b), Host(b, n).
+relation Fixed(a: signed<32>)
+Fixed(7).
+"""
 KEY = Function("key", "", "key", (Parameter("id", S32, False),), S32, None, PLACE)
 PAIRS = Relation(
     "Pairs", "input", "relation", pair(S32, S32), None, (Column("value", pair(S32, S32)),), None, PLACE

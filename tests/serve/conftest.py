@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,42 +72,60 @@ class Served:
 Serving = Callable[..., Served]
 
 
+def begin(
+    program: str | ddlog.Program = PROGRAM,
+    state: Path | None = None,
+    limits: Limits | None = None,
+    read_only: bool = False,
+    place: Place | None = None,
+) -> Served:
+    """Begins a server of a program."""
+    services: list[Service] = []
+    addresses: list[str] = []
+    up = threading.Event()
+
+    def ready(address: str) -> None:
+        addresses.append(address)
+        up.set()
+
+    def run() -> None:
+        try:
+            made = ddlog.compile(program) if isinstance(program, str) else program
+            with made.session(state=state) as session:
+                serve(
+                    session, place or Place(port=0), limits=limits, read_only=read_only, ready=ready,
+                    began=services.append,
+                )  # fmt: skip
+        finally:
+            up.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    up.wait(60)
+    return Served(addresses[0], services[0], thread)
+
+
+@contextmanager
+def connected(program: str | ddlog.Program, state: Path | None = None) -> Iterator[ddlog.Session]:
+    """The session of a server of a program, over the wire."""
+    served = begin(program, state)
+    try:
+        with ddlog.connect(served.address) as session:
+            yield session
+    finally:
+        served.end()
+
+
 @pytest.fixture
 def serving() -> Iterator[Serving]:
     """A function that begins a server of a program."""
     begun: list[Served] = []
 
-    def begin(
-        program: str = PROGRAM,
-        state: Path | None = None,
-        limits: Limits | None = None,
-        read_only: bool = False,
-    ) -> Served:
-        services: list[Service] = []
-        addresses: list[str] = []
-        up = threading.Event()
-
-        def ready(address: str) -> None:
-            addresses.append(address)
-            up.set()
-
-        def run() -> None:
-            try:
-                with ddlog.compile(program).session(state=state) as session:
-                    serve(
-                        session, Place(port=0), limits=limits, read_only=read_only, ready=ready,
-                        began=services.append,
-                    )  # fmt: skip
-            finally:
-                up.set()
-
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-        up.wait(60)
-        begun.append(Served(addresses[0], services[0], thread))
+    def beginning(*given: Any, **more: Any) -> Served:
+        begun.append(begin(*given, **more))
         return begun[-1]
 
-    yield begin
+    yield beginning
     for each in begun:
         if each.thread.is_alive():
             each.end()

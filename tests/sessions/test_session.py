@@ -1,4 +1,4 @@
-"""Sessions: transactions, keys, multisets, views, errors. Each test on the runtime and on the oracle."""
+"""Sessions: transactions, keys, multisets, views, errors. On the runtime, on the oracle and over the wire."""
 
 from __future__ import annotations
 
@@ -19,12 +19,20 @@ from ddlog import Changes, DDlogError, Session
 from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader
 
+from ..engine.handmade import TEXT
 from ..engine.handmade import session as open_session
 from ..trying import trying
 
 
-@pytest.fixture(params=["inprocess", "reference"])
+@pytest.fixture(params=["inprocess", "reference", "remote"])
 def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    if request.param == "remote":
+        pytest.importorskip("uvicorn")
+        from ..serve.conftest import connected
+
+        with connected(TEXT) as opened:
+            yield opened
+        return
     with open_session(request.param) as opened:
         yield opened
 

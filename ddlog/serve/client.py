@@ -1,0 +1,403 @@
+"""Sessions over the wire: `ddlog.connect` gives one, with the methods of `Session`.
+
+with ddlog.connect("http://127.0.0.1:8420", token="…") as session:
+    session.insert("Link", ("a", "b"))
+    session.commit()
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..errors.diagnostics import DDlogError, Diagnostic, warn
+from ..errors.reading import NotAnOutput
+from ..errors.serving import ChangesLost, NotOverTheWire, ProgramIsAnother
+from ..explaining import explanation as explanations
+from ..explaining.titles import Titles
+from ..explaining.words import Words
+from ..io.jsonfiles import row_from_json
+from ..sessions.executing import Outcome
+from ..sessions.program import Program
+from ..sessions.results import Changes
+from ..sessions.results.views import Result
+from ..sessions.session import Session
+from ..sessions.subscribers import Receive
+from ..sessions.transactions.delays import Delays
+from ..values.rows import Row, record_maker, row_of
+from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
+from .wire import Unpack, Wire
+
+if TYPE_CHECKING:
+    from ..core import Relation
+    from ..explaining.explanation import Absence, ChangeExplanation, EndingSets, Explanation
+    from ..profiling.profile import Profile
+
+_PAUSE = 0.2  # seconds before a subscription that broke off goes on
+_TOLD = 10.0  # seconds in which a subscriber hears of an own commit
+
+
+def connect(
+    url: str, token: str | None = None, *, patience: float = 30.0, verify: Any = True
+) -> RemoteSession:
+    """The session of a server, `ddlog serve`, at an address, with its token, which may be in the address.
+
+    While the server does not answer, requests are sent again for `patience` seconds; a transaction is
+    committed once, however often it was sent. `verify` is an `ssl.SSLContext`, or False for no check of the
+    certificate. Raises DDlogError."""
+    wire = Wire(url, token, patience, verify)
+    try:
+        return RemoteSession(RemoteRuntime(wire))
+    except BaseException:
+        wire.close()
+        raise
+
+
+class RemoteSession(Session):
+    """The session of a server. Each commit is an epoch of its own among those of other clients."""
+
+    transaction: RemoteTransaction
+
+    def __init__(self, runtime: RemoteRuntime) -> None:
+        facts = runtime.facts
+        self._remote = runtime
+        super().__init__(facts.program, RemoteHost(facts.program, runtime), facts.kept)
+        self.transaction = RemoteTransaction(self.state)
+        self.transaction.steps = []
+        self._following: list[Subscription] = []
+        runtime.changed = self._take_up
+        self._take_up()
+
+    def _take_up(self) -> None:
+        facts = self._remote.facts
+        self.state.take_up(facts.program, RemoteHost(facts.program, self._remote), facts.kept)
+        self.state.delays = Delays((), self._remote)  # which the server has
+        self.state.started = True
+        self.program, self.typedefs = facts.program, facts.program.checked.typedefs
+        self.transaction.forget()
+
+    def close(self) -> None:
+        for each in self._following:
+            each.end()
+        super().close()
+
+    # ------------------------------------------------------------- the transaction
+
+    def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        self._step(partial(super().insert_rows, relation, rows))
+
+    def delete_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        self._step(partial(super().delete_rows, relation, rows))
+
+    def upsert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        self._step(partial(super().upsert_rows, relation, rows))
+
+    def upsert_table(self, relation: str, table: Any) -> None:
+        self._step(partial(super().upsert_table, relation, table))
+
+    def delete_key(self, relation: str, *keys: Any) -> None:
+        self._step(partial(super().delete_key, relation, *keys))
+
+    def modify(self, relation: str, key: Any, change: Mapping[str, Any] | Callable[[Row], Row]) -> None:
+        self._step(partial(super().modify, relation, key, change))
+
+    def clear(self, relation: str) -> None:
+        self._step(partial(super().clear, relation))
+
+    def _change_table(self, relation: str, table: Any, sign: int) -> None:
+        self._step(partial(super()._change_table, relation, table, sign))
+
+    def _step(self, step: Callable[[], None]) -> None:
+        self._check_now("a change of an epoch in the past")
+        step()
+        self.transaction.took(step)
+
+    def _commit(self, static: bool) -> Changes:
+        self._check_now("a commit in the past")
+        try:
+            changes = super()._commit(static)
+        except DDlogError as error:
+            if isinstance(error.diagnostics[0], ProgramIsAnother):
+                self._remote.refresh()
+            raise
+        for each in list(self._following):
+            if each.relation.name in changes:
+                each.wait(self._remote.facts.epoch)
+        for each in list(self._following):
+            each.raise_error()
+        return changes
+
+    def _check_now(self, what: str) -> None:
+        self.state.check_open()
+        if self._remote.at is not None:
+            raise DDlogError([NotOverTheWire(what)])
+
+    # ------------------------------------------------------------- questions
+
+    def query(
+        self, text: str, *, name: str = "<query>", warned: Callable[[Sequence[Diagnostic]], None] = warn
+    ) -> Result:
+        found, _ = self._call("query", text=text, name=name)
+        result = self._result(found)
+        warned(result.warnings)
+        return result
+
+    def select(self, text: str, *, name: str = "<query>") -> Result:
+        return self._result(self._statement(text, (), name, False)["rows"])
+
+    def carry_out(
+        self,
+        commit: Callable[[], Changes],
+        statement: str,
+        parameters: Sequence[Any] | Mapping[str, Any],
+        name: str,
+    ) -> Outcome:
+        found = self._statement(statement, parameters, name, True)
+        rows = None if found["rows"] is None else self._result(found["rows"])
+        if found["changes"] is not None:
+            self._remote.refresh()
+            return Outcome(changes=self.state.changes(self._remote.deltas(found["changes"])))
+        begun = self.transaction.is_open
+        for relation, changed, made in found["made"]:
+            getattr(self, relation)(changed, made)
+        for word, *point in found["noted"]:
+            if word == "commit":
+                return Outcome(found["count"], rows, commit())
+            if word == "begin" or begun:
+                getattr(self.transaction, word)(*point)
+        return Outcome(found["count"], rows)
+
+    def _statement(self, text: str, parameters: Any, name: str, any: bool) -> Any:
+        more: dict[str, Any] = {}
+        if self.transaction.is_open:
+            more["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
+        given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+        return self._call("execute", text=text, name=name, parameters=given, any=any, **more)[0]
+
+    def _result(self, found: Mapping[str, Any]) -> Result:
+        relation, more = found["relation"], found["typedefs"]
+        typedefs = {**self.typedefs, **more}
+        rows = self._remote.unpacked(found["rows"], relation, more)
+        return Result(relation, rows, typedefs, found["warnings"])
+
+    def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
+        made: Explanation = self._explained("why", relation, row, depth=depth)
+        return made
+
+    def why_all(self, relation: str, row: Any = None, *, depth: int = 10) -> list[Explanation]:
+        return list(self._explained("why_all", relation, row, depth=depth))
+
+    def why_not(self, relation: str, row: Any = None, *, depth: int = 3, within: float = 2.0) -> Absence:
+        made: Absence = self._explained("why_not", relation, row, depth=depth, within=within)
+        return made
+
+    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> EndingSets:
+        made: EndingSets = self._explained("why_ends", relation, row, within=within)
+        return made
+
+    def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
+        made: ChangeExplanation = self._explained("why_change", relation, row, depth=depth)
+        return made
+
+    def _explained(self, word: str, relation: str, row: Any, **more: Any) -> Any:
+        if row is not None:
+            declared = self.state.declared(relation)
+            more["row"] = _json_row(row_of(row, declared, self.typedefs), declared, self.typedefs)
+        found, _ = self._call(word, relation=relation, **more)
+        return (
+            [self._explanation(*each) for each in found] if word == "why_all" else self._explanation(*found)
+        )
+
+    def _explanation(self, kind: str, data: Mapping[str, Any], sets: Sequence[Any]) -> Any:
+        made = vars(explanations)[kind].__new__(vars(explanations)[kind])
+        vars(made).update(data, _titles=Titles(Words(self.program.checked)))
+        if sets:
+            made.extend(explanations.Ending(gone, come) for gone, come in sets)
+        return made
+
+    def measure(self) -> None:
+        """Does nothing: the server measures."""
+        self.state.check_open()
+
+    def profile(self) -> Profile:
+        found: Profile = self._call("profile")[0]
+        return found
+
+    # ------------------------------------------------------------- program, state, subscriptions
+
+    def extend(
+        self, text: str, *, name: str = "<added>", warned: Callable[[Sequence[Diagnostic]], None] = warn
+    ) -> Changes:
+        return self._other_program("extend", warned, text=text, name=name)
+
+    def drop(self, what: str) -> Changes:
+        return self._other_program("drop", lambda _: None, text=what)
+
+    def go_on_with(self, program: Program) -> Changes:
+        raise DDlogError([NotOverTheWire("go_on_with")])
+
+    def _other_program(self, word: str, warned: Callable[[Any], None], **given: Any) -> Changes:
+        from ..sessions.extending import check_changeable
+
+        check_changeable(self.state, self.in_transaction)
+        found, _ = self._call(word, again=False, **given)
+        self._remote.refresh()
+        warned(found["warnings"])
+        return self.state.changes(self._remote.deltas(found["changes"]))
+
+    @property
+    def resumed(self) -> bool:
+        return self._remote.facts.resumed
+
+    @property
+    def epoch(self) -> int | None:
+        facts = self._remote.facts
+        return self._remote.at or (self._remote.fetched().epoch if facts.durable else None)
+
+    def at(self, epoch: int) -> Session:
+        from ..sessions.persistence.past import check_number
+
+        self.state.check_open()
+        check_number(epoch, "session.at(17)")
+        return RemoteSession(RemoteRuntime(self._remote.wire, epoch))
+
+    def changes_of(self, epoch: int) -> Changes:
+        from ..sessions.persistence.past import check_number
+
+        check_number(epoch, "session.changes_of(17)")
+        return self.state.changes(self._remote.deltas(self._call("changes_of", epoch=epoch)[0]))
+
+    def described_state(self) -> list[str]:
+        return list(self._call("described_state")[0])
+
+    def _call(self, method: str, **arguments: Any) -> tuple[Any, Unpack]:
+        self.state.check_open()
+        return self._remote.call(method, **arguments)
+
+    def subscribe(self, relation: str, receive: Receive) -> Callable[[], None]:
+        """Calls `receive` with the changes of each epoch of the server, in a thread of its own; those of an
+        own commit have been given when it returns. See `Session.subscribe`."""
+        return self.follow(relation, receive)
+
+    def follow(
+        self, relation: str, receive: Receive, failed: Callable[[BaseException], None] | None = None
+    ) -> Callable[[], None]:
+        """`subscribe` with a function for the error that ends the subscription, which otherwise the next
+        commit raises."""
+        self._check_now("a subscription to the past")
+        if not callable(receive):
+            raise TypeError(f"{receive!r} cannot be called with changes")
+        declared = self.state.declared(relation)
+        if declared.role != "output":
+            raise DDlogError([NotAnOutput(relation, tuple(self.program.names("output")))])
+        made = Subscription(self, self._remote.wire, declared, receive, failed)
+        made.begin()
+        self._following.append(made)
+
+        def stop() -> None:
+            made.end()
+            if made in self._following:
+                self._following.remove(made)
+
+        return stop
+
+
+class Subscription(threading.Thread):
+    """Gives the changes of a relation to a function, and goes on where it was when the connection broke
+    off."""
+
+    def __init__(
+        self,
+        session: RemoteSession,
+        wire: Wire,
+        relation: Relation,
+        receive: Receive,
+        failed: Callable[[BaseException], None] | None,
+    ) -> None:
+        super().__init__(name=f"ddlog-{relation.name}", daemon=True)
+        self._failed = failed
+        self.relation, self._session, self._wire, self._receive = relation, session, wire, receive
+        self._last: str | None = None
+        self._told = 0
+        self._changing = threading.Condition()
+        self._errors: list[BaseException] = []
+        self._ended = False
+        self._shut: Callable[[], None] = lambda: None
+
+    def begin(self) -> None:
+        """Begins, and returns when no later change can be missed. Raises DDlogError."""
+        self.start()
+        with self._changing:
+            self._changing.wait_for(lambda: self._last is not None or self._ended or self._errors)
+        if self._last is None:
+            self.raise_error()
+
+    def end(self) -> None:
+        """Ends the subscription."""
+        self._ended = True
+        self._shut()
+
+    def wait(self, epoch: int) -> None:
+        """Waits until the changes of an epoch have been given."""
+        with self._changing:
+            self._changing.wait_for(lambda: self._told >= epoch or self._ended or self._errors, _TOLD)
+
+    def raise_error(self) -> None:
+        """Raises the first exception of the function since this was called last, or the error that ended the
+        subscription."""
+        if self._errors:
+            error = self._errors[0]
+            self._errors.clear()
+            error.committed = True  # type: ignore[attr-defined]
+            raise error
+
+    def run(self) -> None:
+        while not self._ended:
+            try:
+                for event in self._wire.events(self.relation.name, self._last, self._opened):
+                    if event.kind == "end" and "server" not in event.data["reason"]:
+                        raise DDlogError([ChangesLost(self.relation.name, event.data["reason"])])
+                    if event.kind == "snapshot":
+                        raise DDlogError(
+                            [ChangesLost(self.relation.name, "the server has no history so far back")]
+                        )
+                    self._take(event.kind, event.id, event.data)
+            except OSError:
+                pass
+            except Exception as error:
+                if not self._ended:
+                    self._ended = True
+                    self._note(error) if self._failed is None else self._failed(error)
+            if not self._ended:
+                time.sleep(_PAUSE)
+
+    def _opened(self, shut: Callable[[], None]) -> None:
+        self._shut = shut
+        if self._ended:
+            shut()
+
+    def _take(self, kind: str, id: str, data: Any) -> None:
+        if kind in ("change", "merged"):
+            typedefs = self._session.typedefs
+            make = record_maker(self.relation, typedefs)
+            rows = [
+                (make(row_from_json(each["row"], self.relation, typedefs)), each["weight"])
+                for each in data["relations"].get(self.relation.name, ())
+            ]
+            try:
+                if rows:
+                    self._receive(rows)
+            except Exception as error:
+                self._note(error)
+        with self._changing:
+            self._last = id or self._last
+            self._told = max(self._told, data.get("epoch", 0))
+            self._changing.notify_all()
+
+    def _note(self, error: BaseException) -> None:
+        with self._changing:
+            self._errors.append(error)
+            self._changing.notify_all()

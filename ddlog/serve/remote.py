@@ -1,0 +1,341 @@
+"""The relations of a server as the host of a session, so that a session checks changes, reads rows and makes
+errors as it does over relations in memory.
+
+A transaction gathers here: rows that its checks need are looked up. A commit sends it whole. If another
+client has changed a row that it depends on, it is made again on the rows as they are now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ..core import CheckedProgram, CheckedQuery, Relation
+from ..engine.runtime import Batch, Delta, RowSet
+from ..engine.schema import Schema
+from ..errors.changes import DifferentValue, KeyExists, KeyMissing
+from ..errors.diagnostics import DDlogError, InternalError
+from ..errors.serving import ProgramIsAnother, UnknownServer
+from ..errors.source import Source
+from ..io.columns import Columns
+from ..io.files import FactFile
+from ..io.jsonfiles import json_writer
+from ..io.refusals import Refuse
+from ..lowering.building import column
+from ..sessions.gaps import HostKind
+from ..sessions.hosts.host import Host, Offer
+from ..sessions.hosts.incoming import IncomingRows, file_rows
+from ..sessions.hosts.inprocess import InProcessHost
+from ..sessions.program import Program
+from ..sessions.results.listedrows import ListedRows
+from ..sessions.transactions.transaction import Transaction
+from ..values.rows import Row
+from ..values.tojson import to_json
+from .answers import ARROW, JSON
+from .packed import arrow_change, unpacked
+from .wire import Unpack, Wire
+
+_FEW = 1_000
+"""The most rows of a transaction that is sent as JSON, which lets it be one epoch with others."""
+
+_CONFLICTS = (DifferentValue, KeyExists, KeyMissing)
+_ATTEMPTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The program of a server, and what it says of its session."""
+
+    program: Program
+    kept: frozenset[str]
+    log: str
+    epoch: int
+    durable: bool
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedDelta:
+    """The change of a relation. See `Delta`."""
+
+    rows: list[Row]
+    weights: list[int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class ReceivedRows:
+    """The rows of a relation, fetched when they are first read. See `RowSet`."""
+
+    def __init__(self, relation: Relation, fetch: Callable[[], ListedRows], size: Callable[[], int]) -> None:
+        self._relation, self._fetch, self._size = relation, fetch, size
+
+    @cached_property
+    def listed(self) -> ListedRows:
+        """The rows."""
+        return self._fetch()
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return tuple(column(each.name, each.type) for each in self._relation.columns)
+
+    @property
+    def weights(self) -> list[int] | None:
+        """The weight of each row; None: all 1."""
+        return self.listed.weights
+
+    def columns(self) -> list[list[Any]]:
+        """The values column by column."""
+        return self.listed.columns()
+
+    def __len__(self) -> int:
+        return len(self.listed) if "listed" in vars(self) else self._size()
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.listed)
+
+
+class RemoteRuntime:
+    """The state of a server, as of now or of a past epoch. See `Runtime`."""
+
+    def __init__(self, wire: Wire, at: int | None = None) -> None:
+        self.wire, self.at = wire, at
+        self.facts = self.fetched()
+        self.changed: Callable[[], None] = lambda: None
+        """Called when the server has another program."""
+
+    def fetched(self) -> Facts:
+        """The facts of the server. Raises DDlogError."""
+        from importlib.metadata import version
+
+        found, _ = self.wire.call("program", {}, self.at)
+        if found["version"] != version("ddlog"):
+            reason = f"it is ddlog {found['version']}, and this is {version('ddlog')}"
+            raise DDlogError([UnknownServer(self.wire.url, reason)])
+        program = Program(Source(found["name"], found["text"]), found["checked"])
+        return Facts(
+            program, frozenset(found["kept"]), found["log"], found["epoch"], found["durable"],
+            found["resumed"],
+        )  # fmt: skip
+
+    def call(self, method: str, *, again: bool = True, **arguments: Any) -> tuple[Any, Unpack]:
+        """The answer to a call, after another program was fetched if there is one. Raises DDlogError."""
+        try:
+            return self.wire.call(method, arguments, self.at, self.facts.log, again)
+        except DDlogError as error:
+            if not isinstance(error.diagnostics[0], ProgramIsAnother):
+                raise
+        self.refresh()
+        return self.wire.call(method, arguments, self.at, self.facts.log, again)
+
+    def refresh(self) -> None:
+        """Goes on with the program that the server has. Raises DDlogError."""
+        self.facts = self.fetched()
+        self.changed()
+
+    def _declared(self, relation: str) -> Relation:
+        return self.facts.program.relations[relation]
+
+    def unpacked(self, part: bytes, relation: Relation, more: Mapping[str, Any] | None = None) -> ListedRows:
+        """Rows with the columns of a relation, whose types may be `more` than those of the program."""
+        return unpacked(part, relation, {**self.facts.program.checked.typedefs, **(more or {})})
+
+    def deltas(self, parts: Mapping[str, bytes]) -> dict[str, Delta]:
+        """The changes of output relations."""
+        made: dict[str, Delta] = {}
+        for name, part in parts.items():
+            listed = self.unpacked(part, self._declared(name))
+            made[name] = ReceivedDelta(list(listed), listed.weights or [1] * len(listed))
+        return made
+
+    # ------------------------------------------------------------- reading
+
+    def rows(self, relation: str) -> RowSet:
+        declared = self._declared(relation)
+
+        def fetch() -> ListedRows:
+            found, _ = self.call("rows", relation=relation)
+            return self.unpacked(found, declared)
+
+        return ReceivedRows(declared, fetch, lambda: self.size(relation))
+
+    def size(self, relation: str) -> int:
+        size: int = self.call("size", relation=relation)[0]
+        return size
+
+    def contains(self, relation: str, rows: Sequence[Row]) -> list[bool]:
+        return [weight != 0 for weight in self.lookup(relation, rows)]
+
+    def lookup(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        declared, typedefs = self._declared(relation), self.facts.program.checked.typedefs
+        given = [_json_row(row, declared, typedefs) for row in rows]
+        return list(self.call("lookup", relation=relation, rows=given)[0])
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
+        declared, typedefs = self._declared(relation), self.facts.program.checked.typedefs
+        columns = declared.columns
+        given = {columns[at].name: to_json(v, columns[at].type, typedefs) for at, v in values.items()}
+        found, _ = self.call("find", relation=relation, values=given)
+        return list(self.unpacked(found, declared))
+
+    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        return False  # rows are looked up one by one
+
+    def has_room(self, relation: str, key: Sequence[int], come: Any, gone: Any) -> bool:
+        return False
+
+    def footprint(self) -> Any:
+        return self._told("footprint")
+
+    def plans(self) -> Any:
+        return self._told("plans")
+
+    def expectations(self) -> Any:
+        return self._told("expectations")
+
+    def decisions(self) -> Any:
+        return self._told("decisions")
+
+    def _told(self, word: str) -> Any:
+        return self.call(word)[0]
+
+    # ------------------------------------------------------------- changes
+
+    def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
+        return rows
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
+        return list(Columns(tuple(columns), 0).rows(self._declared(relation)))
+
+    def commit(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], *, static: bool = False, **how: Any
+    ) -> dict[str, Delta]:
+        content, media = self.body(changes)
+        found, _ = self.wire.transact(content, media, self.facts.log)
+        self.facts = replace(self.facts, epoch=found["epoch"])
+        return self.deltas(found["changes"] or {})
+
+    def body(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], as_json: bool = False
+    ) -> tuple[bytes, str]:
+        """The body of a transaction, and its type: JSON for few rows, and otherwise Arrow."""
+        steps = [
+            ("insert" if sign > 0 else "delete", self._declared(name), rows)
+            for name, batches in changes.items()
+            for rows, sign in batches
+            if rows
+        ]
+        typedefs = self.facts.program.checked.typedefs
+        if not as_json and sum(len(rows) for _, _, rows in steps) > _FEW:
+            streams = [arrow_change(kind, declared, rows, typedefs) for kind, declared, rows in steps]
+            whole = [each for each in streams if each is not None]
+            if len(whole) == len(streams):
+                return b"".join(whole), ARROW
+        texts = []
+        for kind, declared, rows in steps:
+            write = json_writer(declared, typedefs)
+            texts.append(f'{{"{kind}":{{"{declared.name}":[{",".join(map(write, rows))}]}}}}')
+        return f"[{','.join(texts)}]".encode(), JSON
+
+    def tidy(self) -> None:
+        pass
+
+    def close(self) -> None:
+        if self.at is None:
+            self.wire.close()
+
+    def batches(self, relation: str, delta: Delta) -> Any:
+        raise InternalError("a session over the wire makes no batches of deltas")
+
+    def query(self, circuit: Any, given: Any = None, most: int | None = None) -> RowSet:
+        raise InternalError("a session over the wire has no circuit")
+
+    def attempt(self, changes: Any, look: Callable[[], Any], limit: int | None) -> Any:
+        raise InternalError("a session over the wire tries nothing out")
+
+    def before(self, look: Callable[[], Any], limit: int | None) -> Any:
+        raise InternalError("a session over the wire knows no state before")
+
+    def births(self, relation: str, rows: Sequence[Row], together: Any) -> None:
+        return None
+
+
+def _json_row(row: Row, declared: Relation, typedefs: Any) -> Any:
+    from ..values.fromjson import decode_json
+
+    return decode_json(json_writer(declared, typedefs)(row))
+
+
+class RemoteHost(InProcessHost):
+    """A server as a host. See `Host`."""
+
+    def __init__(self, program: Program, runtime: RemoteRuntime) -> None:
+        self.runtime = runtime
+        self.offer = Offer(HostKind.IN_PROCESS, failures=nullcontext)
+        self._program, self._typedefs = program, program.checked.typedefs
+
+    def _read(self, file: FactFile, note: Callable[[str], None], refuse: Refuse | None) -> IncomingRows:
+        declared = self._program.relations[file.relation]
+        return file_rows(self.runtime, declared, file, self._typedefs, note, refuse)
+
+    def query(
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
+    ) -> RowSet:
+        raise InternalError("queries of a session over the wire are answered by its server")
+
+    def beside(self, program: Program, circuit: Any) -> InProcessHost:
+        raise InternalError("there is no host beside a server")
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        raise InternalError("a server hands no relation on")
+
+
+class RemoteTransaction(Transaction):
+    """A transaction whose steps are known, so that it can be made again after a conflict with that of another
+    client. What it looked up counts for it alone."""
+
+    steps: list[Callable[[], None]]
+    is_known = True
+
+    def took(self, step: Callable[[], None]) -> None:
+        """Notes a step that was taken."""
+        self.steps.append(step)
+
+    def mark(self) -> Mapping[str, int]:
+        return {**super().mark(), _STEPS: len(self.steps)}
+
+    def undo(self, mark: Mapping[str, int]) -> None:
+        super().undo(mark)
+        del self.steps[mark.get(_STEPS, 0) :]
+
+    def commit(self, static: bool) -> Any:
+        for attempt in range(_ATTEMPTS):
+            steps = list(self.steps)
+            try:
+                return super().commit(static)
+            except DDlogError as error:
+                conflicts = all(isinstance(each, _CONFLICTS) for each in error.diagnostics)
+                if not conflicts or not steps or attempt == _ATTEMPTS - 1:
+                    raise
+            for step in steps:
+                step()
+            self.steps = steps
+        raise AssertionError
+
+    def _settle(self, committed: bool) -> None:
+        super()._settle(committed)
+        self.forget()
+        self.steps = []
+
+
+_STEPS = ""
+"""The name, among those of relations in a mark, of the number of steps."""
