@@ -33,7 +33,7 @@ def _opened(kind: str, read: Callable[[str], pa.Table], path: str) -> pa.Table:
     except MemoryError as error:
         raise CellFault(str(error), 0, 0, "") from None
     except ValueError as error:
-        raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
+        raise CellFault(f"this cannot be read as {kind}: {str(error).splitlines()[0]}", 0, 0, "") from None
 
 
 def checked(read: Callable[[], pa.Table]) -> pa.Table:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from typing import Any
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, counted
 from .delimited import RowShape, records, usual_shape
-from .dialects import DELIMITED, TABLES, check_fits, split_options
+from .dialects import DELIMITED, TABLES
 from .faults import CellFault, FaultyFile
-from .files import FactFile, no_format, split_name
+from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
 from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
+from .places import file_at
 from .read import fault_in, faulty_file, table_of, text_of
 
 _MOST_OF_A_KEY = 12
@@ -52,14 +54,10 @@ class _Column:
 
 def inferred(place: str) -> Inferred:
     """The declaration of a relation that has the rows of a file. Raises DDlogError."""
-    name, dialect = split_options(place)
-    named = split_name(Path(name))
-    if named is None:
-        raise DDlogError([no_format(name)])
-    stem, format, compressed = named
-    check_fits(dialect, format, name)
+    file = file_at(place)
+    name = file.shown
     try:
-        columns, options = _columns(FactFile("", Path(name), format, compressed, dialect))
+        columns, options = _columns(file)
         if not columns:
             raise CellFault("there are no rows", 0, 0, "")
     except FaultyFile as faulty:
@@ -69,7 +67,8 @@ def inferred(place: str) -> Inferred:
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(name, reason)]) from None
-    return _declared(type_name(stem), place, columns, options, format in DELIMITED)
+    stem = Path(file.dialect.member or name).name.partition(".")[0]
+    return _declared(type_name(stem), place, columns, options, file.format in DELIMITED)
 
 
 def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
@@ -78,7 +77,8 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
         return _delimited(file)
     if file.format in TABLES:
         table = table_of(file)
-        return [_Column(name, table[name].to_pylist()) for name in table.column_names], []
+        values = _sheet_values if file.format == "xlsx" else list
+        return [_Column(name, values(table[name].to_pylist())) for name in table.column_names], []
     text = text_of(file)
     rows = [item for _, item in items_of(text, file.format != "json")]
     if all(isinstance(row, dict) for row in rows):
@@ -88,6 +88,17 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
     if not all(isinstance(row, list) and len(row) == width for row in rows):
         raise CellFault("the rows are neither all objects nor all arrays of one length", 0, 0, "")
     return [_Column(f"c{at}", [row[at] for row in rows]) for at in range(width)], []
+
+
+def _sheet_values(values: list[Any]) -> list[Any]:
+    """The values of a column of a sheet, where all numbers are doubles and all dates have a time: as integers
+    and as dates, if all of them can be."""
+    present = [value for value in values if value is not None]
+    if all(isinstance(each, float) and each.is_integer() for each in present):
+        return [each if each is None else int(each) for each in values]
+    if all(isinstance(each, datetime) and each.time() == time() for each in present):
+        return [each if each is None else each.date() for each in values]
+    return values
 
 
 def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:

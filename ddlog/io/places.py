@@ -97,6 +97,15 @@ def _kind(text: str, named: bool) -> tuple[str, str]:
     return text, "path"
 
 
+def file_at(text: str) -> FactFile:
+    """The one file of a place. Raises DDlogError."""
+    where, dialect = (text, PLAIN) if os.path.exists(text) else split_options(text)
+    files = _files_of("", Place(*_kind(where, False), "", dialect))
+    if len(files) != 1:
+        raise DDlogError([errors.CannotRead(text, f"there are {len(files):,} files; name one of them")])
+    return files[0]
+
+
 def find_local(
     places: Sequence[Place],
     inputs: Sequence[str],

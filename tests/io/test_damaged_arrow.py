@@ -71,7 +71,7 @@ def test_a_harmful_table_is_refused_with_a_message(case: str, tmp_path: Path) ->
     form, data = HARMFUL[case]
     path = tmp_path / f"Word.{form}"
     path.write_bytes(data)
-    with PROGRAM.session() as session, pytest.raises(DDlogError, match=f"this is no {form} file"):
+    with PROGRAM.session() as session, pytest.raises(DDlogError, match=f"this cannot be read as {form}"):
         session.load(path.parent)
 
 

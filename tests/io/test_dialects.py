@@ -25,6 +25,7 @@ from ddlog import DDlogError
 from ddlog.engine import memory
 from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
+from ddlog.io.inference import inferred
 
 PROGRAM = ddlog.compile("""
 import time
@@ -196,6 +197,7 @@ def test_sheets_of_excel(tmp_path: Path) -> None:
         )
         book.writestr("xl/worksheets/s.xml", SHEET)
     assert read(f"{tmp_path}/c.xlsx?map=a:who&sheet=First", "Count")[0] == [("x", 1)]
+    assert "n: s64  // 1 to 1" in inferred(f"{tmp_path}/c.xlsx").text
     with pytest.raises(DDlogError, match="cannot be read as a sheet of Excel"):
         read(f"{tmp_path}/c.xlsx?sheet=Second", "Count")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -176,6 +177,15 @@ def test_files_of_which_nothing_can_be_inferred(
     (tmp_path / name).write_text(text)
     assert main(["infer", f"{tmp_path}/{name}"]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_the_file_may_be_in_an_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("orders.csv", ORDERS)
+        archive.writestr("more.csv", "a,b\n1,2\n")
+    assert "input relation Orders(" in inferred(capsys, f"{tmp_path}/all.zip?member=orders.csv")
+    assert main(["infer", f"{tmp_path}/all.zip"]) == 1
+    assert "it holds more.csv, orders.csv" in capsys.readouterr().err
 
 
 def test_types_of_tables_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,8 +205,8 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
     ("Edge.jsonl", "[1]\n", EDGE, "Edge.jsonl:1:1: Edge: expected 2 fields, found an array of 1"),
     ("Edge.jsonl", '[1, "x"]\n', EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found 'x'"),
     ("Edge.json", "[[1, 2] [3, 4]]\n", EDGE, "Edge.json:1:9: expected `,` or `]` in the array of rows"),
-    ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this is no parquet file"),
-    ("Edge.arrow", "nothing", EDGE, "Edge.arrow: this is no arrow file"),
+    ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this cannot be read as parquet"),
+    ("Edge.arrow", "nothing", EDGE, "Edge.arrow: this cannot be read as arrow"),
     ("Thing.tsv", "1\tBlob\t[]\tnull\n", THING, "Thing.tsv:1:3: expected Shape: expected Shape: `Dot{…}`"),
 ]
 
