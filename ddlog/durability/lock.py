@@ -6,6 +6,7 @@ another handle of that file.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from dataclasses import replace
@@ -24,9 +25,10 @@ class StateLock:
         """Raises DDlogError if another session holds the state."""
         name = f"{path}-lock"
         try:
-            self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
-            raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+            wrong = "it is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
+            raise DDlogError([CannotUseState(name, wrong)]) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -35,6 +35,7 @@ def reachable(path: Path) -> bool:
 def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     """A connection to the state in a file, `present` or made now, whose kind and log are checked. One
     for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
+    _check_links(path)
     if not (read_only and is_locked(path)):  # a writer is not after a crash
         _check_log(path, read_only, present)
     if not read_only:
@@ -51,6 +52,13 @@ def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     except BaseException:
         base.close()
         raise
+
+
+def _check_links(path: Path) -> None:
+    """Raises DDlogError if a link beside a state would let SQLite write to another place."""
+    for end in ("-wal", "-shm", "-journal"):
+        if os.path.islink(f"{path}{end}"):
+            raise DDlogError([CannotUseState(f"{path}{end}", "it is a link")])
 
 
 def _check_writable(path: Path) -> None:

@@ -7,8 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..io.arrowfiles import checked
-from ..io.arrowsizes import check_room
+from ..io.arrowfiles import tables_of_streams
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,17 +67,9 @@ def _is_plain(of: pa.DataType) -> bool:
 def unpacked(data: bytes, rows: int | None = None) -> pa.Table:
     """The table of a stream, of so many rows if that is known, with its values checked. Raises ValueError if
     it is none."""
-    import pyarrow as pa
-
-    def read() -> pa.Table:
-        stored = pa.py_buffer(data)
-        check_room(stored)
-        with pa.ipc.open_stream(stored) as reader:
-            return reader.read_all()
-
     try:
-        found = checked(read)
-    except (OSError, MemoryError) as error:
+        found = next(tables_of_streams(data))
+    except MemoryError as error:
         raise ValueError(str(error)) from None
     if rows is not None and found.num_rows != rows:
         raise ValueError(f"there are {found.num_rows} rows, and {rows} were written")

@@ -18,6 +18,7 @@ KINDS: Final = frozenset({"relation", "multiset", "stream"})
 ROLES: Final = frozenset({"input", "past", "window", "late", "passed", "position"})
 _LATEST: Final = 1e11
 """Seconds since 1970, after which no state is written."""
+_MOST_PARTS: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def span_of(row: Sequence[Any], sums: Mapping[int, int]) -> EpochSpan | None:
         return None
     if kind not in SPAN_KINDS or not isinstance(time, float) or not 0 <= time < _LATEST:
         return None
-    if not 0 <= first <= last or part_from < 1 or bytes < 0:
+    if not 0 <= first <= last or not 1 <= part_from < _MOST_PARTS or bytes < 0:
         return None
     span = EpochSpan(id, first, last, kind, bool(folded), time, part_from, parts, bytes)
     return span if span_row(span, own_sums(span, sums))[-1] == known else None

@@ -139,7 +139,7 @@ _KINDS = {
     "editing": "CannotRename BreaksProgram NameIsTaken",
     "serving": (
         "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
-        "ProgramIsAnother CannotListen NeedsTls ChangesLost"
+        "ProgramIsAnother CannotListen NeedsTls ChangesLost NewPython"
     ),
 }
 PREFIX = "DL"

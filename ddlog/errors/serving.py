@@ -40,6 +40,14 @@ class BadRequest(Diagnostic):
     reason: str
 
 
+class NewPython(Diagnostic):
+    """A program in a request that would execute a Python file which the server's program does not execute."""
+
+    title = "this program would run {file}, which the server does not run"
+    suggestion = "start the server with a program that imports its module, or use --watch"
+    file: str
+
+
 class UnknownServer(Diagnostic):
     """A server that a client cannot reach, or that answers otherwise than a server of ddlog."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Column, Relation
+from ..engine import memory
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
 from ..values.shapes import is_option, shape_of, some_maker
 from ..values.units import Units
@@ -20,6 +21,8 @@ from .plainform import from_plain, is_optional_string
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_PIECE = 10_000  # rows between two looks at the memory
 
 
 def columns_of_table(
@@ -59,11 +62,13 @@ def checked_column(
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
-    for row, item in enumerate(column.to_pylist(), 1):
-        try:
-            values.append(from_plain(item, declared.type, typedefs))
-        except (ValueError, OverflowError) as error:
-            refuse(CellFault(f"column `{declared.name}`: {error}", row, 0, ""))
+    for start in range(0, len(column), _PIECE):
+        memory.check()
+        for row, item in enumerate(column.slice(start, _PIECE).to_pylist(), start + 1):
+            try:
+                values.append(from_plain(item, declared.type, typedefs))
+            except (ValueError, OverflowError) as error:
+                refuse(CellFault(f"column `{declared.name}`: {error}", row, 0, ""))
     return values
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -48,6 +48,27 @@ def checked(read: Callable[[], pa.Table]) -> pa.Table:
     except (pa.ArrowException, EOFError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
     return table
+
+
+def tables_of_streams(data: bytes) -> Iterator[pa.Table]:
+    """The tables of streams of Arrow, one at least, one behind the other, checked. Raises ValueError, and
+    MemoryError if they have too many rows."""
+    import pyarrow as pa
+
+    stored = pa.py_buffer(data)
+    source = pa.BufferReader(stored)
+
+    def read() -> pa.Table:
+        check_room(stored.slice(source.tell()))
+        return pa.ipc.open_stream(source).read_all()
+
+    more = True
+    while more:
+        try:
+            yield checked(read)
+        except OSError as error:
+            raise ValueError(str(error)) from None
+        more = source.tell() < len(data)
 
 
 def _read_parquet(path: str) -> pa.Table:

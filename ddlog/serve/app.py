@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,21 @@ from starlette.routing import Route as Path_
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
+from ..errors.serving import BadRequest
 from .answers import CALL, JSON
-from .bodies import TooLarge, errors_body, problem_body, status_of
+from .bodies import TooLarge, errors_body, key_of, object_of, problem_body, status_of
 from .failures import told
 from .guard import Access, Guard
 from .routes import ROUTES, Answering, relations_of
 from .service import Service
-from .transactions import read_json
+from .transactions import decoded_changes
 
 PAGES = Path(__file__).parent / "console"
+_AT_A_TIME = 1_000  # transactions of a WebSocket that are not answered
+_MESSAGE: dict[str, tuple[type, ...]] = {
+    "subscribe": (list, str), "last": (str,), "transaction": (list, dict), "key": (str, int),
+    "changes": (bool,), "id": (str, int, float, bool, list, dict, type(None)),
+}  # fmt: skip
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
@@ -61,47 +68,50 @@ class _Answer:
         exactly = CALL in request.headers.get("accept", "")
         try:
             return await self._act(self._service, request)
-        except DDlogError as error:
-            media = CALL if exactly else JSON
-            return Response(errors_body(error, exactly), status_of(error), media_type=media)
         except TooLarge:
             most = self._service.limits.body
             text = f"the body has more than {most:,} bytes, the limit of this server"
             return Response(problem_body(text), 413, media_type=JSON)
         except Exception as error:
-            return Response(problem_body(internal_error_text(error)), 500, media_type=JSON)
+            status = status_of(error) if isinstance(error, DDlogError) else 500
+            media = CALL if exactly and isinstance(error, DDlogError) else JSON
+            return Response(errors_body(_known(error), media == CALL), status, media_type=media)
+
+
+def _known(error: Exception) -> DDlogError:
+    """An error as answers tell it; one that is a fault of ddlog says so."""
+    if isinstance(error, DDlogError):
+        return error
+    return DDlogError([BadRequest(internal_error_text(error))])
 
 
 async def _socket(service: Service, socket: WebSocket) -> None:
-    """A WebSocket: `{"subscribe": ["Reach"], "last": ID}` begins a subscription, and `{"transaction": …,
+    """Answers messages: `{"subscribe": ["Reach"], "last": ID}` begins a subscription, and `{"transaction": …,
     "id": …}` is one, of many at a time; answers have its id."""
     await socket.accept()
     tasks: set[asyncio.Task[None]] = set()
+    free = asyncio.Semaphore(_AT_A_TIME)  # one that reads no answers may not make more and more of them
 
-    def begin(work: Any) -> None:
+    def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+        return task
 
     try:
         while True:
-            text = await socket.receive_text()
-            if len(text) > service.limits.body:
-                await socket.close(1009)
-                return
             try:
-                given = json.loads(text)
-                if not isinstance(given, dict):
-                    raise ValueError("expected an object")
+                given = object_of((await socket.receive_text()).encode(errors="replace"), **_MESSAGE)
                 if "subscribe" in given:
                     begin(_subscribed(service, socket, given))
                 elif "transaction" in given:
-                    begin(_transacted(service, socket, given))
+                    await free.acquire()
+                    begin(_transacted(service, socket, given)).add_done_callback(lambda _: free.release())
                 else:
-                    raise ValueError("expected `subscribe` or `transaction`")
-            except (ValueError, RecursionError) as error:
-                await socket.send_text(problem_body(str(error)).decode())
-    except (WebSocketDisconnect, RuntimeError):
+                    raise DDlogError([BadRequest("expected `subscribe` or `transaction`")])
+            except DDlogError as error:
+                await socket.send_text(errors_body(error).decode())
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes
         pass
     finally:
         for task in list(tasks):
@@ -111,29 +121,22 @@ async def _socket(service: Service, socket: WebSocket) -> None:
 async def _transacted(service: Service, socket: WebSocket, given: dict[str, Any]) -> None:
     id = json.dumps(given.get("id"))
     try:
-        updates = read_json(service.program, json.dumps(given["transaction"]))
-        key = given.get("key")
-        answer = await service.transact(
-            updates,
-            None if key is None else json.dumps(key),
-            service.texts.changes if given.get("changes") else None,
-        )
-        repeated = ',"repeated":true' if answer.repeated else ""
-        changes = "" if answer.changes is None else f',"changes":{answer.changes}'
-        text = f'{{"id":{id},"epoch":{answer.epoch}{repeated}{changes}}}'
-    except DDlogError as error:
-        text = json.dumps({"id": given.get("id"), "errors": told(error.diagnostics)})
+        updates = decoded_changes(service.program, given["transaction"])
+        tell = service.texts.changes if given.get("changes") else None
+        answer = await service.transact(updates, key_of(given.get("key")), tell)
+        text = f'{{"id":{id},{answer.text()}}}'
+    except Exception as error:
+        text = f'{{"id":{id},{json.dumps({"errors": told(_known(error).diagnostics)})[1:]}'
     await _sent(socket, text)
 
 
 async def _subscribed(service: Service, socket: WebSocket, given: dict[str, Any]) -> None:
     try:
         names = given["subscribe"]
-        names = relations_of(",".join(map(str, names)) if isinstance(names, list) else str(names))
-        last = given.get("last")
-        subscriber = await service.subscribe(names, None if last is None else str(last))
-    except DDlogError as error:
-        await _sent(socket, json.dumps({"errors": told(error.diagnostics)}))
+        names = relations_of(",".join(map(str, names)) if isinstance(names, list) else names)
+        subscriber = await service.subscribe(names, given.get("last"))
+    except Exception as error:
+        await _sent(socket, json.dumps({"errors": told(_known(error).diagnostics)}))
         return
     try:
         async for event in subscriber.events():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +39,11 @@ def status_of(error: DDlogError) -> int:
 
 
 def errors_body(error: DDlogError, exactly: bool = False) -> bytes:
-    """The body of an answer that tells an error; `exactly`: for a client that makes it anew."""
+    """The body of an answer that tells an error, and half of a surrogate pair as JSON does; `exactly`: for a
+    client that makes it anew."""
     if exactly:
-        return exact_errors(error.diagnostics).encode()
-    return json_text({"errors": told(error.diagnostics)}).encode()
+        return exact_errors(error.diagnostics).encode(errors="backslashreplace")
+    return json_text({"errors": told(error.diagnostics)}).encode(errors="backslashreplace")
 
 
 def problem_body(text: str) -> bytes:
@@ -89,6 +91,24 @@ def checked_fields(given: Mapping[str, Any], fields: Mapping[str, tuple[type, ..
         if not isinstance(value, fields[name]) or (isinstance(value, bool) and bool not in fields[name]):
             kinds = " or ".join(each.__name__ for each in fields[name])
             raise DDlogError([BadRequest(f"the field {name!r} is not of type {kinds}")])
+        if isinstance(value, str) and _is_torn(value):
+            raise DDlogError([BadRequest(f"the field {name!r} has half of a surrogate pair")])
+
+
+def key_of(given: str | int | None) -> str | None:
+    """The key of a transaction, as it is kept. Raises DDlogError."""
+    if given is not None and not 0 < len(str(given)) <= 200:
+        raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
+    return None if given is None else json.dumps(given)
+
+
+def _is_torn(text: str) -> bool:
+    """Whether a text has half of a surrogate pair, which JSON can write and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def number_of(text: str | None, name: str, otherwise: int | None) -> int | None:

@@ -42,6 +42,12 @@ class Answer:
     changes: Any = None
     repeated: bool = False
 
+    def text(self) -> str:
+        """The members of the answer's object of JSON."""
+        repeated = ',"repeated":true' if self.repeated else ""
+        changes = "" if self.changes is None else f',"changes":{self.changes}'
+        return f'"epoch":{self.epoch}{repeated}{changes}'
+
 
 Outcome = Answer | BaseException
 

@@ -6,12 +6,11 @@ import hmac
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "ddlog-token"
 OPEN = frozenset({"/health", "/ready"})
 """The paths that need no token."""
 
@@ -31,10 +30,12 @@ HEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The token and the names under which the server is reached; `secure`: by https."""
+    """The token and the names under which the server is reached, and the name of its cookie, which browsers
+    send to all ports of a host; `secure`: by https."""
 
     token: str
     hosts: frozenset[str]
+    cookie: str
     secure: bool = False
 
 
@@ -74,8 +75,8 @@ class Guard:
             return 421, f"this server is not {host or 'without a name'}"
         origin = headers.get(b"origin")
         if origin is not None:
-            given = urlsplit(origin)
-            if given.netloc.lower() not in self._access.hosts or given.scheme not in ("http", "https"):
+            scheme, _, name = origin.partition("://")
+            if name.lower() not in self._access.hosts or scheme not in ("http", "https"):
                 return 403, f"pages of {origin} may not use this server"
         length = headers.get(b"content-length", "0")
         if length.isdecimal() and int(length) > self._body:
@@ -87,7 +88,7 @@ class Guard:
         if word.lower() == "bearer":
             return self._is_token(given.strip())
         try:
-            cookie = SimpleCookie(headers.get(b"cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(headers.get(b"cookie", "")).get(self._access.cookie)
         except CookieError:
             return False
         return cookie is not None and self._is_token(cookie.value)
@@ -98,7 +99,7 @@ class Guard:
     async def _welcome(self, token: str, send: Send) -> None:
         """Puts the token into a cookie, and takes it out of the address."""
         secure = "; Secure" if self._access.secure else ""
-        cookie = f"{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/{secure}"
+        cookie = f"{self._access.cookie}={token}; HttpOnly; SameSite=Strict; Path=/{secure}"
         head = [(b"location", b"/"), (b"set-cookie", cookie.encode()), *HEADERS]
         await send({"type": "http.response.start", "status": 303, "headers": head})
         await send({"type": "http.response.body", "body": b""})

@@ -111,10 +111,13 @@ class Owner:
                     raise DDlogError([ServerEnds()])
                 outcome = question.call()
         except KeyboardInterrupt:
+            self._rest()
             gone = ServerEnds() if self.ends else QuestionTooLong(self._limits.seconds)
             outcome = DDlogError([gone])
         except Exception as error:
             outcome = error
+        if self.session.in_transaction:  # a trial's; here nothing interrupts taking it back
+            self.session.rollback()
         self._tell([(question.future, outcome)])
 
     def _tell(self, outcomes: list[tuple[asyncio.Future[Any] | None, Any]]) -> None:
@@ -132,8 +135,12 @@ class Owner:
         try:
             yield
         finally:
-            self._asking = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._rest()
+
+    def _rest(self) -> None:
+        """Lets no signal interrupt any more."""
+        self._asking = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     @contextmanager
     def _heard(self) -> Iterator[None]:

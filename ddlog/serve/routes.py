@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -16,7 +16,7 @@ from ..profiling.page import page as profile_page
 from ..values.tojson import json_text
 from . import reading
 from .answers import ARROW, CALL, JSON, LINES
-from .bodies import body_of_request, number_of, object_of, text_of
+from .bodies import body_of_request, key_of, number_of, object_of, text_of
 from .calls import METHODS, answer_of, called, changes_part
 from .failures import told
 from .feed import Subscriber
@@ -45,35 +45,34 @@ async def _transaction(service: Service, request: Request) -> Response:
     body = await body_of_request(request, service.limits.body)
     media = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     asked = request.query_params
-    updates: Any
+    read: Callable[[], Any]
     if media == ARROW:
-        updates = read_arrow(service.program, body, asked.get("relation", ""), asked.get("kind", "insert"))
+        relation, kind = asked.get("relation", ""), asked.get("kind", "insert")
+        read = partial(read_arrow, service.program, body, relation, kind)
     elif media == LINES:
-        updates = read_lines(service.program, text_of(body))
+        read = partial(read_lines, service.program, text_of(body))
     elif media == JSON:
-        updates = read_json(service.program, text_of(body))
+        read = partial(read_json, service.program, text_of(body))
     else:
         return _problem(415, f"a transaction is {JSON}, {LINES} or {ARROW}, not {media}")
-    key = request.headers.get("idempotency-key")
-    if key is not None and not 0 < len(key) <= 200:
-        raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
+    updates: Any = await service.read(read, len(body))
+    key = key_of(request.headers.get("idempotency-key"))
     wanted, exactly = _flag(request, "changes"), CALL in request.headers.get("accept", "")
     tell: Any = service.texts.changes if wanted else None
     if exactly:
         _check_program(service, request.headers.get("ddlog-program"))
         program = service.program
         tell = lambda changes: changes_part(changes, program)  # noqa: E731
-    answer = await service.transact(updates, None if key is None else json.dumps(key), tell)
+    answer = await service.transact(updates, key, tell)
     if exactly:
         told = {"epoch": answer.epoch, "repeated": answer.repeated, "changes": answer.changes}
         return Response(answer_of(told, program), media_type=CALL)
-    repeated = ',"repeated":true' if answer.repeated else ""
-    changes = "" if answer.changes is None else f',"changes":{answer.changes}'
-    return Response(f'{{"epoch":{answer.epoch}{repeated}{changes}}}', media_type=JSON)
+    return Response(f"{{{answer.text()}}}", media_type=JSON)
 
 
 async def _trial(service: Service, request: Request) -> Response:
-    updates = read_json(service.program, text_of(await body_of_request(request, service.limits.body)))
+    body = await body_of_request(request, service.limits.body)
+    updates = await service.read(partial(read_json, service.program, text_of(body)), len(body))
     return Response(await service.try_out(updates), media_type=JSON)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotAnOutput
-from ..errors.serving import BadRequest, OnlyReading
+from ..errors.serving import BadRequest, NewPython, OnlyReading
 from ..errors.source import Source
 from ..errors.state import NeedsState
+from ..io.read import too_large
 from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
@@ -27,6 +30,8 @@ from .owner import Owner
 from .transactions import Changes as Updates
 from .transactions import Keys, TableChanges
 
+T = TypeVar("T")
+_FEW = 1 << 16  # bytes of a body that are read at once
 _PASTS = 2  # sessions as of past epochs that are kept open
 
 
@@ -37,6 +42,7 @@ class Service:
     def __init__(self, session: Session, limits: Limits, read_only: bool = False) -> None:
         session.start()
         self.session, self.limits, self.read_only = session, limits, read_only
+        self._reading = asyncio.Semaphore(1)
         self.metrics, self.began = Metrics(), time.time()
         self.feed = Feed(limits.kept)
         durable = session.epoch is not None
@@ -44,6 +50,7 @@ class Service:
         self._own = 0
         self._pasts: OrderedDict[int, Session] = OrderedDict()
         self._take_up()
+        self._python = _python_files(self.program)
         self.number = self._number()
         self.feed.floor = self.number
         self.owner = Owner(session, Committer(session, self._committed, self._number), limits)
@@ -69,6 +76,23 @@ class Service:
 
     # ------------------------------------------------------------- transactions
 
+    async def read(self, read: Callable[[], T], size: int) -> T:
+        """The changes that `read` finds in a body of so many bytes. Large ones are read one at a time, in a
+        thread beside the other requests. Raises what `read` raises."""
+        if size <= _FEW:
+            return self._bounded(read)
+        async with self._reading:
+            return await asyncio.to_thread(self._bounded, read)
+
+    def _bounded(self, work: Callable[[], T]) -> T:
+        """What `work` returns, within the memory limit. Raises DDlogError if it is reached."""
+        here = self.session.state.host.offer.here
+        try:
+            with nullcontext() if here is None else here.bounded():
+                return work()
+        except MemoryError as error:
+            raise DDlogError([BadRequest(too_large(error))]) from None
+
     async def transact(
         self,
         updates: Updates | TableChanges,
@@ -80,7 +104,11 @@ class Service:
         if self.read_only:
             raise DDlogError([OnlyReading()])
         began = time.perf_counter()
-        waiting = Waiting(updates.apply, updates.touches(self._keys), key, tell)
+
+        def apply(session: Session) -> None:
+            self._bounded(lambda: updates.apply(session))
+
+        waiting = Waiting(apply, updates.touches(self._keys), key, tell)
         try:
             answer = await self.owner.transact(waiting)
         except DDlogError:
@@ -137,30 +165,27 @@ class Service:
             self._pasts.popitem()[1].close()
 
     async def try_out(self, updates: Updates) -> str:
-        """The changes that a transaction would make, as text. It is rolled back."""
+        """The changes that a transaction would make, as text. The owner rolls it back."""
 
         def call() -> str:
             session = self.session
-            try:
-                updates.apply(session)
-                state, pending = session.state, session.transaction.batches()
-                changed: list[str] = []
-                tried = {**pending, **state.delays.changes()}
-                before = {name: dict(weighted(session[name])) for name in self._compared}
+            updates.apply(session)
+            state, pending = session.state, session.transaction.batches()
+            changed: list[str] = []
+            tried = {**pending, **state.delays.changes()}
+            before = {name: dict(weighted(session[name])) for name in self._compared}
 
-                def look() -> None:
-                    for name, old in before.items():
-                        new = dict(weighted(session[name]))
-                        gone = [(row, new.get(row, 0) - w) for row, w in old.items() if new.get(row, 0) != w]
-                        come = [(row, w) for row, w in new.items() if row not in old]
-                        if gone or come:
-                            changed.append(f"{json_text(name)}:{self.texts.weighted(name, [*come, *gone])}")
+            def look() -> None:
+                for name, old in before.items():
+                    new = dict(weighted(session[name]))
+                    gone = [(row, new.get(row, 0) - w) for row, w in old.items() if new.get(row, 0) != w]
+                    come = [(row, w) for row, w in new.items() if row not in old]
+                    if gone or come:
+                        changed.append(f"{json_text(name)}:{self.texts.weighted(name, [*come, *gone])}")
 
-                with state.diagnosing():
-                    state.host.runtime.attempt(tried, look, state.max_iterations)
-                return f'{{"changes":{{{",".join(changed)}}}}}'
-            finally:
-                session.rollback()
+            with state.diagnosing():
+                state.host.runtime.attempt(tried, look, state.max_iterations)
+            return f'{{"changes":{{{",".join(changed)}}}}}'
 
         return await self.owner.ask(call)
 
@@ -229,23 +254,29 @@ class Service:
 
     # ------------------------------------------------------------- the program
 
-    async def change_program(self, text: str) -> dict[str, Any]:
-        """Goes on with the program of a text."""
-        return await self.owner.ask(lambda: self._changed(text), limited=False)
+    async def change_program(self, text: str, *, own: bool = False) -> dict[str, Any]:
+        """Goes on with the program of a text. `own`: the text is that of the server's file."""
+        return await self.owner.ask(lambda: self._changed(text, own), limited=False)
 
-    def _changed(self, text: str) -> dict[str, Any]:
+    def _changed(self, text: str, own: bool) -> dict[str, Any]:
         before = self.program
         if before.again is None:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
         made: Program = before.again(Source(before.source.name, text))
-        changes = self.texts.changes(self.go_on_with(made))
+        changes = self.texts.changes(self.go_on_with(made, own=own))
         return {"epoch": self.number, "changes": changes, "warnings": made.warnings}
 
-    def go_on_with(self, made: Program) -> Changes:
-        """Goes on with another program, and tells subscribers. In the thread of the session."""
+    def go_on_with(self, made: Program, *, own: bool = False) -> Changes:
+        """Goes on with another program, and tells subscribers. In the thread of the session. `own`: it is
+        that of the server's file, which may bring Python files with it; one that a request brings can only
+        use those that run already."""
         if self.read_only:
             raise DDlogError([OnlyReading()])
+        strange = [] if own else sorted(_python_files(made) - self._python)
+        if strange:
+            raise DDlogError([NewPython(strange[0])])
         before, changes = self.program, self.session.go_on_with(made)
+        self._python |= _python_files(made)
         self.close_pasts()
         self._own += 1
         self._take_up()
@@ -272,6 +303,11 @@ class Service:
                 each.tell(Event("end", "", '{"reason":"a relation is not what it was"}'))
             else:
                 each.go_on(self.log, epoch)
+
+
+def _python_files(program: Program) -> set[str]:
+    """The Python files that a program executes."""
+    return {str(each.path) for each in program.checked.externs.values()}
 
 
 def weighted(view: RelationView | Result) -> Weighted:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import uvicorn
 
@@ -15,6 +17,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.serving import CannotListen
 from ..sessions.session import Session
 from .app import application
+from .connections import closing_silent, many_files
 from .feed import Event
 from .guard import Access
 from .limits import Limits
@@ -48,7 +51,7 @@ class Place:
             hosts.add(self.proxy.lower())
         if port == (443 if self.secure else 80):
             hosts |= {name.lower() for name in names}
-        return Access(self.token, frozenset(hosts), self.secure)
+        return Access(self.token, frozenset(hosts), f"ddlog-token-{port}", self.secure)
 
 
 def serve(
@@ -62,11 +65,13 @@ def serve(
 ) -> None:
     """Serves a session until SIGTERM or Ctrl-C, or until `service.owner.end()`; the session stays open.
     `ready` is called with the address. Raises DDlogError if there can be no server there."""
+    many_files()
     listening = _listening(place)
     port = listening.getsockname()[1]
     service = Service(session, limits or Limits(), read_only)
     config = uvicorn.Config(
         application(service, place.access(port)), log_config=None, access_log=False, lifespan="off",
+        http="h11",  # the other parser has no limit for the head of a request
         ssl_certfile=place.certificate, ssl_keyfile=place.key, server_header=False,
         timeout_graceful_shutdown=_PATIENCE, proxy_headers=False, ws_max_size=service.limits.body,
     )  # fmt: skip
@@ -74,9 +79,12 @@ def serve(
     up = threading.Event()
 
     async def main() -> None:
-        service.owner.loop = asyncio.get_running_loop()
+        loop = service.owner.loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_told)
         up.set()
+        closing = asyncio.create_task(closing_silent(server))
         await server.serve([listening])
+        closing.cancel()
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), name="ddlog-server", daemon=True)
     thread.start()
@@ -97,6 +105,12 @@ def serve(
         server.should_exit = True
         thread.join(_PATIENCE + 1)
         service.close_pasts()
+
+
+def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """One line about what goes wrong between the server and a connection, as when there are too many."""
+    error = context.get("exception")
+    print(f"note: {context['message']}" + (f": {error}" if error else ""), file=sys.stderr, flush=True)
 
 
 def _listening(place: Place) -> socket.socket:

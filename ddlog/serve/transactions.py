@@ -8,10 +8,10 @@ Lines of JSON are the lines of a change file, without `commit`.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ..commands.changefiles import JsonReader
@@ -25,14 +25,17 @@ from ..errors.excerpt import Excerpt
 from ..errors.serving import BadRequest
 from ..errors.source import Span
 from ..errors.unknown import unknown_relation
+from ..io.arrowfiles import tables_of_streams
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..values.fromjson import decode_json, from_json
+from ..values.numbers import brief
 from ..values.rows import Row
 from ..values.structs import reason
 from .grouping import EVERY_ROW
 
 NAME = "<transaction>"
+_SHOWN, _ITEMS = 200, 6  # of what a message shows: characters of a text, and items
 Change = tuple[Update | Clear, Callable[[], Span]]
 
 
@@ -102,22 +105,26 @@ class Keys:
 
 def read_json(program: Program, text: str) -> Changes:
     """The changes of an object of JSON, or of an array of them, in their order. Raises DDlogError."""
-    reader = JsonReader(program.relations, program.checked.typedefs, NAME)
     try:
-        data = decode_json(text)
+        return decoded_changes(program, decode_json(text))
     except json.JSONDecodeError as error:
         raise DDlogError(
             [BadCommand(f"this is not JSON: {error.msg}", span=_span(text, error.pos))]
         ) from None
     except (ValueError, RecursionError) as error:
         raise DDlogError([BadRequest(reason(error))]) from None
+
+
+def decoded_changes(program: Program, data: Any) -> Changes:
+    """The changes of decoded JSON. Raises DDlogError."""
+    reader = JsonReader(program.relations, program.checked.typedefs, NAME)
     found: list[Change] = []
     for number, item in enumerate(data if isinstance(data, list) else [data], 1):
         id, parts = _parts(item)
         for part in parts:
-            shown = json.dumps(part, ensure_ascii=False, default=str)
 
-            def place(shown: str = shown, number: int = number) -> Span:
+            def place(part: Any = part, number: int = number) -> Span:
+                shown = json.dumps(_excerpt(part), ensure_ascii=False)
                 return Span(Excerpt(NAME, shown, number), number, 1, number, 1 + max(1, len(shown)))
 
             found += _read(program, reader, part if id is None else {**part, "id": id}, place)
@@ -131,6 +138,19 @@ def _parts(item: Any) -> tuple[Any, list[Any]]:
     rest = dict(item)
     id = rest.pop("id", None)
     return id, [{word: content} for word, content in rest.items()]
+
+
+def _excerpt(part: Any, levels: int = 6) -> Any:
+    """The beginning of decoded JSON, for a message."""
+    if isinstance(part, dict | list) and not levels:
+        return "…"
+    if isinstance(part, dict):
+        return {name[:_SHOWN]: _excerpt(each, levels - 1) for name, each in islice(part.items(), _ITEMS)}
+    if isinstance(part, list):
+        return [_excerpt(each, levels - 1) for each in part[:_ITEMS]]
+    if isinstance(part, int) and abs(part) >> 64:
+        return brief(part)
+    return part[:_SHOWN] if isinstance(part, str) else part
 
 
 def _read(program: Program, reader: JsonReader, part: Any, place: Callable[[], Span]) -> Iterator[Change]:
@@ -195,24 +215,19 @@ def read_lines(program: Program, text: str) -> Changes:
 def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChanges:
     """The changes by streams of Arrow, one behind the other. The metadata of a schema may name another
     relation and kind of change. Raises DDlogError."""
-    import pyarrow as pa
-
     tables: list[tuple[str, str, Any]] = []
-    source = io.BytesIO(body)
-    while source.tell() < len(body) or not tables:
-        try:
-            with pa.ipc.open_stream(source) as reader:
-                table = reader.read_all()
-        except (pa.ArrowException, OSError) as error:
-            raise DDlogError([BadRequest(f"this is no stream of Arrow: {error}")]) from None
-        named = {word.decode(): text.decode() for word, text in (table.schema.metadata or {}).items()}
-        name, word = named.get("relation", relation), named.get("kind", kind)
-        declared = relation_named(name, program.relations)
-        if declared is None:
-            raise DDlogError([unknown_relation(name, program.relations)])
-        if word not in ("insert", "delete", "upsert"):
-            raise DDlogError([BadRequest(f"kind is insert, delete or upsert, not {word!r}")])
-        tables.append((word, declared.name, table))
+    try:
+        for table in tables_of_streams(body):
+            named = {word.decode(): text.decode() for word, text in (table.schema.metadata or {}).items()}
+            name, word = named.get("relation", relation), named.get("kind", kind)
+            declared = relation_named(name, program.relations)
+            if declared is None:
+                raise DDlogError([unknown_relation(name, program.relations)])
+            if word not in ("insert", "delete", "upsert"):
+                raise DDlogError([BadRequest(f"kind is insert, delete or upsert, not {word!r}")])
+            tables.append((word, declared.name, table))
+    except ValueError as error:
+        raise DDlogError([BadRequest(f"this is no stream of Arrow: {error}")]) from None
     return TableChanges(tuple(tables))
 
 

@@ -28,7 +28,7 @@ def watched(file: Path, say: Callable[[str], None]) -> Callable[[Service], None]
                 continue
             taken = text
             try:
-                found = await service.change_program(text)
+                found = await service.change_program(text, own=True)
                 say(f"note: the program is that of {file} now, as of epoch {found['epoch']}")
             except DDlogError as error:
                 say(f"{error}\nnote: the program stays as it was")

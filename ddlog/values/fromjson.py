@@ -35,6 +35,7 @@ from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS, read_integer
 from .closures import no_written_form
 from .flattened import ABSENT, shares
+from .numbers import brief
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 from .written import from_written, written
@@ -61,6 +62,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+_SHOWN = 60  # characters of a text in a message
 _INTEGER = re.compile(r"-?[0-9]+")
 STRICT = json.JSONDecoder(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
 """Reads integers of any length, and no object that has a name twice."""
@@ -264,5 +266,7 @@ def _describe(data: Any) -> str:
         case list():
             return f"an array of {len(data)}"
         case str():
-            return f'"{data}"'
-    return str(data).lower() if isinstance(data, bool) else str(data)
+            return f'"{data}"' if len(data) <= _SHOWN else f'"{data[:_SHOWN]}…"'
+        case bool() | float():
+            return str(data).lower()
+    return brief(data)

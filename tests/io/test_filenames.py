@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from ddlog.durability.store import Store
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.io.filenames import file_name, lies_within
 from ddlog.spark.state.manifest import FolderSpan, Manifest, RowFiles, StoredFile, unpacked
+
+from ..fuzz.lies import begun_folder
 
 NAMES = st.text(st.sampled_from("./\\%\0\nR2FÉ:") | st.characters(), max_size=8)
 
@@ -50,6 +53,34 @@ def test_the_export_of_a_state_stays_in_its_folder(
     assert main(["state", str(state)]) == 0
     told = capsys.readouterr().out
     assert "../../evil\\u{1b}" in told and "\x1b" not in told
+
+
+@pytest.mark.parametrize("end", ["-lock", "-wal", "-shm", "-journal"])
+def test_a_state_writes_to_no_file_that_a_link_beside_it_leads_to(tmp_path: Path, end: str) -> None:
+    state, other = tmp_path / "s", tmp_path / "other"
+    program = ddlog.compile("input relation R(x: u32)")
+    program.session(state=state).close()
+    for each in tmp_path.glob("s-*"):
+        each.unlink()
+    other.write_text("mine")
+    Path(f"{state}{end}").symlink_to(other)
+    with pytest.raises(DDlogError, match=f"s{end}: the state cannot be used: it is a link"):
+        program.session(state=state)
+    assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["data", "log"])
+def test_a_state_in_a_folder_deletes_nothing_that_a_link_in_it_leads_to(tmp_path: Path, folder: str) -> None:
+    state, other = tmp_path / "state", tmp_path / "other"
+    begun_folder(state)
+    (state / folder).rename(tmp_path / "moved")
+    shutil.copytree(tmp_path / "moved", other)
+    (other / "mine").mkdir()
+    (other / "mine" / "text").write_text("mine")
+    held_there = sorted(other.rglob("*"))
+    (state / folder).symlink_to(other)
+    assert main(["state", str(state), "--compact"]) == 1
+    assert sorted(other.rglob("*")) == held_there
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "data/../../x", ""])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import socket
 import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,9 @@ import httpx
 import pyarrow as pa
 import pytest
 
+import ddlog
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.serve import connections
 from ddlog.serve.answers import ARROW, LINES
 from ddlog.serve.limits import Limits
 from ddlog.serve.routes import ROUTES
@@ -194,6 +200,7 @@ def test_many_writers_each_get_their_own_answer(serving: Serving) -> None:
         ({"host": "elsewhere.example"}, 421),
         ({"origin": "https://elsewhere.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
     ],
 )
 def test_strangers_are_refused(serving: Serving, headers: dict[str, str], status: int) -> None:
@@ -217,6 +224,89 @@ def test_limits(serving: Serving) -> None:
         assert client.get("/changes", params={"relations": "Reach"}).status_code == 400
         assert client.get("/console/../app.py").status_code == 404
         assert client.get("/console/%2e%2e%2fapp.py").status_code == 404
+
+
+TORN, LONG = r"\ud800", "9" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/transactions", f'{{"insert": {{"{TORN}": [["a", "b"]]}}}}', 422),
+        ("/transactions", f'{{"insert": {{"Link": [["{TORN}", "b"]]}}}}', 422),
+        ("/transactions", f'{{"{TORN}": {{}}}}', 422),
+        ("/transactions", f'{{"insert": {{"Node": [{LONG}, "a"]}}}}', 422),
+        ("/transactions", f'{{"insert": {{"Link": ["a", {LONG}]}}}}', 422),
+        ("/query", f'{{"query": "Link(a, b), var c = \\"{TORN}\\""}}', 400),
+        ("/query", f'{{"sql": "SELECT * FROM \\"{TORN}\\""}}', 400),
+        ("/why", f'{{"relation": "{TORN}", "row": [1]}}', 400),
+    ],
+)
+def test_a_body_that_is_no_text_is_refused_in_few_words(
+    serving: Serving, path: str, body: str, status: int
+) -> None:
+    with serving().client() as client:
+        answer = client.post(path, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == status and answer.json()["errors"]
+        assert len(answer.content) < 2_000
+
+
+def stream(table: pa.Table) -> bytes:
+    """A table as a stream of Arrow."""
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def test_hostile_arrow_is_refused(serving: Serving) -> None:
+    good = stream(pa.table({"from": ["a" * 20], "to": ["b" * 20]}))
+    ends = good.index(pa.array([0, 20], pa.int32()).buffers()[1].to_pybytes())  # of the first text
+    beyond = good[: ends + 4] + b"\xff\xff\xff\x7f" + good[ends + 8 :]
+    nulls = pa.Array.from_buffers(pa.null(), 1 << 30, [None])
+    many = stream(pa.concat_tables([pa.Table.from_arrays([nulls] * 2, ["from", "to"])] * 1_000))
+    with serving().client() as client:
+        for body in (beyond, many, good[:200], b""):
+            answer = client.post("/transactions?relation=Link", content=body, headers={"content-type": ARROW})
+            assert answer.status_code == 400, answer.text
+
+
+def test_a_program_in_a_request_runs_no_other_python(serving: Serving, tmp_path: Path) -> None:
+    (tmp_path / "other.dl").write_text("extern function f(x: u32): u32")
+    (tmp_path / "other.py").write_text("def f(x): ...\nraise SystemExit('this runs')")
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    with serving(ddlog.compile(tmp_path / "p.dl")).client() as client:
+        answer = client.put(
+            "/program", content=f'import other\n{PROGRAM}Name(other::f(x), "") :- Node(x, _).'
+        )
+        assert answer.status_code == 422 and answer.json()["errors"][0]["kind"] == "NewPython"
+
+
+def test_a_trial_that_takes_too_long_leaves_nothing(serving: Serving) -> None:
+    served = serving()
+
+    def call() -> None:
+        served.service.session.insert("Link", ("a", "b"))
+        raise KeyboardInterrupt  # as the end of its time does
+
+    loop = served.service.owner.loop
+    assert loop is not None
+    with pytest.raises(DDlogError, match="the limit of this server"):
+        asyncio.run_coroutine_threadsafe(served.service.owner.ask(call), loop).result(20)
+    with served.client() as client:
+        post(client, {"insert": {"Node": [1, "x"]}})
+        assert client.get("/relations/Link/rows").json()["rows"] == []
+
+
+def test_a_connection_without_a_request_is_closed(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    host, _, port = serving().url.removeprefix("http://").partition(":")
+    for sent in (b"", b"GET /health HTTP/1.1\r\nHost: ", b"GET / HTTP/1.1\r\nX: " + b"x" * 200_000):
+        with socket.create_connection((host, int(port)), timeout=20) as silent:
+            silent.sendall(sent)
+            with suppress(ConnectionResetError):
+                while silent.recv(4096):
+                    pass
 
 
 def test_read_only(serving: Serving) -> None:
@@ -250,8 +340,6 @@ def test_the_document_has_all_routes(serving: Serving) -> None:
 
 def test_a_slow_subscriber_gets_the_sum(serving: Serving) -> None:
     served: Served = serving(limits=Limits(buffered=3))
-    import asyncio
-
     loop = served.service.owner.loop
     assert loop is not None
     subscribed = asyncio.run_coroutine_threadsafe(served.service.subscribe(["Name"], None), loop).result(20)

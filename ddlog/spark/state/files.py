@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -51,7 +52,8 @@ class Files(Protocol):
 
 
 class LocalFiles:
-    """A folder that this machine sees, and on a cluster all others, too. See `Files`."""
+    """A folder that this machine sees, and on a cluster all others, too. See `Files`. A link in it that leads
+    elsewhere is an error: the folder may be a stranger's."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.path = str(root), root
@@ -60,10 +62,10 @@ class LocalFiles:
         self.path.mkdir(parents=True, exist_ok=True)
 
     def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+        return self._at(name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
-        path = self.path / name
+        path = self._at(name)
         os.stat(self.path)  # a state that was moved away does not begin anew here
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -75,7 +77,7 @@ class LocalFiles:
     def create(self, name: str, data: bytes) -> None:
         draft = f"{name}.new"
         self.write(draft, data)
-        path = self.path / name
+        path = self._at(name)
         try:
             os.link(self.path / draft, path)  # unlike a rename, it never replaces a file
         except FileExistsError:
@@ -89,31 +91,39 @@ class LocalFiles:
         self._sync(path.parent)
 
     def sizes(self, folder: str) -> dict[str, int]:
-        return {each.name: each.stat().st_size for each in self._list(folder) if each.is_file()}
+        files = (each for each in self._list(folder) if each.is_file(follow_symlinks=False))
+        return {each.name: each.stat().st_size for each in files}
 
     def folders(self, folder: str) -> list[str]:
-        return sorted(each.name for each in self._list(folder) if each.is_dir())
+        return sorted(each.name for each in self._list(folder) if each.is_dir(follow_symlinks=False))
 
     def _list(self, folder: str) -> list[os.DirEntry[str]]:
         try:
-            return list(os.scandir(self.path / folder))
+            return list(os.scandir(self._at(folder)))
         except FileNotFoundError:
             return []
 
     def delete(self, name: str) -> None:
-        path = self.path / name
+        path = self._at(name)
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
 
     def settle(self, folder: str) -> None:
-        for file in (self.path / folder).iterdir():
+        path = self._at(folder)
+        for file in path.iterdir():
             _sync(file)
-        self._sync(self.path / folder)
+        self._sync(path)
 
     def url(self, name: str) -> str:
         return f"file://{self.path / name}"
+
+    def _at(self, name: str) -> Path:
+        """The place of a name. Raises OSError if a link leads to another one."""
+        if os.path.realpath(self.path / name) != os.path.join(os.path.realpath(self.path), name).rstrip("/"):
+            raise OSError(errno.ELOOP, "a link in the state leads to another place", str(self.path / name))
+        return self.path / name
 
     def _sync(self, folder: Path) -> None:
         while True:
