@@ -77,7 +77,7 @@ _KINDS = {
         "CannotTranslate Ungrounded UnnamedValue DeclaredTwice WrongNumber TypeClash UnknownShape "
         "ConstantTooLarge NotATerm NotAValue OtherAggregates NotAHead BadDirective BadMacroUse "
         "UnclosedSouffleComment UnclosedText NothingToOverride BadComponent ProgramOfSouffle Unstratified "
-        "BadParameter NoFactFile NotInDatabase TwoRelations NoLimit"
+        "BadParameter NoFactFile NotInDatabase TwoRelations NoLimit ProgramOfFlowlog"
     ),
     "ovsdb": (
         "NotJson MemberTwice WrongForm NoMember UnknownMember UnknownAtom BadBounds UnknownTable "

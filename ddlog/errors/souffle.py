@@ -164,6 +164,14 @@ class ProgramOfSouffle(Diagnostic):
     name: str
 
 
+class ProgramOfFlowlog(Diagnostic):
+    """A program of FlowLog where one of Soufflé is expected."""
+
+    title = "{name} is a program of FlowLog"
+    suggestion = "`ddlog import-souffle {name} --dialect flowlog` takes it"
+    name: str
+
+
 class Unstratified(Diagnostic):
     """A negation, or an aggregate that must know all its rows, inside a recursion."""
 

@@ -10,6 +10,7 @@ changes no result, or is expressed elsewhere, is a remark.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from .. import syntax
@@ -70,11 +71,22 @@ def translate(
 ) -> Translation:
     """The program as one of this language, for numbers of 32 or 64 bits. `settings` are those of the
     preprocessor, `dialect` is souffle or flowlog. Raises DDlogError with all errors."""
-    items, found = parse(source, settings, dialect)
-    _stop_at(found)
-    plain, found = instantiate(items)
-    _stop_at(found)
-    return replace(_Translator(source, plain, word).run(), dialect=dialect)
+    try:
+        items, found = parse(source, settings, dialect)
+        _stop_at(found)
+        plain, found = instantiate(items)
+        _stop_at(found)
+        return replace(_Translator(source, plain, word).run(), dialect=dialect)
+    except DDlogError:
+        if dialect != "flowlog" and _is_flowlog(source, settings):
+            raise DDlogError([errors.ProgramOfFlowlog(source.name)]) from None
+        raise
+
+
+def _is_flowlog(source: Source, settings: PreprocessorSettings) -> bool:
+    with suppress(DDlogError):
+        return bool(translate(source, 64, settings, "flowlog"))
+    return False
 
 
 def _stop_at(found: Sequence[Diagnostic]) -> None:

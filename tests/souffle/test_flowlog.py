@@ -86,3 +86,16 @@ def test_orders_and_limits_are_checked(
     program.write_text(f".decl R(x: number)\nR(1).\n.output R({parameter})\n")
     assert main(["import-souffle", str(program), "--run", "-D", "-"]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_a_program_of_flowlog_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only where all of it is one: an error in it is told as one of Soufflé."""
+    path = tmp_path / "p.dl"
+    for text, told in (
+        (".decl A(x: int32)\nA(1).\n.output A\n", "p.dl is a program of FlowLog"),
+        (".decl A(x: int32)\nA(1).\nA(y) :- A(x).\n", "unknown type `int32`"),
+    ):
+        path.write_text(text)
+        assert main(["import-souffle", str(path)]) == 1
+        err = capsys.readouterr().err
+        assert told in err and ("--dialect flowlog` takes it" in err) == ("FlowLog" in told)
