@@ -58,7 +58,7 @@ def _lines(
                 yield _truth(session, relation, len(chosen) == 1)
             elif len(session[relation.name]):
                 yield from record_lines([session[relation.name]], True)
-            else:
+            elif relation.name in asked or options.relations or not options.updates:
                 columns = ", ".join(column.name for column in relation.columns)
                 yield from (f"{relation.name}: no rows of ({columns})", "")
 

@@ -172,7 +172,9 @@ def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) ->
     if not known:
         base = program if not program.source.name.endswith(".sql") else _in_rules(program)
         there = imports_of(base)
-        new = [each for each in imports if each.removeprefix("import ").strip() not in there]
+        modules = [each.removeprefix("import ").strip() for each in imports]
+        # Under its own name a module adds no names that would make those of the program ambiguous.
+        new = [f"import {each} as {each}" for each in modules if each not in there]
         return extended(base, "\n".join([*new, *rules]), "<statement>")
     try:
         return compile_source(Source("<statement>", "\n".join([*imports, *map(_declared, read), *rules])))

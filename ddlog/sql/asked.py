@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .. import syntax
@@ -25,8 +26,9 @@ def rules_of(source: Source, relations: Columns, imported: Sequence[str]) -> str
     DDlogError."""
     typed = {name: [(column, written_type(of)) for column, of in each] for name, each in relations.items()}
     tree = translate(source, typed)
+    # Under its own name a module adds no names that would make those of the program ambiguous.
     kept = (
-        each
+        replace(each, alias=each.module) if isinstance(each, syntax.Import) else each
         for each in tree.declarations
         if not isinstance(each, syntax.Import) or each.module not in imported
     )

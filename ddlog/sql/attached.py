@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +33,24 @@ from .types import (
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
+_INTEGERS = (*(f"{sign}{width}" for sign in "us" for width in (8, 16, 32, 64, 128)), "usize")
+_DAYS = "(time::julian_day({}) as bigint - 2440588)"
+_CLOCK = "time::Time{var h, var m, var s, var n}"
+_MICROS = "(((h as bigint * 60 + m as bigint) * 60 + s as bigint) * 1000000 + n as bigint / 1000)"
+_READ = {
+    **dict.fromkeys(_INTEGERS, "$ as bigint"),
+    "time::Date": _DAYS.format("$"),
+    "time::Time": f"match ($) {{{_CLOCK} -> {_MICROS}}}",
+    "time::DateTime": f"match ($) {{time::DateTime{{var d, {_CLOCK}}} -> "
+    f"{_DAYS.format('d')} * 86400000000 + {_MICROS}}}",
+}
+"""Templates of the plain values of types that are not those of SQL's tables."""
+
 _NAMED = {
     "bool": BOOLEAN, "bigint": INTEGER, "integer": INTEGER, "string": VARCHAR, "double": DOUBLE,
     "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP, "sql::Interval": INTERVAL,
-    **{f"{sign}{width}": INTEGER for sign in "us" for width in (8, 16, 32, 64, 128)}, "usize": INTEGER,
+    "time::Date": DATE, "time::Time": TIME, "time::DateTime": TIMESTAMP,
+    **dict.fromkeys(_INTEGERS, INTEGER),
 }  # fmt: skip
 
 
@@ -78,6 +93,16 @@ def table_of(relation: str, columns: Iterable[tuple[str, syntax.Type]]) -> Named
     return NamedRows(SqlRelation(relation, tuple(found)), tuple(each.name for each in found))
 
 
+def left_out(columns: Iterable[tuple[str, syntax.Type]]) -> dict[str, syntax.Type]:
+    """The columns of types that SQL does not have, by their names in SQL."""
+    return {name.lower(): type for name, type in columns if _column(name, type) is None}
+
+
+def modules_of(table: NamedRows) -> list[str]:
+    """The modules that reading a table needs."""
+    return [module for each in table.relation.columns for module in re.findall(r"(\w+)::", each.read)]
+
+
 def _column(name: str, type: syntax.Type) -> SqlColumn | None:
     nullable = False
     if isinstance(type, syntax.NamedType) and _is_option(type):
@@ -85,11 +110,8 @@ def _column(name: str, type: syntax.Type) -> SqlColumn | None:
     of = _type(type)
     if of is None:
         return None
-    machine = isinstance(type, syntax.IntType) or (
-        (isinstance(type, syntax.NamedType) and type.name[0] in "us" and type.name[1:].isdigit())
-        or (isinstance(type, syntax.NamedType) and type.name == "usize")
-    )
-    return SqlColumn(name.lower(), name, of, nullable, True, machine)
+    read = _READ.get(type.name, "") if isinstance(type, syntax.NamedType) else "$ as bigint"
+    return SqlColumn(name.lower(), name, of, nullable, True, read)
 
 
 def _is_option(type: syntax.NamedType) -> bool:

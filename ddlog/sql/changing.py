@@ -21,7 +21,7 @@ from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
-from .attached import table_of
+from .attached import left_out, modules_of, table_of
 from .conversions import outside, read_number
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
@@ -326,7 +326,7 @@ class StatementTranslation(ModuleTranslation):
             return made
         changed, returned = self._fresh("Changed"), self._fresh("Returned")
         rows = SqlRelation(changed, source.relation.columns)
-        fields = SqlRelation(changed, tuple(replace(c, machine=False) for c in rows.columns))
+        fields = SqlRelation(changed, tuple(replace(c, read="") for c in rows.columns))
         self.output.declare("input multiset", fields, changed)
         named = {**self.tables, table.name.lower(): NamedRows(fields, source.names)}
         query = self._translator.query(select(returning.expressions, [table], None), QueryNames(named))
@@ -379,10 +379,10 @@ class StatementTranslation(ModuleTranslation):
             inputs = tuple(each.name for each in self._declared.values() if each.role == "input")
             raise SqlError(NotAnInput(name, declared.role, inputs, span=self.places.of(table)))
         source = self.tables[name]
-        if len(source.names) < len(declared.columns):
-            known = {each.field for each in source.relation.columns}
-            lacking = next(each for each in declared.columns if each.name not in known)
-            why = f"its column `{lacking.name}` has the type {lacking.type}, which SQL does not have"
+        known = {each.field for each in source.relation.columns if "::" not in each.read}
+        lacking = next((each for each in declared.columns if each.name not in known), None)
+        if lacking is not None:
+            why = f"its column `{lacking.name}` has the type {lacking.type}, which SQL does not write"
             self.places.refuse(f"a statement that changes `{name}`", table, why)
         return source
 
@@ -398,6 +398,8 @@ class StatementTranslation(ModuleTranslation):
             named = tuple(replace(each, name=sql_name(each.field)) for each in made.relation.columns)
             made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
         self.tables[name] = made
+        self.imports += modules_of(made)
+        self.places.left_out |= left_out(columns)
         self.relations[name] = relation.name
 
     def _fresh(self, hint: str) -> str:

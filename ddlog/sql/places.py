@@ -11,6 +11,7 @@ from sqlglot import expressions as sql
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
+from ..syntax import Type
 from ..syntax.lexer import Places as Offsets
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class SqlPlaces:
         self.source = source
         self._offsets = Offsets(source)
         self.tokens: Sequence[Token] = ()
+        self.left_out: dict[str, Type] = {}
+        """The columns of tables that have types which SQL does not have."""
 
     def kind(self, number: int) -> str:
         """The kind of a token, by its number."""

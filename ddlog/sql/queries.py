@@ -202,12 +202,12 @@ class Translator:
         for column in columns:
             value = self.output.variable(column.type, column.nullable)
             values.append(value)
-            if column.machine:
+            if column.read:
                 raw = self.output.variable(column.type, column.nullable)
                 variables.append(raw.name)
-                plain = "$ as bigint"
+                plain = column.read
                 if column.nullable:
-                    plain = "match ($) {Some{var x} -> Some{x as bigint}, None -> None}"
+                    plain = f"match ($) {{Some{{var x}} -> Some{{{plain.replace('$', 'x')}}}, None -> None}}"
                 lets.append(SqlLet(value.name, tree(f"({plain}: {value.plain})", raw.tree)))
             elif column.wrapped and column.nullable and column.type.wrapper:
                 raw = self.output.variable(column.type, True)

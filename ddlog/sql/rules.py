@@ -27,14 +27,15 @@ _MADE = re.compile(r"__\d+\Z")
 @dataclass(frozen=True, slots=True)
 class SqlColumn:
     """A column of a relation. `name` is that of SQL, `field` that of the relation; `wrapped`: the relation
-    has the type of a table, and not the plain one."""
+    has the type of a table, and not the plain one. `read` is a template of the plain value of one of another
+    type."""
 
     name: str
     field: str
     type: SqlType
     nullable: bool
     wrapped: bool = False
-    machine: bool = False  # an integer of another type than bigint, of a module of this language
+    read: str = ""
 
     @property
     def written(self) -> str:
@@ -404,6 +405,6 @@ def _clause(item: Item, used: set[str], read: Mapping[str, Sequence[int]]) -> as
 def _pattern(column: SqlColumn, variable: str) -> ast.Expr:
     """The pattern that binds a column's plain value, or for an optional one the whole."""
     bound = tree("true") if variable == "true" else name(variable)
-    if column.wrapped and not column.nullable and column.type.wrapper:
+    if column.wrapped and not column.nullable and column.type.wrapper and not column.read:
         return tree(f"{column.type.wrapper}{{$}}", bound)
     return bound

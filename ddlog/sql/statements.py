@@ -18,7 +18,7 @@ from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, table_of
+from .attached import attached, left_out, modules_of, table_of
 from .constraints import Constraint, constrained, write_constraint
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
@@ -64,7 +64,9 @@ class ModuleTranslation:
         """Takes the relations of a program as tables, each with its columns."""
         self.output.leave_names(relations)
         for name, columns in relations.items():
-            self.tables[name.lower()] = table_of(name, columns)
+            self.tables[name.lower()] = made = table_of(name, columns)
+            self.imports += modules_of(made)
+            self.places.left_out |= left_out(columns)
             self.relations[name.lower()] = name
 
     def add(self, node: Expression) -> None:

@@ -109,6 +109,35 @@ def test_equal_rows_of_a_view_are_given_as_often_as_they_are_there(
         assert len(list(session["v"])) == 2
 
 
+VISITS = """
+import time
+import uuid
+input relation Visit(who: u32, day: Date, at: Option<DateTime>, hour: time::Time)
+input relation Badge(who: u32, given: Date, id: Uuid)
+"""
+
+
+def test_dates_and_times_of_the_library_are_those_of_sql() -> None:
+    day, at = datetime.date(2026, 1, 2), datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)
+    with ddlog.compile(VISITS).session() as session:
+        session.insert("Visit", (1, day, at, datetime.time(3, 4, 5, 6)), (2, day, None, datetime.time()))
+        session.insert("Badge", (1, day, "67e55044-10b1-426f-9247-bb680e5fe0c8"))
+        session.commit()
+        found = session.select("SELECT * FROM visit WHERE hour > TIME '03:00:00'")
+        assert found.rows == [(1, day, at, datetime.time(3, 4, 5, 6))]
+        days = "SELECT day + 1, count(*), max(at) FROM visit WHERE day = DATE '2026-01-02' GROUP BY day"
+        assert session.select(days).rows == [(datetime.date(2026, 1, 3), 2, at)]
+        assert session.select("SELECT * FROM badge").rows == [(1, day)]
+        with pytest.raises(
+            ddlog.DDlogError, match=r"column `id` has the type uuid::Uuid, which SQL does not"
+        ):
+            session.select("SELECT id FROM badge")
+        with pytest.raises(
+            ddlog.DDlogError, match="its column `day` has the type time::Date, which SQL does not"
+        ):
+            session.execute("DELETE FROM visit WHERE who = 1")
+
+
 def test_an_error_takes_back_its_own_change_only(tmp_path: Path) -> None:
     with ddlog.compile(shop(tmp_path)).session(relations=["orders"]) as session:
         session.insert("orders", (1, None, "123456789012345678901234567890.12"))
