@@ -213,6 +213,11 @@ def _serve(commands: _Commands) -> None:
                            help="the token of requests (default: a new one, which is printed)")  # fmt: skip
         serve.add_argument("--watch", action="store_true",
                            help="go on with the program's file when it changes")  # fmt: skip
+        if name == "serve":
+            serve.add_argument("--mcp", nargs="?", choices=("http", "stdio"), const="http",
+                               help="tools for agents, by the Model Context Protocol: at /mcp of the server "
+                                    "(http, the default), or on standard input and output in its "
+                                    "place (stdio)")  # fmt: skip
         serve.add_argument("--body-limit", metavar="SIZE", type=_size, default=64 << 20,
                            help="the largest body of a request (default: 64M)")  # fmt: skip
         serve.add_argument("--row-limit", metavar="N", type=_positive, default=10_000,

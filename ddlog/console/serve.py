@@ -36,6 +36,7 @@ class ServeOptions:
     proxy: str | None
     token_file: str | None
     watch: bool
+    agents: str | None
     browser: bool
     body: int
     rows: int
@@ -60,10 +61,11 @@ def serve(
     try:
         from ..serve.limits import Limits
         from ..serve.serving import serve as serve_session
+        from ..serve.serving import serve_agents
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
-        raise DDlogError([NotInstalled("ddlog[serve]")]) from None
+        raise _not_installed(error) from None
+    if options.agents == "stdio":
+        _check_stdio(options)
     place = _place(options)
     limits = Limits(
         body=options.body, rows=options.rows, seconds=options.seconds, subscribers=options.subscribers
@@ -94,7 +96,34 @@ def serve(
             watching = watched(
                 Path(program.source.name), lambda text: print(text, file=sys.stderr, flush=True)
             )
-        serve_session(session, place, limits=limits, read_only=only_reading, ready=ready, began=watching)
+        try:
+            if options.agents == "stdio":
+                serve_agents(session, limits, only_reading, watching)
+                return
+            serve_session(
+                session, place, limits=limits, read_only=only_reading, agents=options.agents == "http",
+                ready=ready, began=watching,
+            )  # fmt: skip
+        except ImportError as error:
+            raise _not_installed(error) from None
+
+
+def _not_installed(error: ImportError) -> Exception:
+    """The error for a package that is missing; the same one for another failure."""
+    packages = {"starlette": "serve", "uvicorn": "serve", "mcp": "mcp", "mcp_types": "mcp"}
+    extra = packages.get((error.name or "").partition(".")[0])
+    return error if extra is None else DDlogError([NotInstalled(f"ddlog[{extra}]")])
+
+
+def _check_stdio(options: ServeOptions) -> None:
+    """Raises DDlogError for an option about the address of a server, if there is none."""
+    given = {
+        "--host": options.host != "127.0.0.1", "--port": options.port != 8420,
+        "--tls-cert": options.certificate, "--tls-key": options.key,
+        "--behind-proxy": options.proxy, "--token-file": options.token_file,
+    }  # fmt: skip
+    for name in (name for name, is_given in given.items() if is_given):
+        raise DDlogError([CannotBeCombined("--mcp stdio", name, "there is no address to listen on")])
 
 
 def _place(options: ServeOptions) -> Place:

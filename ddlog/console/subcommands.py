@@ -74,8 +74,8 @@ def serve(arguments: argparse.Namespace, browser: bool = False) -> int:
 
     options = ServeOptions(
         arguments.host, arguments.port, arguments.tls_cert, arguments.tls_key, arguments.behind_proxy,
-        arguments.token_file, arguments.watch, browser, arguments.body_limit, arguments.row_limit,
-        arguments.query_seconds, arguments.subscribers,
+        arguments.token_file, arguments.watch, getattr(arguments, "mcp", None), browser,
+        arguments.body_limit, arguments.row_limit, arguments.query_seconds, arguments.subscribers,
     )  # fmt: skip
     engine, program = _engine(arguments), _compile(arguments)
     with _engines_stopped():

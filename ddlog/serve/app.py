@@ -36,14 +36,20 @@ _MESSAGE: dict[str, tuple[type, ...]] = {
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
-def application(service: Service, access: Access) -> Guard:
-    """The application of a service, behind its guard."""
+def application(service: Service, access: Access, agents: bool = False) -> Guard:
+    """The application of a service, behind its guard; with the tools for `agents` at /mcp."""
     routes: list[BaseRoute] = [
         Path_(each.path, _Answer(service, each.act), methods=[each.method]) for each in ROUTES
     ]
     routes.append(WebSocketRoute("/socket", partial(_socket, service)))
     routes += [Path_(_address(file), partial(_page, file)) for file in sorted(PAGES.iterdir())]
-    return Guard(Starlette(routes=routes), access, service.limits.body)
+    lifespan = None
+    if agents:
+        from .agents import agent_routes
+
+        more, lifespan = agent_routes(service)
+        routes += more
+    return Guard(Starlette(routes=routes, lifespan=lifespan), access, service.limits.body)
 
 
 def _address(file: Path) -> str:

@@ -73,7 +73,8 @@ async def _transaction(service: Service, request: Request) -> Response:
 async def _trial(service: Service, request: Request) -> Response:
     body = await body_of_request(request, service.limits.body)
     updates = await service.read(partial(read_json, service.program, text_of(body)), len(body))
-    return Response(await service.try_out(updates), media_type=JSON)
+    changes = await service.try_out(updates, service.texts.changes)
+    return Response(f'{{"changes":{changes}}}', media_type=JSON)
 
 
 async def _query(service: Service, request: Request) -> Response:

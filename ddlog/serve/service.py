@@ -6,11 +6,12 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from ..engine.runtime import Batch, Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotAnOutput
 from ..errors.serving import BadRequest, NewPython, OnlyReading
@@ -20,7 +21,6 @@ from ..io.read import too_large
 from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
-from ..values.tojson import json_text
 from .answers import RowTexts, Weighted, columns_of
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
@@ -33,6 +33,10 @@ from .transactions import Keys, TableChanges
 T = TypeVar("T")
 _FEW = 1 << 16  # bytes of a body that are read at once
 _PASTS = 2  # sessions as of past epochs that are kept open
+
+
+class _Tried(Exception):
+    """Ends an epoch that is on trial."""
 
 
 class Service:
@@ -65,9 +69,6 @@ class Service:
         self.texts = RowTexts(relations, self.program.checked.typedefs)
         self._keys = Keys(self.program)
         self.shown = [n for n, each in relations.items() if not each.hidden and self.session.keeps(n)]
-        self._compared = [
-            n for n in self.program.names("output") if n in self.shown and relations[n].kind != "stream"
-        ]
         self.sizes = {name: self.session.size(name) for name in self.shown}
 
     def _number(self) -> int:
@@ -164,30 +165,40 @@ class Service:
         while self._pasts:
             self._pasts.popitem()[1].close()
 
-    async def try_out(self, updates: Updates) -> str:
-        """The changes that a transaction would make, as text. The owner rolls it back."""
+    async def try_out(self, updates: Updates, tell: Callable[[Changes], T]) -> T:
+        """What `tell` makes of the changes that a transaction would make. The owner rolls it
+        back."""
 
-        def call() -> str:
-            session = self.session
-            updates.apply(session)
-            state, pending = session.state, session.transaction.batches()
-            changed: list[str] = []
-            tried = {**pending, **state.delays.changes()}
-            before = {name: dict(weighted(session[name])) for name in self._compared}
+        def call() -> T:
+            found: list[T] = []
+            state = self.session.state
 
-            def look() -> None:
-                for name, old in before.items():
-                    new = dict(weighted(session[name]))
-                    gone = [(row, new.get(row, 0) - w) for row, w in old.items() if new.get(row, 0) != w]
-                    come = [(row, w) for row, w in new.items() if row not in old]
-                    if gone or come:
-                        changed.append(f"{json_text(name)}:{self.texts.weighted(name, [*come, *gone])}")
+            def refuse(sealed: Sealed) -> None:
+                found.append(tell(state.told(state.host.offer.shown(sealed.deltas))))
+                raise _Tried
 
-            with state.diagnosing():
-                state.host.runtime.attempt(tried, look, state.max_iterations)
-            return f'{{"changes":{{{",".join(changed)}}}}}'
+            changes = self._changes_of(updates)
+            with suppress(_Tried), state.diagnosing():
+                state.host.runtime.commit(changes, max_iterations=state.max_iterations, seal=refuse)
+            return found[0]
 
         return await self.owner.ask(call)
+
+    async def after(self, updates: Updates, question: Callable[[Session], T]) -> T:
+        """The answer to a question about the session as it would be after a transaction."""
+
+        def call() -> T:
+            session, state = self.session, self.session.state
+            changes = self._changes_of(updates)
+            with state.diagnosing(), state.questions.on_trial():
+                return state.host.runtime.attempt(changes, lambda: question(session), state.max_iterations)
+
+        return await self.owner.ask(call)
+
+    def _changes_of(self, updates: Updates) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        """The changes of an epoch, which are in the transaction now."""
+        self._bounded(lambda: updates.apply(self.session))
+        return {**self.session.transaction.batches(), **self.session.state.delays.changes()}
 
     # ------------------------------------------------------------- subscriptions
 

@@ -60,17 +60,19 @@ def serve(
     *,
     limits: Limits | None = None,
     read_only: bool = False,
+    agents: bool = False,
     ready: Callable[[str], None],
     began: Callable[[Service], None] | None = None,
 ) -> None:
     """Serves a session until SIGTERM or Ctrl-C, or until `service.owner.end()`; the session stays open.
-    `ready` is called with the address. Raises DDlogError if there can be no server there."""
+    `ready` is called with the address; `agents` have tools at /mcp. Raises DDlogError if there can be no
+    server there."""
     many_files()
     listening = _listening(place)
     port = listening.getsockname()[1]
     service = Service(session, limits or Limits(), read_only)
     config = uvicorn.Config(
-        application(service, place.access(port)), log_config=None, access_log=False, lifespan="off",
+        application(service, place.access(port), agents), log_config=None, access_log=False, lifespan="auto",
         http="h11",  # the other parser has no limit for the head of a request
         ssl_certfile=place.certificate, ssl_keyfile=place.key, server_header=False,
         timeout_graceful_shutdown=_PATIENCE, proxy_headers=False, ws_max_size=service.limits.body,
@@ -111,6 +113,34 @@ def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """One line about what goes wrong between the server and a connection, as when there are too many."""
     error = context.get("exception")
     print(f"note: {context['message']}" + (f": {error}" if error else ""), file=sys.stderr, flush=True)
+
+
+def serve_agents(
+    session: Session, limits: Limits, read_only: bool, began: Callable[[Service], None] | None = None
+) -> None:
+    """Serves a session to an agent on standard input and output, until its end or SIGTERM; the session stays
+    open."""
+    from .agents import agent_server
+
+    service = Service(session, limits, read_only)
+    up = threading.Event()
+
+    async def main() -> None:
+        service.owner.loop = asyncio.get_running_loop()
+        up.set()
+        try:
+            await agent_server(service).run_stdio_async()
+        finally:
+            service.owner.end()
+
+    threading.Thread(target=lambda: asyncio.run(main()), name="ddlog-agent", daemon=True).start()
+    up.wait()
+    if began is not None:
+        began(service)
+    try:
+        service.owner.run()
+    finally:
+        service.close_pasts()
 
 
 def _listening(place: Place) -> socket.socket:

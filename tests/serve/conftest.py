@@ -78,6 +78,7 @@ def begin(
     limits: Limits | None = None,
     read_only: bool = False,
     place: Place | None = None,
+    agents: bool = False,
 ) -> Served:
     """Begins a server of a program."""
     services: list[Service] = []
@@ -94,7 +95,7 @@ def begin(
             with made.session(state=state) as session:
                 serve(
                     session, place or Place(port=0), limits=limits, read_only=read_only, ready=ready,
-                    began=services.append,
+                    began=services.append, agents=agents,
                 )  # fmt: skip
         finally:
             up.set()
