@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ...clock import done_once
+from ...interrupt import deferred
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,16 +53,27 @@ def kernel(function: F) -> F:
 
 def compile_kernels() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
-    beside the module."""
-    import numba
+    beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
+    that is half imported is of no use."""
+    with deferred():
+        import numba
 
     with _compiling, done_once():
         while _kernels:
             function = _kernels.pop(0)
             compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
+            compiled.compile = _to_the_end(compiled.compile)
             with suppress(AttributeError, ImportError):
                 _load_without_compiler(compiled)
             function.__globals__[function.__name__] = compiled
+
+
+def _to_the_end(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def compiled(signature: Any) -> Any:
+        with deferred():
+            return compile(signature)
+
+    return compiled
 
 
 def _load_without_compiler(dispatcher: Any) -> None:
