@@ -62,18 +62,20 @@ def compile_kernels() -> None:
         while _kernels:
             function = _kernels.pop(0)
             compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
-            compiled.compile = _to_the_end(compiled.compile)
+            _compile_to_the_end(compiled)
             with suppress(AttributeError, ImportError):
                 _load_without_compiler(compiled)
             function.__globals__[function.__name__] = compiled
 
 
-def _to_the_end(compile: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _compile_to_the_end(dispatcher: Any) -> None:
+    compile = dispatcher.compile
+
     def compiled(signature: Any) -> Any:
         with deferred():
             return compile(signature)
 
-    return compiled
+    dispatcher.compile = compiled
 
 
 def _load_without_compiler(dispatcher: Any) -> None:
