@@ -186,7 +186,10 @@ class Epochs(Generic[G, B]):
         if epoch.first:
             every = range(len(self._circuit.nodes))
             return every if self.beginning is None else self.beginning.nodes
-        changing = *self._changing(epoch), *self.ending(), *self._restless(), *known
+        return self._active_from((*self._changing(epoch), *self.ending(), *self._restless(), *known))
+
+    def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
+        """The nodes that may change if some others do."""
         if changing not in self._downstream:
             active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}

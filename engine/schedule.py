@@ -23,6 +23,7 @@ from .circuit import (
     DeltaLate,
     DeltaWindow,
     Differentiate,
+    Exchange,
     Feed,
     Feedback,
     Fixpoint,
@@ -104,6 +105,9 @@ class Operators(Protocol[B]):
 
     def negate(self, at: int, node: Negate, change: B) -> B:
         """The change with its weights negated."""
+
+    def exchange(self, at: int, node: Exchange, change: B) -> B:
+        """The change, its rows on the shards that own them."""
 
     def clocked(self, at: int, node: Clocked, change: B) -> B:
         """The change of a node that remembers earlier epochs, for the change of its source."""
@@ -265,6 +269,8 @@ class _Walk(Generic[B]):
                 return operators.sum(at, node, [change(s) for s in node.sources])
             case Negate():
                 return operators.negate(at, node, change(node.source))
+            case Exchange():
+                return operators.exchange(at, node, change(node.source))
             case Delay() | Integrate() | Differentiate() | Feed():
                 return operators.clocked(at, node, change(node.source))
             case Feedback():

@@ -16,6 +16,7 @@ from ..circuit import (
     DeltaJoin,
     DeltaLate,
     DeltaWindow,
+    Exchange,
     Fixpoint,
     Input,
     Join,
@@ -81,6 +82,9 @@ class EpochOperators:
 
     def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
         return None if change is None else change.negated()
+
+    def exchange(self, at: int, node: Exchange, change: Batch | None) -> Batch | None:
+        return change
 
     def clocked(self, at: int, node: Clocked, change: Batch | None) -> Batch | None:
         memory = self.state.memories.of(at, node)

@@ -101,8 +101,7 @@ class InProcess:
     def _begin_from(self, circuit: Circuit) -> None:
         """Takes up a circuit, with empty state."""
         self.circuit = circuit
-        marks_more = WeakMethod(self._mark_latest)
-        self._own = State(circuit, self.values, maintaining=self._maintaining, marks_more=marks_more)
+        self._own = self._new_state(circuit)
         self._own.evaluator.budget = self.budget
         self._state.remembering = frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
@@ -118,18 +117,23 @@ class InProcess:
             for at, node in nodes
             if isinstance(node, Fixpoint) and not node.lifted
         }
-        self._epochs = Epochs(
-            circuit,
-            self._begin,
-            self._held,
-            lambda batch: batch.length,
-            self._exhausted,
-            self._state.memories.restless,
-        )
+        self._epochs = self._new_epochs(circuit)
         self._running: RunningEpoch | None = None
         self._latest: Taken = None
         self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
+
+    def _new_state(self, circuit: Circuit) -> State:
+        """The state of a circuit, empty."""
+        marks_more = WeakMethod(self._mark_latest)
+        return State(circuit, self.values, maintaining=self._maintaining, marks_more=marks_more)
+
+    def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
+        """The epochs of a circuit."""
+        restless = self._state.memories.restless
+        return Epochs(
+            circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted, restless
+        )
 
     @property
     def _state(self) -> State:
@@ -254,6 +258,11 @@ class InProcess:
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str], between: bool = True
     ) -> tuple[list[int], bool] | None:
         """See `Runtime.births`. `between`: no other runtime is in an epoch on this state."""
+        return self._births_of(relation, self._encode(self._schema(relation), rows), together, between)
+
+    def _births_of(
+        self, relation: str, batch: Batch, together: Collection[str], between: bool
+    ) -> tuple[list[int], bool] | None:
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
         if not isinstance(node, Result):
@@ -265,7 +274,6 @@ class InProcess:
         if between and not recursion.knows_births and self._running is None:
             with interrupt.deferred(), kept_memory(), among(self._workers):
                 recursion.lower(self._state.imports(node.fixpoint))
-        batch = self._encode(node.schema, rows)
         births = recursion.births(node.relation, batch.columns, batch.length)
         return births.tolist(), recursion.knows_births
 
@@ -723,8 +731,12 @@ class InProcess:
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
-        self._running = RunningEpoch(self._state, epoch)
+        self._running = self._new_running(epoch)
         return self._running
+
+    def _new_running(self, epoch: Epoch[Batch]) -> RunningEpoch:
+        """The operators of an epoch."""
+        return RunningEpoch(self._state, epoch)
 
     def _held(self, at: NodeId) -> Batch | None:
         held = self._state.stores[at].batch()

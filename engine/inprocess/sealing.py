@@ -92,10 +92,12 @@ class SealedEpoch:
 def coded(values: Values, schema: Schema, batch: Batch) -> Coded:
     """The rows of a batch column by column, in forms that do not depend on the runtime."""
     pairs = zip(schema, batch.columns, strict=True)
-    return Coded([_coded_column(values, *pair) for pair in pairs], batch.weights, batch.length)
+    return Coded([coded_column(values, *pair) for pair in pairs], batch.weights, batch.length)
 
 
-def _coded_column(values: Values, column: Column, codes: Array) -> Any:
+def coded_column(values: Values, column: Column, codes: Array) -> Any:
+    """A column in a form that does not depend on the runtime: numbers, a list of values, or a pair
+    (dictionary of values, array of positions in it)."""
     if column.kind is Kind.FLOAT:
         return np.ascontiguousarray(codes).view(np.float64)
     if column.kind is Kind.OBJECT:

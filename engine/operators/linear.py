@@ -117,6 +117,36 @@ class Trace(SingleSource):
     sign: ClassVar[str] = "z⁻¹∫ trace"
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange(SingleSource):
+    """The source itself: its rows, each on the shard that owns its values in the columns at the positions
+    `key`. Without columns that is the first shard, which then has all rows."""
+
+    source: NodeId
+    key: tuple[int, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "⇄ exchange"
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return sources[0]
+
+    def details(self, name: Name) -> str:
+        by = ", ".join(self.schema[position].name for position in self.key)
+        return f"{name(self.source)} by ({by})"
+
+    def problems(self, scope: Surroundings) -> Iterator[str]:
+        yield from SingleSource.problems(self, scope)
+        if any(not 0 <= position < len(self.schema) for position in self.key):
+            yield f"the key {self.key} is not among its {len(self.schema)} columns"
+
+    def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
+        return sets[self.source]
+
+    def has_weights(self, nodes: Sequence[Node]) -> bool:
+        return nodes[self.source].has_weights(nodes)
+
+
 def traced(nodes: tuple[Node, ...], source: NodeId, trace: NodeId) -> Iterator[str]:
     """A problem where a node is not the trace of another."""
     owner = nodes[trace]

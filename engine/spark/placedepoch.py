@@ -19,6 +19,7 @@ from ..circuit import (
     DeltaJoin,
     DeltaLate,
     DeltaWindow,
+    Exchange,
     Fixpoint,
     Input,
     Join,
@@ -167,6 +168,9 @@ class PlacedEpoch:
             return None
         here = self.here.negate(at, node, change.here)
         return _moving(here, self.there.negate(at, node, change.there))
+
+    def exchange(self, at: NodeId, node: Exchange, change: Moving | None) -> Moving | None:
+        return change
 
     def clocked(self, at: NodeId, node: Clocked, change: Moving | None) -> Moving | None:
         self._begin(at)

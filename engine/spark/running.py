@@ -15,6 +15,7 @@ from ..circuit import (
     DeltaWindow,
     Differentiate,
     Feed,
+    Exchange,
     Fixpoint,
     Input,
     Integrate,
@@ -122,6 +123,9 @@ class RunningEpoch:
             return None
         query = Select([*names(node.schema), As("-w", "w")], change.sql)
         return self._change(at, query, change.small)
+
+    def exchange(self, at: NodeId, node: Exchange, change: Change | None) -> Change | None:
+        return change
 
     def clocked(self, at: NodeId, node: Clocked, change: Change | None) -> Change | None:
         state, come = self.state.memories, None if change is None else self._net(at, node.schema, change)

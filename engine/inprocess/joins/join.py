@@ -290,7 +290,8 @@ class Joiner:
     def _keys(self) -> Sequence[Sequence[DerivedKey]]:
         """The derived columns that terms may be looked up by."""
         if self._derived is None:
-            keys = derived_keys(self.node.terms, self.node.steps)
+            derives = self.evaluator.derives
+            keys = derived_keys(self.node.terms, self.node.steps if derives else ())
             self._derived = evaluated_keys(keys, self.schemas, self.evaluator)
         if not self._faulty:
             return self._derived

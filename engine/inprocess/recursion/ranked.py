@@ -45,6 +45,13 @@ class DerivedRows(NamedTuple):
     weights: Array
 
 
+class Decided(NamedTuple):
+    """Rows that come at an iteration, and those for which derivations are to be searched."""
+
+    come: Array
+    asked: Array
+
+
 class Ranked(Unread):
     """Rows with ranks. To readers outside the recursion it is a store: `weights` is not 0 for the rows
     present."""
@@ -138,15 +145,29 @@ class Ranked(Unread):
 
     def step(self, time: int, ask: Ask) -> bool:
         """Makes the change of the relation at an iteration the delta, and says whether there is one."""
+        decided = self.decide(time)
+        return decided is not None and self.settle(time, decided, self.search(decided.asked, time, ask))
+
+    def decide(self, time: int) -> Decided | None:
+        """The rows that come at an iteration, and those for which derivations are to be searched; None if
+        none wait for it. The delta of the last one is over."""
         self._forget_marks()
         waiting = self.pending.pop(time, None)
         if waiting is None:
-            return False
+            return None
         rows, weights = _summed(waiting)
-        come, asked = kernels.decide(rows, weights, self.weights, time)
-        back, gone = self._searched(asked, time, ask)
-        if len(back):
-            come = np.concatenate([come, back])
+        return Decided(*kernels.decide(rows, weights, self.weights, time))
+
+    def search(self, asked: Array, time: int, ask: Ask) -> Array:
+        """The least rank of a derivation of each row that is asked for."""
+        return ask(self.table.columns_at(asked), len(asked), time) if len(asked) else asked
+
+    def settle(self, time: int, decided: Decided, best: Array) -> bool:
+        """Makes the change at an iteration the delta, given the ranks that were searched. A row that has a
+        derivation of a greater rank is looked at again when that rank comes."""
+        come, gone = decided
+        if len(gone):
+            come, gone = self._found(come, gone, time, best)
         self.latest = max(self.latest, time)
         self._mark(come, np.full(len(come), CAME + time + 1))
         self._mark(gone, np.full(len(gone), -(time + 1)))
@@ -161,16 +182,13 @@ class Ranked(Unread):
             self.delta = DerivedRows(np.concatenate([come, gone]), signs)
         return True
 
-    def _searched(self, asked: Array, time: int, ask: Ask) -> tuple[Array, Array]:
-        """Looks for derivations of rows. Returns the rows among them that come back, and those that leave.
-        A row that has a derivation of a greater rank is looked at again when that rank comes."""
-        if not len(asked):
-            return asked, asked
-        best = ask(self.table.columns_at(asked), len(asked), time)
+    def _found(self, come: Array, asked: Array, time: int, best: Array) -> tuple[Array, Array]:
+        """The rows that come and those that leave, by the least ranks of rows that were asked for."""
         there = self.weights[asked] > 0
         later = np.flatnonzero((best > time) & (best < NEVER))
         self._schedule(asked[later], best[later], np.zeros(len(later), np.int64), False)
-        return asked[(best <= time) & ~there], asked[(best > time) & there]
+        back = asked[(best <= time) & ~there]
+        return np.concatenate([come, back]) if len(back) else come, asked[(best > time) & there]
 
     def _mark(self, rows: Array, numbers: Array) -> None:
         if len(rows):
@@ -309,18 +327,30 @@ def _renumbered(rows: Array, kept: Array) -> Array:
     return found
 
 
-def ranked(sets: Mapping[str, GrowingSet]) -> dict[str, Ranked]:
-    """The relations of a recursion with ranks. Takes over the tables and indexes of the sets."""
-    iterations = np.unique(np.concatenate([relation.iterations for relation in sets.values()]))
+def iterations_of(sets: Mapping[str, GrowingSet]) -> Array:
+    """The iterations at which rows came, in order."""
+    return np.unique(np.concatenate([relation.iterations for relation in sets.values()]))
+
+
+def ranked(sets: Mapping[str, GrowingSet], iterations: Array) -> dict[str, Ranked]:
+    """The relations of a recursion with ranks: the places of the iterations at which their rows came. Takes
+    over the tables and indexes of the sets."""
     return {head: Ranked(relation, iterations) for head, relation in sets.items()}
 
 
-def renumber(relations: Collection[Ranked]) -> None:
-    """Makes ranks small again, between epochs, if some have become large: only their order counts."""
-    if all(relation.latest < thresholds.LARGE_RANK for relation in relations):
-        return
+def are_large(relations: Collection[Ranked]) -> bool:
+    """True if ranks have become so large that they are to be made small again."""
+    return any(relation.latest >= thresholds.LARGE_RANK for relation in relations)
+
+
+def ranks_of(relations: Collection[Ranked]) -> Array:
+    """The numbers of all ranks, in order, and 0."""
     each = [np.unique(relation.weights[: relation.table.size]) for relation in relations]
-    numbers = np.unique(np.concatenate([np.zeros(1, np.int32), *each]))
+    return np.unique(np.concatenate([np.zeros(1, np.int32), *each]))
+
+
+def renumber(relations: Collection[Ranked], numbers: Array) -> None:
+    """Makes ranks small, between epochs: the places of these numbers. Only their order counts."""
     for relation in relations:
         relation.weights = np.searchsorted(numbers, relation.weights).astype(np.int32)
         relation.latest = len(numbers)

@@ -27,7 +27,7 @@ from .growingset import GrowingSet
 from .lowering import Lowered, Lowering, Since, lengthened
 from .memories import GrowingSets, Imported
 from .products import products_of
-from .ranked import Ranked, ranked, renumber
+from .ranked import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from .rankedmemory import RankedSets
 from .searching import searches_of
 
@@ -147,7 +147,8 @@ class Recursion:
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
-            renumber(self.ranked.values())
+            if are_large(self.ranked.values()):
+                renumber(self.ranked.values(), ranks_of(self.ranked.values()))
             changed = [each for each in imports.items() if self._may_lower(each[0], each[1].change)]
             noted = self._noted(dict(changed))
             memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
@@ -197,7 +198,7 @@ class Recursion:
             self._afresh = True
         else:
             knew = self.knows_births
-            self.ranked, self.ranks_are_least = ranked(self.sets), knew
+            self.ranked, self.ranks_are_least = ranked(self.sets, iterations_of(self.sets)), knew
             for head, known in self.lowered.items():
                 self.ranked[head].weights[: known.size] = known.numbers[: known.size]
             self.sets, self.lowered = {}, {}

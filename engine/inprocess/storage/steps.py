@@ -34,6 +34,8 @@ class Evaluator:
         self.iteration = 0
         self.rounds: Callable[[Array], Array] = lambda times: times
         self.silent = False
+        self.derives = True
+        """Whether joins may look rows up by derived columns."""
         self.measured = False
         self.weight = 0
         self.budget = Budget()

@@ -1,0 +1,178 @@
+"""One worker: a runtime over its shard, and the epochs that it runs in step with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..circuit import Circuit, NodeId
+from ..epoch import Epoch, Epochs
+from ..inprocess.arrangements.views import StoreView, View
+from ..inprocess.runtime import InProcess
+from ..inprocess.storage.batch import Batch
+from ..maintaining import Maintaining
+from ..node import ENDING
+from ..runtime import Delta
+from .placing import Placed
+from .recursion import ShardsRecursion
+from .running import ShardEpoch
+from .state import ShardState
+from .team import Team
+from .views import Asked, Place, answered
+from .wire import Parcel, packed, unpacked
+
+Changes = Mapping[str, Sequence[tuple[Batch, int]]]
+
+
+class Outcome(NamedTuple):
+    """The changes of outputs and of inputs on one worker, in an epoch that is computed."""
+
+    outputs: Mapping[str, Parcel]
+    inputs: Mapping[str, Parcel]
+
+
+class Member(InProcess):
+    """The shard of one worker, as a runtime of its own. What it is asked between epochs, it answers for its
+    shard."""
+
+    def __init__(
+        self, placed: Placed, team: Team, nan: float, workers: int, memory_limit: int | None = None
+    ) -> None:
+        self.placed, self.team = placed, team
+        super().__init__(placed.circuit, nan, workers, memory_limit, maintain="always")
+        team.start(self._answered)
+
+    def _new_state(self, circuit: Circuit) -> ShardState:
+        return ShardState(self.placed, self.values, self.team, Maintaining("always"))
+
+    def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
+        return _InStep(self.team, circuit, self._begin, self._held, self._own.memories.restless)
+
+    def _new_running(self, epoch: Epoch[Batch]) -> ShardEpoch:
+        assert isinstance(self._own, ShardState)
+        return ShardEpoch(self._own, epoch, self.team)
+
+    def _prepare_to_shrink(self, epoch: Epoch[Batch], but: Collection[NodeId] = ()) -> None:
+        own = {(name, sign) for name, parts in epoch.changes.items() for _, sign in parts}
+        if self._own.memories.restless() or any(True for _ in self._epochs.ending()):
+            own.add(ENDING)
+        signs = set().union(*self.team.agree(own))
+        for at, shrinking in self._shrinking.items():
+            recursion = self._own.recursions[at]
+            if not signs.isdisjoint(shrinking) and isinstance(recursion, ShardsRecursion):
+                recursion.prepare_in_shards()
+                self._own.reread(at)
+
+    def run(
+        self,
+        serial: int,
+        changes: Changes,
+        static: bool,
+        limit: int | None,
+        sealed: Callable[[ShardEpoch, Mapping[str, Delta]], None],
+        look: Callable[[], None] | None = None,
+        progress: Any = None,
+    ) -> dict[str, Delta]:
+        """Runs one epoch in step with the other workers: the changes are those of the rows that this one owns, with
+        the same names and signs on all. `sealed` is called when it is computed; if it raises, the epoch is
+        rolled back. Raises Aborted if another worker has given up."""
+        self._built.clear()
+        self._read_given_out()
+        self.team.begin(serial)
+        try:
+            return self._epochs.run(changes, static, limit, progress, sealed, look=look)  # type: ignore[arg-type]
+        except BaseException:
+            self.team.abort()
+            raise
+        finally:
+            self._running = None
+
+    def end(self) -> None:
+        """Gives back what nothing uses after an epoch."""
+        self.ended(self._epochs.committed == 1)
+
+    def outcome(self, running: ShardEpoch, deltas: Mapping[str, Delta], inputs: bool) -> Outcome:
+        """The changes of an epoch that is computed, for the worker that tells them."""
+        state = running.state
+        outputs: dict[str, Parcel] = {}
+        for name, at in state.outputs.items():
+            change: Any = deltas[name]
+            if len(change):
+                outputs[name] = packed(self.values, state.circuit.nodes[at].schema, change.batch)
+        taken: dict[str, Parcel] = {}
+        for at, batch in running.taken.items() if inputs else ():
+            node: Any = running.circuit.nodes[at]
+            held = running.state.stores[at].batch() if node.stream or running.epoch.first else batch
+            taken[node.relation] = packed(self.values, node.schema, held)
+        return Outcome(outputs, taken)
+
+    # ------------------------------------------------------------- answering
+
+    def _answered(self, request: Any) -> Any:
+        """The answer to a request of another worker: of an epoch, or `(name, arguments)` of a method of its own."""
+        if isinstance(request, Asked):
+            return answered(self.values, self._schema_at(request.place), self._view_of, request)
+        name, arguments = request
+        return getattr(self, name)(*arguments)
+
+    def _schema_at(self, place: Place) -> Any:
+        if place[0] == "relation":
+            fixpoint: Any = self.circuit.nodes[place[1]]
+            return fixpoint.body.nodes[dict(fixpoint.results)[place[2]]].schema
+        return self.circuit.nodes[place[1]].schema
+
+    def _view_of(self, place: Place) -> View:
+        running = self._running
+        if isinstance(running, ShardEpoch):
+            return running.view_of(place)
+        return StoreView(self._own.stores[place[1]], self._own.weighted(place[1]))
+
+    def parcel_of(self, relation: str) -> Parcel:
+        """The rows of a relation on this worker."""
+        store = self._store(relation)
+        return packed(self.values, store.schema, store.batch())
+
+    def size_here(self, relation: str) -> int:
+        """The number of rows of a relation on this worker."""
+        return self._store(relation).present
+
+    def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
+        """See `Runtime.births`; for a row of another worker any number."""
+        schema = self._schema(relation)
+        batch = unpacked(self.values, schema, rows)
+        return self._births_of(relation, batch, together, False)
+
+
+class _InStep(Epochs[Batch, Batch | None]):
+    """Epochs that walk the same nodes on all workers."""
+
+    def __init__(
+        self,
+        team: Team,
+        circuit: Circuit,
+        begin: Callable[[Epoch[Batch]], Any],
+        held: Callable[[NodeId], Batch | None],
+        restless: Callable[[], tuple[NodeId, ...]],
+    ) -> None:
+        self._team = team
+        self._last_begun: ShardEpoch | None = None
+
+        def begun(epoch: Epoch[Batch]) -> ShardEpoch:
+            self._last_begun = begin(epoch)
+            assert self._last_begun is not None
+            return self._last_begun
+
+        super().__init__(circuit, begun, held, lambda batch: batch.length, None, restless)
+
+    def _active(self, epoch: Epoch[Batch], known: Collection[NodeId]) -> Sequence[NodeId]:
+        if not epoch.first:
+            changing = [self._inputs[name] for name in epoch.changes]
+            own = {*changing, *self.ending(), *self._restless()}
+            together = tuple(sorted(set[NodeId]().union(*self._team.agree(own))))
+            active = self._active_from(together)
+        else:
+            self._team.agree(None)
+            active = super()._active(epoch, known)
+        assert self._last_begun is not None
+        self._last_begun.active = frozenset(active)
+        return active

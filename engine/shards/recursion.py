@@ -1,0 +1,234 @@
+"""A monotone recursion in shards: what an iteration derives goes to its owners, and all vote for the next.
+
+In an epoch in which relations only grow, they are growing sets, and afterwards they have ranks, on all workers at
+the same time (`engine/inprocess/recursion/`). A recursion is maintained; whether to evaluate it anew is
+nothing that one worker could decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ..circuit import Constant
+from ..inprocess.arrangements.views import View
+from ..inprocess.joins.join import Joiner
+from ..inprocess.recursion.growingset import GrowingSet
+from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
+from ..inprocess.recursion.ranked import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
+from ..inprocess.recursion.rankedmemory import RankedSets
+from ..inprocess.recursion.recursion import Recursion, RunningRecursion
+from ..inprocess.recursion.searching import Contents, Searches
+from ..inprocess.storage.batch import Batch, concat
+from ..inprocess.storage.steps import Evaluator
+from ..rules import FixpointRule, Source
+from ..schema import Array, Schema
+from ..versions import Seen
+from .team import Team
+from .wire import divided, packed, unpacked
+
+ViewOf: TypeAlias = Callable[[Source, object, View], View]
+"""A view in shards of a source's version, of which this worker has the last."""
+Keys: TypeAlias = Mapping[str, tuple[int, ...]]
+"""The columns by which the rows of each relation have owners."""
+
+
+class ShardsRecursion(Recursion):
+    """The part of one worker of the state of a Fixpoint node."""
+
+    team: Team
+
+    def begin_in_shards(self, imports: Mapping[int, Imported], keys: Keys, view_of: ViewOf) -> RunningRecursion:
+        """An epoch, given the imports with their changes. The caller seeds it."""
+        sending = Sending(self.team, self.schemas, keys, imports, self.evaluator)
+        self.since = None
+        if self.ranked is not None:
+            relations = self.ranked.values()
+            if any(self.team.agree(are_large(relations))):
+                renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
+            assert self.searches is not None
+            self.ranks_are_least = False
+            ranks = RankedShards(sending, view_of, self.ranked, imports, self.searches, self.evaluator)
+            return RunningRecursion(self, self.ranked, ranks)
+        if any(self.team.agree(any(relation.table.size for relation in self.sets.values()))):
+            self.born_in_order = self.ranks_are_least = False
+        else:
+            self.in_order()
+        return RunningRecursion(self, self.sets, GrowingShards(sending, view_of, self.sets, imports, self.evaluator))
+
+    def prepare_in_shards(self) -> None:
+        """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
+        if self.ranked is None:
+            iterations = np.unique(np.concatenate(self.team.agree(iterations_of(self.sets))))
+            self.ranked, self.ranks_are_least = ranked(self.sets, iterations), self.knows_births
+            self.sets = {}
+
+
+class Sending:
+    """The rows that an iteration derives, on their way to their owners."""
+
+    def __init__(
+        self,
+        team: Team,
+        schemas: Mapping[str, Schema],
+        keys: Keys,
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+    ) -> None:
+        self.team, self._schemas, self._keys, self.values = team, schemas, keys, evaluator.values
+        self._parts: dict[str, list[Batch]] = {head: [] for head in schemas}
+        own = [changed_rows(imports, source) for source in imports]
+        self.changed = dict(zip(imports, map(sum, zip(*team.agree(own), strict=True)), strict=True))
+        """The rows in the change of each import, on all workers."""
+
+    def add(self, head: str, batch: Batch) -> None:
+        """Takes rows of a relation."""
+        if batch.length:
+            self._parts[head].append(batch)
+
+    def swap(self) -> dict[str, list[Batch]]:
+        """Sends all rows, and gives those that this worker owns."""
+        sent: list[dict[str, object]] = [{} for _ in range(self.team.size)]
+        own: dict[str, list[Batch]] = {}
+        for head, parts in self._parts.items():
+            if parts:
+                schema = self._schemas[head]
+                whole = concat(parts, len(schema))
+                for owner, part in enumerate(divided(self.values, schema, self._keys[head], whole, self.team.size)):
+                    if part is not None and owner == self.team.rank:
+                        own[head] = [part]
+                    elif part is not None:
+                        sent[owner][head] = packed(self.values, schema, part)
+                parts.clear()
+        for peer, came in enumerate(self.team.swap(sent)):
+            if peer != self.team.rank:
+                for head, parcel in came.items():
+                    own.setdefault(head, []).append(unpacked(self.values, self._schemas[head], parcel))
+        return own
+
+
+class GrowingShards(GrowingSets):
+    """Growing sets of one worker during one epoch."""
+
+    def __init__(
+        self,
+        sending: Sending,
+        view_of: ViewOf,
+        relations: Mapping[str, GrowingSet],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+    ) -> None:
+        super().__init__(relations, imports, evaluator)
+        self._sending, self._view_of, self._pending = sending, view_of, False
+
+    def changed(self, source: Source) -> int:
+        return self._sending.changed[source] if isinstance(source, int) else 0
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        if self._sending.team.rank == 0:
+            self._sending.add(head, encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        if start is None and self._sending.team.rank:
+            return  # nothing begins from no rows once
+        views: list[View | None] = [
+            None if k == start else self._view_of(source, seen[k], super(GrowingShards, self)._view(source, seen[k]))
+            for k, source in enumerate(rule.sources)
+        ]
+        for batch in self._delta(None if start is None else rule.sources[start]):
+            if start is None or (batch is not None and batch.length):
+                for head, derived in run_rule(rule, start, batch, views, None, self._measured):
+                    self._sending.add(head, derived)
+
+    def merge(self) -> None:
+        for head, parts in self._sending.swap().items():
+            for part in parts:
+                self._relations[head].grow(part)
+        pending = any(relation.pending for relation in self._relations.values())
+        self._pending = any(self._sending.team.agree(pending))
+
+    def next_iteration(self) -> int | None:
+        return self._rounds if self._pending else None
+
+    def advance(self, time: int) -> Collection[str]:
+        changed = super().advance(time)
+        self._sending.team.ready()
+        return changed
+
+
+class RankedShards(RankedSets):
+    """Ranked relations of one worker during one epoch."""
+
+    def __init__(
+        self,
+        sending: Sending,
+        view_of: ViewOf,
+        relations: Mapping[str, Ranked],
+        imports: Mapping[int, Imported],
+        searches: Mapping[str, Searches],
+        evaluator: Evaluator,
+    ) -> None:
+        super().__init__(relations, imports, searches, evaluator)
+        self._sending, self._view_of = sending, view_of
+
+    def changed(self, source: Source) -> int:
+        return self._sending.changed[source] if isinstance(source, int) else 0
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        if self._sending.team.rank == 0:
+            self._sending.add(head, encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        if start is None and self._sending.team.rank:
+            return
+        batch = None if start is None else self._delta(rule.sources[start])
+        if start is not None and (batch is None or not batch.length):
+            return
+        views: list[View | None] = [
+            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
+        ]
+        for head, derived in run_rule(rule, start, batch, views, measured=self._measured):
+            self._sending.add(head, derived)
+
+    def _view(self, source: Source, now: bool) -> View:
+        version = (now or self._gone) if isinstance(source, str) else now
+        return self._view_of(source, version, super()._view(source, now))
+
+    def merge(self) -> None:
+        for head, parts in self._sending.swap().items():
+            for part in parts:
+                self._relations[head].derive(part)
+
+    def next_iteration(self) -> int | None:
+        times = [time for time in self._sending.team.agree(super().next_iteration()) if time is not None]
+        return min(times, default=None)
+
+    def advance(self, time: int) -> Collection[str]:
+        self._time, self._gone = time, -(time + 1)
+        changed, team = [], self._sending.team
+        for name, relation in self._relations.items():
+
+            def ask(columns: Sequence[Array], length: int, enough: int, name: str = name) -> Array:
+                return self._ask(name, columns, length, enough)
+
+            decided = relation.decide(time)
+            asks = decided is not None and len(decided.asked) > 0
+            if any(team.agree(asks)):  # all have decided, so that a search sees the same of all
+                best = np.empty(0, np.int64) if decided is None else relation.search(decided.asked, time, ask)
+                team.agree(None)  # all have searched, so that what they see stays until then
+            elif decided is not None:
+                best = decided.asked
+            if decided is not None and relation.settle(time, decided, best):
+                changed.append(name)
+        team.ready()
+        return changed
+
+    def _ask(self, name: str, columns: Sequence[Array], length: int, enough: int) -> Array:
+        if not self._contents.keys() >= self._imports.keys():
+            contents: dict[Source, Contents] = {}
+            for source in (*self._relations, *self._imports):
+                contents[source] = self._view(source, True)  # type: ignore[assignment]
+            self._contents = contents
+        return super()._ask(name, columns, length, enough)

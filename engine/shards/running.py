@@ -1,0 +1,158 @@
+"""One epoch of one worker: its operators over its shard, with Exchanges, and joins that ask the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..circuit import Constant, DeltaJoin, Exchange, Fixpoint, Join, NodeId
+from ..epoch import Epoch
+from ..inprocess.arrangements.views import StoreView, View, before
+from ..inprocess.recursion.growingset import GrowingSetView
+from ..inprocess.recursion.memories import Imported
+from ..inprocess.recursion.ranked import Ranked, RankedView
+from ..inprocess.recursion.recursion import RunningRecursion
+from ..inprocess.running import RunningEpoch
+from ..inprocess.storage.batch import Batch, concat
+from ..rules import Source
+from ..schedule import NestedEpoch
+from ..settling import Changing
+from ..versions import Seen, versions
+from .recursion import ShardsRecursion
+from .state import ShardState
+from .team import Team
+from .views import Place, ShardsView, Spread
+from .wire import divided, packed, unpacked
+
+
+class ShardEpoch(RunningEpoch):
+    """One epoch over a shard of the state. `active` are the nodes that may change, once they are known."""
+
+    state: ShardState
+
+    def __init__(self, state: ShardState, epoch: Epoch[Batch], team: Team) -> None:
+        super().__init__(state, epoch)
+        self._team = team
+        self.active: Collection[NodeId] = ()
+        self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
+        self._running: dict[NodeId, RunningRecursion] = {}
+
+    # ------------------------------------------------------------- operators
+
+    def constant(self, at: int, node: Constant) -> Batch | None:
+        return None if self._team.rank else super().constant(at, node)
+
+    def exchange(self, at: int, node: Exchange, change: Batch | None) -> Batch | None:
+        values, size, schema = self.state.values, self._team.size, node.schema
+        parts = [None] * size if change is None else divided(values, schema, node.key, change, size)
+        own = parts[self._team.rank]
+        sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]
+        came = [unpacked(values, schema, each) for each in self._team.swap(sent) if each is not None]
+        if own is not None:
+            came.append(own)
+        return concat(came, len(schema)) if came else None
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        if len(node.terms) == 1 and not node.terms[0].negated:
+            (change,) = changes
+            if change is None or not change.length:
+                return None
+            return concat(list(self.state.joiners[at].run(0, change, (None,))), len(node.schema))
+        active = [term.source in self.active for term in node.terms]
+        sizes = [int(each) for each in active]
+        if sum(sizes) > 1:
+            own = [0 if change is None else change.length for change in changes]
+            sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
+        found = self.gathered(at, len(node.schema))
+        for start, seen in versions(node.terms, sizes, self.epoch.first):
+            change = None if start is None else changes[start]
+            if self._team.rank if start is None else change is None or not change.length:
+                continue
+            views = self.views(node, start, seen, changes)
+            found.extend(self.state.joiners[at].run(start, change, views))
+        return found.total()
+
+    def views(
+        self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
+    ) -> list[View | None]:
+        return [
+            None if k == start else self.spread(term.source, seen[k] or term.source not in self.active)
+            for k, term in enumerate(node.terms)
+        ]
+
+    def spread(self, at: NodeId, now: bool) -> ShardsView:
+        """The contents of a node on all workers, with the change of this epoch or without."""
+        place = "node", at, now
+        spread = Spread(self.circuit.nodes[at].schema, self.state.placed.keys[at])
+        return ShardsView(self._team, self.state.values, spread, place, self.view_of(place))
+
+    def view_of(self, place: Place) -> View:
+        """The part of this worker of a version of a relation."""
+        match place:
+            case "node", at, now:
+                store, counted, change = self.state.stores[at], self.state.weighted(at), self._changes.get(at)
+                return StoreView(store, counted) if now or change is None else before(store, counted, change)
+            case _, at, name, version:
+                relation: Any = self._running[at].relations[name]
+                if isinstance(relation, Ranked):
+                    return RankedView(relation, 0 if version is True else version)
+                return GrowingSetView(relation, relation.high if version else relation.low)
+
+    def keep(self, at: int, change: Batch | None) -> None:
+        self._changes[at] = change
+        super().keep(at, change)
+        self._team.ready()
+
+    # ------------------------------------------------------------- recursions
+
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> NestedEpoch[Batch | None]:
+        recursion = self.state.recursions[at]
+        if not isinstance(recursion, ShardsRecursion):
+            return _Nothing() if self._team.rank else super().recursion(at, node, changes)
+        imports = {
+            source: Imported(self.state.stores[source], self.state.weighted(source), change)
+            for source, change in changes.items()
+        }
+        keys = self.state.placed.inside[at]
+        running = recursion.begin_in_shards(imports, keys, partial(self._view_in, at))
+        self._running[at] = running
+        self._begun.append(running)  # type: ignore[arg-type]
+        self._team.ready()
+        running.seed(self.epoch.first)
+        return running
+
+    def _view_in(self, fixpoint: NodeId, source: Source, version: Any, local: View) -> View:
+        """A version of a source of a recursion, on all workers."""
+        if isinstance(source, int):
+            return self.spread(source, bool(version) or source not in self.active)
+        place = "relation", fixpoint, source, version
+        node = self.circuit.nodes[fixpoint]
+        assert isinstance(node, Fixpoint)
+        schema = node.body.nodes[dict(node.results)[source]].schema
+        spread = Spread(schema, self.state.placed.inside[fixpoint][source])
+        return ShardsView(self._team, self.state.values, spread, place, local)
+
+
+class _Nothing:
+    """An epoch of a recursion that runs on another worker."""
+
+    def next_iteration(self) -> int | None:
+        return None
+
+    def iterate(self, time: int) -> None:
+        """Nothing."""
+
+    def rows(self) -> int:
+        return 0
+
+    def changing(self) -> Changing:
+        return []
+
+    def finish(self) -> Mapping[str, Batch | None]:
+        return _Absent()
+
+
+class _Absent(dict[str, Batch | None]):
+    def __missing__(self, relation: str) -> None:
+        return None

@@ -1,0 +1,441 @@
+"""The runtime over all shards: the first worker, which the others follow.
+
+    commit ──► changes by owners ──► all run the epoch ──► outcomes gathered ──► sealed ──► all commit
+                                          │                      │
+                                          └── one gives up ──────┴──► all roll back
+
+It answers for all: what is asked between epochs goes to the workers that own the rows.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from .. import interrupt
+from ..circuit import Circuit, Input
+from ..incremental import incrementalize
+from ..inprocess.arrangements.store import Store, store_of
+from ..inprocess.arrangements.views import StoreView
+from ..inprocess.query import answer
+from ..inprocess.running import RunningEpoch
+from ..inprocess.sealing import coded
+from ..inprocess.state import State
+from ..inprocess.storage.allocator import kept_memory
+from ..inprocess.storage.batch import Batch, concat, consolidate
+from ..inprocess.storage.rows import ArrayDelta, ArrayRows
+from ..inprocess.storage.sharing import among
+from ..integrals import shown
+from ..runtime import Coded, Delta, Progress, Seal
+from ..schema import Array
+from .member import Member, Outcome
+from .placing import Placed
+from .running import ShardEpoch
+from .team import Aborted, Team
+from .views import ShardsView, Spread
+from .wire import Parcel, divided, packed, unpacked
+
+T = TypeVar("T")
+
+
+class WorkerGone(Exception):
+    """A worker has ended, and the rows of its shard with it."""
+
+
+class Gathered:
+    """The changes of an epoch on all workers. See `engine.runtime.Sealed`."""
+
+    def __init__(self, runtime: Sharded, deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+        self._runtime, self.deltas, self._taken = runtime, deltas, inputs
+
+    @property
+    def length(self) -> int:
+        """The number of rows that inputs changed by, or more."""
+        return sum(batch.length for batch in self._taken.values())
+
+    def inputs(self) -> dict[str, Callable[[], Coded]]:
+        """The change of each input, or the elements of one that is a stream."""
+        return {name: self._coded(name, batch) for name, batch in self._taken.items() if batch.length}
+
+    def output(self, name: str) -> Callable[[], Coded] | None:
+        """The change of an output, or the elements of one that is a stream; None if there are none."""
+        delta = self.deltas.get(name)
+        if not isinstance(delta, ArrayDelta) or not len(delta):
+            return None
+        return self._coded(name, delta.batch)
+
+    def passed(self) -> dict[str, Callable[[], Coded]]:
+        """Nothing: rows of inputs are not forgotten in shards."""
+        return {}
+
+    def remembered(self) -> dict[str, Callable[[], Coded]]:
+        """Nothing: what windows remember is not kept."""
+        return {}
+
+    def _coded(self, relation: str, batch: Batch) -> Callable[[], Coded]:
+        return partial(coded, self._runtime.values, self._runtime.schema_of(relation), batch)
+
+
+class Sharded(Member):
+    """The state of one circuit in shards. See `engine.runtime.Runtime`."""
+
+    def __init__(
+        self,
+        placed: Placed,
+        team: Team,
+        controls: Mapping[int, Connection],
+        nan: float = float("nan"),
+        workers: int = 1,
+        memory_limit: int | None = None,
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`controls` are lines to the other workers, which run `follow`; `ended` is called by `close`."""
+        super().__init__(placed, team, nan, workers, memory_limit)
+        self._controls, self._serial, self._ended = controls, 0, ended
+        self._own_changes: Mapping[str, Batch] = {}
+
+    # ------------------------------------------------------------- epochs
+
+    def commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        *,
+        static: bool = False,
+        max_iterations: int | None = None,
+        progress: Progress | None = None,
+        seal: Seal | None = None,
+    ) -> dict[str, Delta]:
+        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+            if seal is not None:
+                seal(Gathered(self, deltas, inputs))
+
+        deltas, inputs = self._together(changes, static, max_iterations, progress, act, True)
+        self._last_inputs = inputs
+        if static:
+            self._last = True
+        return deltas
+
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        found: list[T] = []
+
+        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+            self._built.clear()
+            found.append(look())
+            raise _Looked
+
+        with suppress(_Looked):
+            self._together(changes, False, limit, None, act, False)
+        self._built.clear()
+        return found[0]
+
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        undone = {}
+        for name, batch in self._last_inputs.items():
+            weights = batch.weight_array()
+            parts = ((np.flatnonzero(weights > 0), -1), (np.flatnonzero(weights < 0), 1))
+            undone[name] = [(_absolute(batch.take(rows)), sign) for rows, sign in parts if len(rows)]
+        return self.attempt(undone, look, limit)
+
+    def _together(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        limit: int | None,
+        progress: Progress | None,
+        act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
+        stays: bool,
+    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them."""
+        with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+            self._serial += 1
+            own = self._divided(changes, static, limit)
+            waiting = dict(self._controls)  # the workers that have not ended the epoch
+            result: list[tuple[dict[str, Delta], dict[str, Batch]]] = []
+
+            def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
+                outcomes = [self.outcome(running, deltas, True)]
+                for peer, control in self._controls.items():
+                    outcomes.append(self._computed(peer, control, waiting))
+                result.append(self._merged(outcomes, static))
+                act(*result[0])
+                for control in self._controls.values():
+                    control.send("commit")
+
+            try:
+                self.run(self._serial, own, static, limit, sealed, progress=progress)
+            except BaseException as error:
+                self._taken_back(waiting, error)
+            for peer, control in self._controls.items():
+                self._expect(peer, control, "committed")
+            self.end()
+            return result[0]
+
+    def _divided(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, limit: int | None
+    ) -> dict[str, list[tuple[Batch, int]]]:
+        """Sends each worker the changes of the rows that it owns, and gives those of this one."""
+        size = self.team.size
+        shares: list[dict[str, list[tuple[Any, int]]]] = [{} for _ in range(size)]
+        for name, parts in changes.items():
+            schema = self._inputs[name]
+            key = self.placed.keys[self._place(name)] or ()
+            for batch, sign in parts:
+                if not batch.length:
+                    continue
+                for owner, part in enumerate(divided(self.values, schema, key, batch, size)):
+                    given = Batch(batch.columns, 0).take(np.empty(0, np.int64)) if part is None else part
+                    share: Any = given if owner == self.team.rank else packed(self.values, schema, given)
+                    shares[owner].setdefault(name, []).append((share, sign))
+        for peer, control in self._controls.items():
+            self._tell(peer, control, ("run", (self._serial, shares[peer], static, limit)))
+        return shares[self.team.rank]
+
+    def _place(self, relation: str) -> int:
+        nodes = enumerate(self.circuit.nodes)
+        return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
+
+    def _computed(self, peer: int, control: Connection, waiting: dict[int, Connection]) -> Outcome:
+        """The outcome of a worker. Raises what its epoch raised."""
+        kind, found = self._heard(peer, control)
+        if kind == "computed":
+            outcome: Outcome = found
+            return outcome
+        del waiting[peer]
+        raise found if isinstance(found, BaseException) else Aborted(str(found))
+
+    def _merged(
+        self, outcomes: Sequence[Outcome], static: bool
+    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        deltas: dict[str, Delta] = dict(self._own.unchanged)
+        inputs: dict[str, Batch] = {}
+        for names, found in (({n for o in outcomes for n in o.outputs}, deltas), ({n for o in outcomes for n in o.inputs}, inputs)):
+            for name in names:
+                schema = self.schema_of(name)
+                parcels = [(o.outputs if found is deltas else o.inputs).get(name) for o in outcomes]
+                parts = [unpacked(self.values, schema, each) for each in parcels if each is not None]
+                whole = consolidate(concat(parts, len(schema)))
+                found[name] = ArrayDelta(self.values, schema, whole, static) if found is deltas else whole  # type: ignore[index]
+        return deltas, inputs
+
+    def _taken_back(self, waiting: dict[int, Connection], error: BaseException) -> NoReturn:
+        """Lets the other workers roll the epoch back. Raises the error, or that of the worker that gave up first."""
+        for peer, control in list(waiting.items()):
+            kind, found = self._heard(peer, control)
+            if kind == "computed":
+                control.send("rollback")
+                kind, found = self._heard(peer, control)
+            if isinstance(error, Aborted) and isinstance(found, BaseException):
+                error = found
+        raise error
+
+    def _expect(self, peer: int, control: Connection, kind: str) -> Any:
+        found = self._heard(peer, control)
+        if found[0] != kind:
+            raise WorkerGone(f"worker {peer} said {found!r}, where {kind} was due")
+        return found[1]
+
+    def _heard(self, peer: int, control: Connection) -> tuple[str, Any]:
+        try:
+            found: tuple[str, Any] = control.recv()
+        except (EOFError, OSError):
+            raise WorkerGone(f"worker {peer} has ended") from None
+        return found
+
+    def _tell(self, peer: int, control: Connection, message: Any) -> None:
+        try:
+            control.send(message)
+        except OSError:
+            raise WorkerGone(f"worker {peer} has ended") from None
+
+    # ------------------------------------------------------------- reading
+
+    def schema_of(self, relation: str) -> Any:
+        """The columns of a relation."""
+        return self._schema(relation)
+
+    def _spread(self, relation: str) -> ShardsView:
+        at = shown(self.circuit, self._relations[relation])
+        store = self._own.stores[at]
+        view = StoreView(store, self._own.weighted(at))
+        running = isinstance(self._running, ShardEpoch)
+        team: Any = self.team if running else _Between(self.team)
+        return ShardsView(team, self.values, Spread(store.schema, self.placed.keys[at]), ("node", at, True), view)
+
+    def _every(self, name: str, *arguments: Any) -> list[Any]:
+        """What a method of each worker gives, by rank."""
+        request = name, arguments
+        others = self.team.ask({peer: request for peer in self._controls}, between=True)
+        return [getattr(self, name)(*arguments), *(others[peer] for peer in sorted(others))]
+
+    def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
+        batch = self._encode(self._schema(relation), rows)
+        weights: list[int] = self._weights(relation, batch).tolist()
+        return weights
+
+    def _weights(self, relation: str, batch: Batch) -> Array:
+        return self._spread(relation).presence(batch.columns, batch.length)
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+        schema = self._schema(relation)
+        positions = tuple(sorted(values))
+        keys = [self.values.encode_column(schema[p], [values[p]], 1) for p in positions]
+        view = self._spread(relation)
+        groups, total = view.groups(positions, keys, 1)
+        found = []
+        for part in view.expand(positions, groups, total):
+            columns = tuple(part.table.column_at(part.rows, k) for k in range(len(schema)))
+            found += list(ArrayRows(self.values, schema, Batch(columns, len(part.rows))))
+        return sorted(found)
+
+    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        whole = consolidate(concat(batches, len(self._schema(relation))))
+        return bool((self._weights(relation, whole) >= whole.weight_array()).all())
+
+    def has_room(
+        self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
+    ) -> bool:
+        schema = self._schema(relation)
+        coming = consolidate(concat(come, len(schema)))
+        keys = [coming.columns[k] for k in key]
+        if consolidate(Batch(tuple(keys), coming.length)).length < coming.length:
+            return False
+        view = self._spread(relation)
+        positions = tuple(sorted(key))
+        groups, total = view.groups(positions, [coming.columns[k] for k in positions], coming.length)
+        held = [
+            Batch(tuple(part.table.column_at(part.rows, k) for k in range(len(schema))), len(part.rows))
+            for part in view.expand(positions, groups, total)
+        ]
+        left = consolidate(concat([*held, *(batch.negated() for batch in gone)], len(schema)))
+        return not (left.weight_array() > 0).any()
+
+    def births(
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str], between: bool = True
+    ) -> tuple[list[int], bool] | None:
+        at = shown(self.circuit, self._relations[relation])
+        schema = self._schema(relation)
+        batch = self._encode(schema, rows)
+        found = self._every("births_here", relation, packed(self.values, schema, batch), together)
+        if None in found:
+            return None
+        key = self.placed.keys[at] or ()
+        parts = divided(self.values, schema, key, Batch((*batch.columns, np.arange(batch.length)), batch.length), self.team.size)
+        births = [0] * batch.length
+        for (numbers, _), part in zip(found, parts, strict=True):
+            for row in () if part is None else part.columns[-1].tolist():
+                births[row] = numbers[row]
+        return births, all(exact for _, exact in found)
+
+    def contents(self, relation: str) -> Batch:
+        schema = self._schema(relation)
+        parcels: list[Parcel] = self._every("parcel_of", relation)
+        return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
+
+    def rows(self, relation: str) -> ArrayRows:
+        return ArrayRows(self.values, self._schema(relation), self.contents(relation))
+
+    def size(self, relation: str) -> int:
+        return sum(self._every("size_here", relation))
+
+    def query(
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
+        most: int | None = None,
+    ) -> ArrayRows:
+        given = given or {}
+        with kept_memory():
+            stores: dict[str, Any] = {}
+            for node in circuit.nodes:
+                if isinstance(node, Input):
+                    name = node.relation
+                    stores[name] = (
+                        self._given(node, given[name]) if name in given else store_of(node.schema, self.contents(name))
+                    )
+            state = State(incrementalize(circuit), self.values, stores)
+            return answer(state, self._own.evaluator.epoch, given.keys(), {}, most)
+
+    def tidy(self) -> None:
+        self._every("tidy_here")
+
+    def close(self) -> None:
+        for control in self._controls.values():
+            with suppress(OSError):
+                control.send(("close", None))
+        self.team.close()
+        self._ended()
+
+
+class _Looked(Exception):
+    """Ends an epoch that is only looked at."""
+
+
+class _Between:
+    """A team that is asked between epochs."""
+
+    def __init__(self, team: Team) -> None:
+        self._team, self.rank, self.size = team, team.rank, team.size
+
+    def ask(self, requests: Mapping[int, Any]) -> dict[int, Any]:
+        """See `Team.ask`."""
+        return self._team.ask(requests, between=True)
+
+
+def _absolute(batch: Batch) -> Batch:
+    return Batch(batch.columns, batch.length, np.abs(batch.weight_array()))
+
+
+def follow(member: Member, control: Connection) -> None:
+    """Does what the first worker says, until it closes the line."""
+    while True:
+        try:
+            kind, payload = control.recv()
+        except (EOFError, OSError):
+            return
+        if kind == "close":
+            return
+        serial, shares, static, limit = payload
+        control.send(_followed(member, control, serial, shares, static, limit))
+
+
+def _followed(
+    member: Member, control: Connection, serial: int, shares: Mapping[str, Any], static: bool, limit: int | None
+) -> tuple[str, Any]:
+    """Runs an epoch. Returns how it ended."""
+
+    def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
+        control.send(("computed", member.outcome(running, deltas, True)))
+        if control.recv() != "commit":
+            raise Aborted("the first worker rolls back")
+
+    try:
+        with kept_memory():
+            changes = {
+                name: [(unpacked(member.values, member._inputs[name], parcel), sign) for parcel, sign in parts]
+                for name, parts in shares.items()
+            }
+            member.run(serial, changes, static, limit, sealed)
+        member.end()
+    except Aborted as error:
+        return "aborted", str(error)
+    except (EOFError, OSError):
+        raise
+    except BaseException as error:
+        return "failed", _sendable(error)
+    return "committed", None
+
+
+def _sendable(error: BaseException) -> BaseException:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,33 @@
+"""The shard of the state of a circuit that one worker has."""
+
+from __future__ import annotations
+
+from ..circuit import Fixpoint
+from ..inprocess.recursion.bracket import Bracketed
+from ..inprocess.recursion.loops import LoopRecursion
+from ..inprocess.recursion.recursion import Recursion
+from ..inprocess.state import State
+from ..inprocess.storage.interner import Values
+from ..inprocess.storage.steps import Evaluator
+from ..maintaining import Maintaining
+from .placing import Placed
+from .recursion import ShardsRecursion
+from .team import Team
+
+
+class ShardState(State):
+    """The state of the nodes of a placed circuit, with the rows that one worker owns."""
+
+    def __init__(self, placed: Placed, values: Values, team: Team, maintaining: Maintaining) -> None:
+        self.placed, self._team = placed, team
+        evaluator = Evaluator(values)
+        evaluator.derives = False  # another worker could not be asked by such columns
+        super().__init__(placed.circuit, values, evaluator=evaluator, maintaining=maintaining)
+        self.forgetful, self.held_by = {}, {}  # a window does not know where the rows are that it lets go
+
+    def new_recursion(self, at: int, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
+        if at not in self.placed.inside:
+            return super().new_recursion(at, node)
+        recursion = ShardsRecursion(node, self.evaluator, self.maintaining)
+        recursion.team = self._team
+        return recursion

@@ -1,0 +1,185 @@
+"""Workers that go through epochs in step: what they send each other, and how all give up when one does.
+
+Each pair of workers has two lines. On the first, one message of each goes to the other at each meeting (`swap`). On
+the second, one asks and the other answers (`ask`); a thread answers beside the work. Everything carries
+the number of the attempt, so that what is left of an epoch that was given up disturbs no other one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+BETWEEN = -1
+"""The moment of a request between epochs, which waits for nothing."""
+
+
+class Aborted(Exception):
+    """Another worker has given the epoch up, or is gone."""
+
+
+class Lines(NamedTuple):
+    """The lines of a worker to another one: for meetings, for asking it, and for its requests."""
+
+    meet: Connection
+    ask: Connection
+    answer: Connection
+
+
+class Team:
+    """One worker's place among all."""
+
+    def __init__(self, rank: int, lines: Mapping[int, Lines]) -> None:
+        """`lines` are those to the other workers, by rank."""
+        self.rank, self.size, self._lines = rank, len(lines) + 1, lines
+        self._came: dict[int, SimpleQueue[tuple[int, str, Any]]] = {peer: SimpleQueue() for peer in lines}
+        self._early: dict[int, tuple[int, str, Any]] = {}  # messages of attempts that this worker has not begun
+        self._serial = 0
+        self._done = 0
+        self._aborted = 0  # the last attempt that was given up
+        self._lost = False
+        self._moved = threading.Condition()
+        self._asking = threading.Lock()
+        self._handle: Callable[[Any], Any] = lambda request: None
+
+    def start(self, handle: Callable[[Any], Any]) -> None:
+        """Begins to hear the others. `handle` answers their requests, in another thread."""
+        self._handle = handle
+        for peer, lines in self._lines.items():
+            for act in (self._hear, self._serve):
+                threading.Thread(target=act, args=(peer, lines), daemon=True).start()
+
+    def begin(self, serial: int) -> None:
+        """Begins the attempt of an epoch with this number."""
+        with self._moved:
+            self._serial, self._done = serial, 0
+            self._moved.notify_all()
+
+    def ready(self) -> None:
+        """Says that the state is what a look-up of the next node is to see."""
+        with self._moved:
+            self._done += 1
+            self._moved.notify_all()
+
+    def abort(self) -> None:
+        """Gives the attempt up, on all workers."""
+        self._give_up(self._serial)
+        for lines in self._lines.values():
+            self._send(lines.meet, (self._serial, "abort", None))
+
+    def swap(self, messages: Sequence[Any]) -> list[Any]:
+        """Sends each worker its message, by rank, and gives those that came from each, this one included.
+        Raises Aborted."""
+        for peer, lines in self._lines.items():
+            self._send(lines.meet, (self._serial, "swap", messages[peer]))
+        return [messages[peer] if peer == self.rank else self._next(peer) for peer in range(self.size)]
+
+    def agree(self, message: Any) -> list[Any]:
+        """What each worker says, by rank. Raises Aborted."""
+        return self.swap([message] * self.size) if self.size > 1 else [message]
+
+    def ask(self, requests: Mapping[int, Any], between: bool = False) -> dict[int, Any]:
+        """The answers of other workers to requests, which see the state as it is after the nodes that this
+        worker has done; `between` epochs, as it is. Raises Aborted."""
+        moment = BETWEEN if between else self._done
+        with self._asking:
+            for peer, request in requests.items():
+                self._send(self._lines[peer].ask, (self._serial, moment, request))
+            answers = {peer: self._answer(peer) for peer in requests}
+        for right, answer in answers.values():
+            if not right:
+                raise Aborted(answer)
+        return {peer: answer for peer, (_, answer) in answers.items()}
+
+    def close(self) -> None:
+        """Ends the lines."""
+        for lines in self._lines.values():
+            for line in lines:
+                line.close()
+
+    # ------------------------------------------------------------- behind it
+
+    def _send(self, line: Connection, message: Any) -> None:
+        try:
+            line.send(message)
+        except OSError:
+            self._lose()
+
+    def _answer(self, peer: int) -> tuple[bool, Any]:
+        try:
+            answer: tuple[bool, Any] = self._lines[peer].ask.recv()
+        except (EOFError, OSError):
+            self._lose()
+            return False, "a worker is gone"
+        return answer
+
+    def _next(self, peer: int) -> Any:
+        """The next message of a worker in this attempt."""
+        while self._aborted < self._serial and not self._lost:
+            serial, kind, message = self._early.pop(peer, None) or self._came[peer].get()
+            if serial == self._serial and kind == "swap":
+                return message
+            if serial > self._serial:
+                self._early[peer] = serial, kind, message
+                break
+        raise Aborted("another worker has given up")
+
+    def _hear(self, peer: int, lines: Lines) -> None:
+        came = self._came[peer]
+        while True:
+            try:
+                serial, kind, message = lines.meet.recv()
+            except (EOFError, OSError, TypeError):
+                self._lose()
+                return
+            if kind == "abort":
+                self._give_up(serial)
+            came.put((serial, kind, message))
+
+    def _give_up(self, serial: int) -> None:
+        with self._moved:
+            self._aborted = max(self._aborted, serial)
+            self._moved.notify_all()
+        self._wake()
+
+    def _lose(self) -> None:
+        with self._moved:
+            self._lost = True
+            self._moved.notify_all()
+        self._wake()
+
+    def _wake(self) -> None:
+        for came in self._came.values():
+            came.put((0, "wake", None))
+
+    def _serve(self, peer: int, lines: Lines) -> None:
+        while True:
+            try:
+                serial, moment, request = lines.answer.recv()
+            except (EOFError, OSError, TypeError):
+                return
+            try:
+                self._wait(serial, moment)
+                answer = True, self._handle(request)
+            except Aborted as error:
+                answer = False, str(error)
+            except Exception as error:
+                answer = False, f"{type(error).__name__}: {error}"
+            self._send(lines.answer, answer)
+
+    def _wait(self, serial: int, moment: int) -> None:
+        """Waits until this worker has done as many nodes as the one that asks. Raises Aborted."""
+        if moment == BETWEEN:
+            return
+        with self._moved:
+            self._moved.wait_for(
+                lambda: self._lost
+                or self._aborted >= serial
+                or self._serial > serial
+                or (self._serial == serial and self._done >= moment)
+            )
+            if self._lost or self._aborted >= serial or self._serial > serial:
+                raise Aborted("the epoch is given up")

@@ -1,0 +1,167 @@
+"""Views of relations in shards: look-ups that ask the workers which own the keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..derived import Position
+from ..inprocess.arrangements.views import Groups, Matches, View
+from ..inprocess.storage.batch import Batch, concat
+from ..inprocess.storage.interner import Values
+from ..schema import Array, Schema
+from .team import Team
+from .wire import Parcel, known, owners, packed, unpacked
+
+Place: TypeAlias = tuple[Any, ...]
+"""The name of a version of a relation, by which other workers find their part of it."""
+
+
+class Asked(NamedTuple):
+    """A request: the matches of keys in a place, or (`presence`) the weights of rows."""
+
+    place: Place
+    positions: tuple[Position, ...]
+    keys: Parcel
+    presence: bool
+
+
+class Found(NamedTuple):
+    """The answer: for each match the position of its key, and the rows."""
+
+    left: Array
+    rows: Parcel
+
+
+class Received:
+    """Rows that other workers sent, as the rows of a table."""
+
+    def __init__(self, columns: Sequence[Array]) -> None:
+        self._columns = columns
+
+    def column_at(self, rows: Array, position: int) -> Array:
+        """One column of some rows."""
+        return self._columns[position][rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A relation in shards: its columns, and the positions of those by which rows have owners (None: a row
+    may be anywhere)."""
+
+    schema: Schema
+    key: tuple[int, ...] | None
+
+
+class ShardsView:
+    """One version of a relation in shards; see `views.View`."""
+
+    def __init__(self, team: Team, values: Values, spread: Spread, place: Place, local: View) -> None:
+        self._team, self._values, self._spread = team, values, spread
+        self._place, self._local = place, local
+
+    @property
+    def size(self) -> int:
+        return self._local.size * self._team.size
+
+    def fanout(self, positions: tuple[Position, ...]) -> float:
+        fanout = self._local.fanout(positions)
+        return fanout if self._is_owned(positions) else fanout * self._team.size
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self._local.arranged()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        return np.full(length, max(1, math.ceil(self.fanout(positions))), np.int64)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        columns, stride = self._local.some(positions, most)
+        return columns, stride * self._team.size
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        """The matches themselves, found by all workers that may have some."""
+        parts = self._parts(positions, keys, length)
+        schema = self._schema_of(positions)
+        requests = {}
+        for peer, rows in enumerate(parts):
+            if peer != self._team.rank and len(rows):
+                sent = Batch(tuple(key[rows] for key in keys), len(rows))
+                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), False)
+        own = parts[self._team.rank]
+        found = list(self._here(positions, keys, own)) if len(own) else []
+        for peer, (left, rows) in self._team.ask(requests).items() if requests else ():
+            batch = unpacked(self._values, self._spread.schema, rows)
+            if batch.length:
+                table: Any = Received(batch.columns)
+                there = np.arange(batch.length)
+                found.append(Matches(parts[peer][left], there, table, batch.weights, batch.times))
+        return (found,), sum(len(each.rows) for each in found)  # type: ignore[return-value]
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
+        return groups[0]  # type: ignore[return-value]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        schema = self._spread.schema
+        positions = tuple(range(len(schema)))
+        parts = self._parts(positions, keys, length)
+        requests = {}
+        for peer, rows in enumerate(parts):
+            if peer != self._team.rank and len(rows):
+                sent = Batch(tuple(key[rows] for key in keys), len(rows))
+                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), True)
+        weights = np.zeros(length, np.int64)
+        own = parts[self._team.rank]
+        if len(own):
+            weights[own] += self._local.presence([key[own] for key in keys], len(own))
+        for peer, found in self._team.ask(requests).items() if requests else ():
+            weights[parts[peer]] += found
+        return weights
+
+    def _is_owned(self, positions: Sequence[Position]) -> bool:
+        """Whether keys by these columns have one owner each."""
+        key = self._spread.key
+        return key is not None and set(key) <= set(positions)
+
+    def _parts(self, positions: Sequence[Position], keys: Sequence[Array], length: int) -> list[Array]:
+        """The keys that each worker is to look up."""
+        every = np.arange(length)
+        key = self._spread.key
+        if key is None or not self._is_owned(positions):
+            return [every] * self._team.size
+        at = [list(positions).index(position) for position in key]
+        schema = [self._spread.schema[position] for position in key]
+        owned = owners(self._values, schema, [keys[k] for k in at], length, self._team.size)
+        return [np.flatnonzero(owned == owner) for owner in range(self._team.size)]
+
+    def _here(self, positions: tuple[Position, ...], keys: Sequence[Array], rows: Array) -> Sequence[Matches]:
+        groups, total = self._local.groups(positions, [key[rows] for key in keys], len(rows))
+        if not total:
+            return ()
+        parts = self._local.expand(positions, groups, total)
+        return [Matches(rows[p.left], p.rows, p.table, p.weights, p.times) for p in parts if len(p.rows)]
+
+    def _schema_of(self, positions: Sequence[Position]) -> Schema:
+        return tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
+
+
+def answered(values: Values, schema: Schema, view_of: Callable[[Place], View], asked: Asked) -> Found | Array:
+    """The answer of the worker that has a part of a relation with these columns."""
+    view = view_of(asked.place)
+    positions = asked.positions
+    keys = known(values, tuple(schema[p] for p in positions if isinstance(p, int)), asked.keys)
+    if asked.presence:
+        return view.presence(keys.columns, keys.length)
+    groups, total = view.groups(positions, keys.columns, keys.length)
+    parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
+    if not parts:
+        return Found(np.empty(0, np.int64), Parcel(tuple(np.empty(0, np.int64) for _ in schema), 0, None, None))
+    batches = [Batch(part.table.columns_at(part.rows), len(part.rows), part.weights, part.times) for part in parts]
+    whole = concat(batches, len(schema)) if len(batches) > 1 else batches[0]
+    return Found(np.concatenate([part.left for part in parts]), packed(values, schema, whole))
+

@@ -1,0 +1,98 @@
+"""Rows on their way between workers, and the workers that own them.
+
+Each worker numbers wide values by itself, so a parcel has the values. The owner of a row depends on values
+alone: all workers hash alike (processes that are forks of one, or have one PYTHONHASHSEED).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..inprocess.sealing import coded_column
+from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.interner import Values
+from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
+
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(31)
+_UNKNOWN = 1 << 61  # more than any number of a value
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """The rows of a batch, in forms that do not depend on the worker: see `coded_column`."""
+
+    columns: tuple[Any, ...]
+    length: int
+    weights: Array | None
+    times: Array | None
+
+
+def packed(values: Values, schema: Schema, batch: Batch) -> Parcel:
+    """A batch for another worker."""
+    columns = tuple(coded_column(values, *pair) for pair in zip(schema, batch.columns, strict=True))
+    return Parcel(columns, batch.length, batch.weights, batch.times)
+
+
+def unpacked(values: Values, schema: Schema, parcel: Parcel) -> Batch:
+    """The batch that another worker packed."""
+    columns = tuple(values.encode_input(*pair) for pair in zip(schema, parcel.columns, strict=True))
+    return Batch(columns, parcel.length, parcel.weights, parcel.times)
+
+
+def known(values: Values, schema: Schema, parcel: Parcel) -> Batch:
+    """The same, for look-ups: a value that has no number here gets one that no row has. Interns nothing, so
+    that another thread may do so."""
+    columns = tuple(_known(values, *pair) for pair in zip(schema, parcel.columns, strict=True))
+    return Batch(columns, parcel.length, parcel.weights, parcel.times)
+
+
+def _known(values: Values, column: Column, data: Any) -> Array:
+    if isinstance(data, np.ndarray):
+        return values.encode_input(column, data)
+    listed, places = data if isinstance(data, tuple) else (data, None)
+    number, inline = values.domain(column.domain).ids.get, column.kind is Kind.INT
+    codes = [
+        value
+        if inline and -INLINE_LIMIT <= value < INLINE_LIMIT
+        else (INLINE_LIMIT if inline else 0) + number(value, _UNKNOWN)
+        for value in listed
+    ]
+    found: Array = np.array(codes, np.int64)
+    return found if places is None else found[places]
+
+
+def owners(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int, size: int) -> Array:
+    """For each row, the worker of so many that owns rows with these values; 0 without columns."""
+    if size == 1 or not columns:
+        return np.zeros(length, np.int64)
+    mixed = np.zeros(length, np.uint64)
+    for column, codes in zip(schema, columns, strict=True):
+        mixed = (mixed ^ _hashes(values, column, codes)) * _FACTOR
+        mixed ^= mixed >> _SHIFT
+    owned: Array = (mixed % np.uint64(size)).astype(np.int64)
+    return owned
+
+
+def _hashes(values: Values, column: Column, codes: Array) -> Any:
+    """A number for each value of a column, the same for the same value in all workers."""
+    wide = column.kind is Kind.INT and len(codes) and int(codes.max()) >= INLINE_LIMIT
+    if column.kind is not Kind.OBJECT and not wide:
+        return codes.astype(np.uint64)
+    unique, places = np.unique(codes, return_inverse=True)
+    hashes = [hash(value) for value in values.decode_column(column, unique)]
+    if wide:  # small numbers as they are in columns without wide ones
+        inline = unique < INLINE_LIMIT
+        hashes = [int(code) if plain else found for code, plain, found in zip(unique, inline, hashes, strict=True)]
+    return np.array(hashes, np.int64).astype(np.uint64)[places]
+
+
+def divided(values: Values, schema: Schema, key: Sequence[int], batch: Batch, size: int) -> list[Batch | None]:
+    """The rows of a batch by their owners, by the columns at the positions `key`; None: no rows."""
+    owned = owners(values, [schema[k] for k in key], [batch.columns[k] for k in key], batch.length, size)
+    parts = [np.flatnonzero(owned == owner) for owner in range(size)]
+    return [None if not len(part) else batch if len(part) == batch.length else batch.take(part) for part in parts]
