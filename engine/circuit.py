@@ -24,8 +24,7 @@ __all__ = [
     "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Admit", "Aggregate", "Bracket", "Circuit", "Clock",
     "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup",
     "DeltaJoin", "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Exchange", "Feed",
-    "Feedback", "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let",
-    "Loop",
-    "Negate", "Node", "NodeId", "Output", "Result", "Step", "Sum", "Term", "Trace", "Unnest",
-    "Variable", "Window",
+    "Feedback", "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join",
+    "Late", "Let", "Loop", "Negate", "Node", "NodeId", "Output", "Result", "Step", "Sum", "Term", "Trace",
+    "Unnest", "Variable", "Window",
 ]  # fmt: skip

@@ -131,9 +131,7 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless = self._state.memories.restless
-        return Epochs(
-            circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted, restless
-        )
+        return Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted, restless)
 
     @property
     def _state(self) -> State:

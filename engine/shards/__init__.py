@@ -4,10 +4,10 @@
                                 ⇅                  ↕ look-ups
     worker 1    Δinputs ─► … ─► ⇄ ─► distinctΔ ─► ⋈ ─► ⇄ ─► groupΔ ─► …
 
-**All workers walk the same nodes.** An epoch is begun on all of them with the same list of nodes, and ends on all
-or on none. A node that needs rows together (a *distinct*, a group) reads an Exchange: there each worker sends
-the rows to their owners, and waits for those of the others (`placing` puts Exchanges in, `team` sends). Linear
-operators take their rows where they are.
+**All workers walk the same nodes.** An epoch is begun on all of them with the same list of nodes, and ends on
+all or on none. A node that needs rows together (a *distinct*, a group) reads an Exchange: there each worker
+sends the rows to their owners, and waits for those of the others (`placing` puts Exchanges in, `team` sends).
+Linear operators take their rows where they are.
 
 **Joins ask.** A join starts from the rows of its own shard, and looks up in all: a view of a relation in
 shards (`views`) sends the keys to the workers that own them, which answer from their arrangements. So plans,
@@ -20,14 +20,13 @@ up in between: each worker counts the nodes that it has done, a request says how
 waits until the other has done as many. Iterations of a recursion are such moments, too: what an iteration
 derives is sent to its owners, and a vote says whether there is another one.
 
-**Ranks are global.** A rank is the number of an iteration, and all workers count iterations alike. So a row has
-the rank that it would have in one worker, whatever shard it lies on, and the search for a derivation
+**Ranks are global.** A rank is the number of an iteration, and all workers count iterations alike. So a row
+has the rank that it would have in one worker, whatever shard it lies on, and the search for a derivation
 (`engine/ranks.py`) compares ranks of rows of several shards.
 
-**Values.** Each worker has numbers of its own for texts and other wide values. Rows travel with the values, each
-once a message (`wire`).
+**Values.** Each worker has numbers of its own for texts and other wide values. Rows travel with the values,
+each once a message (`wire`).
 
-Operators of windows, loops, brackets, and recursions that are loops run on the first worker, which gets all rows that
-they read. When a step faults on a row, the workers give the epoch up, and what is to be done then is decided
-by `runtime`.
-"""
+Operators of windows, loops, brackets, and recursions that are loops run on the first worker, which gets all
+rows that they read. When a step faults on a row, the workers give the epoch up, and what is to be done then
+is decided by `runtime`."""

@@ -73,14 +73,15 @@ class Member(InProcess):
         look: Callable[[], None] | None = None,
         progress: Any = None,
     ) -> dict[str, Delta]:
-        """Runs one epoch in step with the other workers: the changes are those of the rows that this one owns, with
-        the same names and signs on all. `sealed` is called when it is computed; if it raises, the epoch is
-        rolled back. Raises Aborted if another worker has given up."""
+        """Runs one epoch in step with the other workers: the changes are those of the rows that this one
+        owns, with the same names and signs on all. `sealed` is called when it is computed; if it raises, the
+        epoch is rolled back. Raises Aborted if another worker has given up."""
         self._built.clear()
         self._read_given_out()
         self.team.begin(serial)
         try:
-            return self._epochs.run(changes, static, limit, progress, sealed, look=look)  # type: ignore[arg-type]
+            ending: Any = sealed
+            return self._epochs.run(changes, static, limit, progress, ending, look=look)
         except BaseException:
             self.team.abort()
             raise
@@ -109,7 +110,8 @@ class Member(InProcess):
     # ------------------------------------------------------------- answering
 
     def _answered(self, request: Any) -> Any:
-        """The answer to a request of another worker: of an epoch, or `(name, arguments)` of a method of its own."""
+        """The answer to a request of another worker: of an epoch, or `(name, arguments)` of a method of its
+        own."""
         if isinstance(request, Asked):
             return answered(self.values, self._schema_at(request.place), self._view_of, request)
         name, arguments = request

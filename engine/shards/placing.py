@@ -1,9 +1,8 @@
 """The owners of the rows of a circuit's relations, and the Exchanges that rows reach them by.
 
-Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look rows up
-by, or else all. Rules of a recursion count more, since they are run in each iteration. A group is by its
-key, where nothing else is chosen.
-"""
+Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look rows
+up by, or else all. Rules of a recursion count more, since they are run in each iteration. A group is by its
+key, where nothing else is chosen."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ from ..circuit import (
     Window,
 )
 from ..incremental import incrementalize
-from ..inprocess.recursion.searching import searches_of
 from ..inprocess.joins.join import Joiner
+from ..inprocess.recursion.searching import searches_of
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.steps import Evaluator
 from ..operators.steps import has_effect
@@ -90,7 +89,9 @@ def placed(circuit: Circuit) -> Placed:
         nodes.append(node)
         new.append(len(nodes) - 1)
     relations = tuple((name, new[at]) for name, at in circuit.relations)
-    inputs = {node.relation: chosen[at, ""] for at, node in enumerate(circuit.nodes) if isinstance(node, Input)}
+    inputs = {
+        node.relation: chosen[at, ""] for at, node in enumerate(circuit.nodes) if isinstance(node, Input)
+    }
     inside = [
         {name: chosen[at, name] for name, _ in node.results}
         for at, node in enumerate(circuit.nodes)
@@ -122,7 +123,9 @@ def is_searched(node: Fixpoint) -> bool:
     return searches_of(rules, facts, schemas_of(node), evaluator) is not None
 
 
-def _with_keys(circuit: Circuit, inputs: Mapping[str, Key], recursions: Sequence[Mapping[str, Key]]) -> Placed:
+def _with_keys(
+    circuit: Circuit, inputs: Mapping[str, Key], recursions: Sequence[Mapping[str, Key]]
+) -> Placed:
     """A circuit of changes with the keys of its nodes, given those of inputs and of each recursion."""
     keys: list[Key | None] = []
     inside: dict[NodeId, Mapping[str, Key]] = {}
@@ -140,9 +143,9 @@ def _with_keys(circuit: Circuit, inputs: Mapping[str, Key], recursions: Sequence
             case Constant():
                 key = ()
             case Fixpoint():
-                of, *recursions = recursions
+                own, *recursions = recursions
                 if is_searched(node):
-                    inside[at] = of
+                    inside[at] = own
             case Result(fixpoint, relation):
                 key = inside[fixpoint][relation] if fixpoint in inside else ()
         keys.append(key)

@@ -1,9 +1,8 @@
 """A monotone recursion in shards: what an iteration derives goes to its owners, and all vote for the next.
 
-In an epoch in which relations only grow, they are growing sets, and afterwards they have ranks, on all workers at
-the same time (`engine/inprocess/recursion/`). A recursion is maintained; whether to evaluate it anew is
-nothing that one worker could decide.
-"""
+In an epoch in which relations only grow, they are growing sets, and afterwards they have ranks, on all
+workers at the same time (`engine/inprocess/recursion/`). A recursion is maintained; whether to evaluate it
+anew is nothing that one worker could decide."""
 
 from __future__ import annotations
 
@@ -40,7 +39,9 @@ class ShardsRecursion(Recursion):
 
     team: Team
 
-    def begin_in_shards(self, imports: Mapping[int, Imported], keys: Keys, view_of: ViewOf) -> RunningRecursion:
+    def begin_in_shards(
+        self, imports: Mapping[int, Imported], keys: Keys, view_of: ViewOf
+    ) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         sending = Sending(self.team, self.schemas, keys, imports, self.evaluator)
         self.since = None
@@ -56,7 +57,9 @@ class ShardsRecursion(Recursion):
             self.born_in_order = self.ranks_are_least = False
         else:
             self.in_order()
-        return RunningRecursion(self, self.sets, GrowingShards(sending, view_of, self.sets, imports, self.evaluator))
+        return RunningRecursion(
+            self, self.sets, GrowingShards(sending, view_of, self.sets, imports, self.evaluator)
+        )
 
     def prepare_in_shards(self) -> None:
         """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
@@ -96,7 +99,9 @@ class Sending:
             if parts:
                 schema = self._schemas[head]
                 whole = concat(parts, len(schema))
-                for owner, part in enumerate(divided(self.values, schema, self._keys[head], whole, self.team.size)):
+                for owner, part in enumerate(
+                    divided(self.values, schema, self._keys[head], whole, self.team.size)
+                ):
                     if part is not None and owner == self.team.rank:
                         own[head] = [part]
                     elif part is not None:
@@ -134,7 +139,9 @@ class GrowingShards(GrowingSets):
         if start is None and self._sending.team.rank:
             return  # nothing begins from no rows once
         views: list[View | None] = [
-            None if k == start else self._view_of(source, seen[k], super(GrowingShards, self)._view(source, seen[k]))
+            None
+            if k == start
+            else self._view_of(source, seen[k], super(GrowingShards, self)._view(source, seen[k]))
             for k, source in enumerate(rule.sources)
         ]
         for batch in self._delta(None if start is None else rule.sources[start]):
@@ -228,7 +235,8 @@ class RankedShards(RankedSets):
     def _ask(self, name: str, columns: Sequence[Array], length: int, enough: int) -> Array:
         if not self._contents.keys() >= self._imports.keys():
             contents: dict[Source, Contents] = {}
-            for source in (*self._relations, *self._imports):
+            every: list[Source] = [*self._relations, *self._imports]
+            for source in every:
                 contents[source] = self._view(source, True)  # type: ignore[assignment]
             self._contents = contents
         return super()._ask(name, columns, length, enough)

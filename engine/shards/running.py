@@ -16,7 +16,6 @@ from ..inprocess.recursion.recursion import RunningRecursion
 from ..inprocess.running import RunningEpoch
 from ..inprocess.storage.batch import Batch, concat
 from ..rules import Source
-from ..schedule import NestedEpoch
 from ..settling import Changing
 from ..versions import Seen, versions
 from .recursion import ShardsRecursion
@@ -89,15 +88,17 @@ class ShardEpoch(RunningEpoch):
 
     def view_of(self, place: Place) -> View:
         """The part of this worker of a version of a relation."""
-        match place:
-            case "node", at, now:
-                store, counted, change = self.state.stores[at], self.state.weighted(at), self._changes.get(at)
-                return StoreView(store, counted) if now or change is None else before(store, counted, change)
-            case _, at, name, version:
-                relation: Any = self._running[at].relations[name]
-                if isinstance(relation, Ranked):
-                    return RankedView(relation, 0 if version is True else version)
-                return GrowingSetView(relation, relation.high if version else relation.low)
+        kind, at, *version = place
+        if kind == "node":
+            store, counted, change = self.state.stores[at], self.state.weighted(at), self._changes.get(at)
+            return (
+                StoreView(store, counted) if version[0] or change is None else before(store, counted, change)
+            )
+        name, now = version
+        relation = self._running[at].relations[name]
+        if isinstance(relation, Ranked):
+            return RankedView(relation, 0 if now is True else now)
+        return GrowingSetView(relation, relation.high if now else relation.low)
 
     def keep(self, at: int, change: Batch | None) -> None:
         self._changes[at] = change
@@ -106,7 +107,7 @@ class ShardEpoch(RunningEpoch):
 
     # ------------------------------------------------------------- recursions
 
-    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> NestedEpoch[Batch | None]:
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Any:
         recursion = self.state.recursions[at]
         if not isinstance(recursion, ShardsRecursion):
             return _Nothing() if self._team.rank else super().recursion(at, node, changes)

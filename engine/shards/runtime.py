@@ -10,7 +10,7 @@ It answers for all: what is asked between epochs goes to the workers that own th
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
@@ -21,10 +21,9 @@ import numpy as np
 from .. import interrupt
 from ..circuit import Circuit, Input
 from ..incremental import incrementalize
-from ..inprocess.arrangements.store import Store, store_of
+from ..inprocess.arrangements.store import store_of
 from ..inprocess.arrangements.views import StoreView
 from ..inprocess.query import answer
-from ..inprocess.running import RunningEpoch
 from ..inprocess.sealing import coded
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
@@ -79,7 +78,7 @@ class Gathered:
         return {}
 
     def _coded(self, relation: str, batch: Batch) -> Callable[[], Coded]:
-        return partial(coded, self._runtime.values, self._runtime.schema_of(relation), batch)
+        return partial(coded, self._runtime.values, self._runtime._schema(relation), batch)
 
 
 class Sharded(Member):
@@ -211,22 +210,25 @@ class Sharded(Member):
         del waiting[peer]
         raise found if isinstance(found, BaseException) else Aborted(str(found))
 
-    def _merged(
-        self, outcomes: Sequence[Outcome], static: bool
-    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
-        deltas: dict[str, Delta] = dict(self._own.unchanged)
-        inputs: dict[str, Batch] = {}
-        for names, found in (({n for o in outcomes for n in o.outputs}, deltas), ({n for o in outcomes for n in o.inputs}, inputs)):
-            for name in names:
-                schema = self.schema_of(name)
-                parcels = [(o.outputs if found is deltas else o.inputs).get(name) for o in outcomes]
-                parts = [unpacked(self.values, schema, each) for each in parcels if each is not None]
-                whole = consolidate(concat(parts, len(schema)))
-                found[name] = ArrayDelta(self.values, schema, whole, static) if found is deltas else whole  # type: ignore[index]
-        return deltas, inputs
+    def _merged(self, outcomes: Sequence[Outcome], static: bool) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        def merged(parcels: Sequence[Mapping[str, Parcel]]) -> dict[str, Batch]:
+            found: dict[str, Batch] = {}
+            for name in set().union(*parcels):
+                schema = self._schema(name)
+                parts = [unpacked(self.values, schema, each[name]) for each in parcels if name in each]
+                found[name] = consolidate(concat(parts, len(schema)))
+            return found
+
+        outputs = merged([each.outputs for each in outcomes])
+        deltas: dict[str, Delta] = {
+            name: ArrayDelta(self.values, self._schema(name), whole, static)
+            for name, whole in outputs.items()
+        }
+        return {**self._own.unchanged, **deltas}, merged([each.inputs for each in outcomes])
 
     def _taken_back(self, waiting: dict[int, Connection], error: BaseException) -> NoReturn:
-        """Lets the other workers roll the epoch back. Raises the error, or that of the worker that gave up first."""
+        """Lets the other workers roll the epoch back. Raises the error, or that of the worker that gave up
+        first."""
         for peer, control in list(waiting.items()):
             kind, found = self._heard(peer, control)
             if kind == "computed":
@@ -257,22 +259,20 @@ class Sharded(Member):
 
     # ------------------------------------------------------------- reading
 
-    def schema_of(self, relation: str) -> Any:
-        """The columns of a relation."""
-        return self._schema(relation)
-
     def _spread(self, relation: str) -> ShardsView:
         at = shown(self.circuit, self._relations[relation])
         store = self._own.stores[at]
         view = StoreView(store, self._own.weighted(at))
         running = isinstance(self._running, ShardEpoch)
         team: Any = self.team if running else _Between(self.team)
-        return ShardsView(team, self.values, Spread(store.schema, self.placed.keys[at]), ("node", at, True), view)
+        return ShardsView(
+            team, self.values, Spread(store.schema, self.placed.keys[at]), ("node", at, True), view
+        )
 
     def _every(self, name: str, *arguments: Any) -> list[Any]:
         """What a method of each worker gives, by rank."""
         request = name, arguments
-        others = self.team.ask({peer: request for peer in self._controls}, between=True)
+        others = self.team.ask(dict.fromkeys(self._controls, request), between=True)
         return [getattr(self, name)(*arguments), *(others[peer] for peer in sorted(others))]
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
@@ -327,7 +327,13 @@ class Sharded(Member):
         if None in found:
             return None
         key = self.placed.keys[at] or ()
-        parts = divided(self.values, schema, key, Batch((*batch.columns, np.arange(batch.length)), batch.length), self.team.size)
+        parts = divided(
+            self.values,
+            schema,
+            key,
+            Batch((*batch.columns, np.arange(batch.length)), batch.length),
+            self.team.size,
+        )
         births = [0] * batch.length
         for (numbers, _), part in zip(found, parts, strict=True):
             for row in () if part is None else part.columns[-1].tolist():
@@ -358,7 +364,9 @@ class Sharded(Member):
                 if isinstance(node, Input):
                     name = node.relation
                     stores[name] = (
-                        self._given(node, given[name]) if name in given else store_of(node.schema, self.contents(name))
+                        self._given(node, given[name])
+                        if name in given
+                        else store_of(node.schema, self.contents(name))
                     )
             state = State(incrementalize(circuit), self.values, stores)
             return answer(state, self._own.evaluator.epoch, given.keys(), {}, most)
@@ -407,7 +415,12 @@ def follow(member: Member, control: Connection) -> None:
 
 
 def _followed(
-    member: Member, control: Connection, serial: int, shares: Mapping[str, Any], static: bool, limit: int | None
+    member: Member,
+    control: Connection,
+    serial: int,
+    shares: Mapping[str, Any],
+    static: bool,
+    limit: int | None,
 ) -> tuple[str, Any]:
     """Runs an epoch. Returns how it ended."""
 
@@ -419,7 +432,9 @@ def _followed(
     try:
         with kept_memory():
             changes = {
-                name: [(unpacked(member.values, member._inputs[name], parcel), sign) for parcel, sign in parts]
+                name: [
+                    (unpacked(member.values, member._inputs[name], parcel), sign) for parcel, sign in parts
+                ]
                 for name, parts in shares.items()
             }
             member.run(serial, changes, static, limit, sealed)

@@ -1,8 +1,8 @@
 """Workers that go through epochs in step: what they send each other, and how all give up when one does.
 
-Each pair of workers has two lines. On the first, one message of each goes to the other at each meeting (`swap`). On
-the second, one asks and the other answers (`ask`); a thread answers beside the work. Everything carries
-the number of the attempt, so that what is left of an epoch that was given up disturbs no other one.
+Each pair of workers has two lines. On the first, one message of each goes to the other at each meeting
+(`swap`). On the second, one asks and the other answers (`ask`); a thread answers beside the work. Everything
+carries the number of the attempt, so that what is left of an epoch that was given up disturbs no other one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Team:
         """`lines` are those to the other workers, by rank."""
         self.rank, self.size, self._lines = rank, len(lines) + 1, lines
         self._came: dict[int, SimpleQueue[tuple[int, str, Any]]] = {peer: SimpleQueue() for peer in lines}
-        self._early: dict[int, tuple[int, str, Any]] = {}  # messages of attempts that this worker has not begun
+        self._early: dict[
+            int, tuple[int, str, Any]
+        ] = {}  # messages of attempts that this worker has not begun
         self._serial = 0
         self._done = 0
         self._aborted = 0  # the last attempt that was given up
@@ -119,7 +121,8 @@ class Team:
     def _next(self, peer: int) -> Any:
         """The next message of a worker in this attempt."""
         while self._aborted < self._serial and not self._lost:
-            serial, kind, message = self._early.pop(peer, None) or self._came[peer].get()
+            early = peer in self._early
+            serial, kind, message = self._early.pop(peer) if early else self._came[peer].get()
             if serial == self._serial and kind == "swap":
                 return message
             if serial > self._serial:
@@ -176,10 +179,12 @@ class Team:
             return
         with self._moved:
             self._moved.wait_for(
-                lambda: self._lost
-                or self._aborted >= serial
-                or self._serial > serial
-                or (self._serial == serial and self._done >= moment)
+                lambda: (
+                    self._lost
+                    or self._aborted >= serial
+                    or self._serial > serial
+                    or (self._serial == serial and self._done >= moment)
+                )
             )
             if self._lost or self._aborted >= serial or self._serial > serial:
                 raise Aborted("the epoch is given up")

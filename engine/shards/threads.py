@@ -1,4 +1,5 @@
-"""Workers that are threads of one process, for tests: each has its own state and its own numbers of values."""
+"""Workers that are threads of one process, for tests: each has its own state and its own numbers of
+values."""
 
 from __future__ import annotations
 

@@ -160,8 +160,11 @@ def answered(values: Values, schema: Schema, view_of: Callable[[Place], View], a
     groups, total = view.groups(positions, keys.columns, keys.length)
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
     if not parts:
-        return Found(np.empty(0, np.int64), Parcel(tuple(np.empty(0, np.int64) for _ in schema), 0, None, None))
-    batches = [Batch(part.table.columns_at(part.rows), len(part.rows), part.weights, part.times) for part in parts]
+        return Found(
+            np.empty(0, np.int64), Parcel(tuple(np.empty(0, np.int64) for _ in schema), 0, None, None)
+        )
+    batches = [
+        Batch(part.table.columns_at(part.rows), len(part.rows), part.weights, part.times) for part in parts
+    ]
     whole = concat(batches, len(schema)) if len(batches) > 1 else batches[0]
     return Found(np.concatenate([part.left for part in parts]), packed(values, schema, whole))
-

@@ -1,14 +1,14 @@
 """Rows on their way between workers, and the workers that own them.
 
-Each worker numbers wide values by itself, so a parcel has the values. The owner of a row depends on values
-alone: all workers hash alike (processes that are forks of one, or have one PYTHONHASHSEED).
-"""
+Each worker numbers wide values by itself, so a parcel has the values. The owner of a row depends on its
+values alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -66,7 +66,9 @@ def _known(values: Values, column: Column, data: Any) -> Array:
     return found if places is None else found[places]
 
 
-def owners(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int, size: int) -> Array:
+def owners(
+    values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int, size: int
+) -> Array:
     """For each row, the worker of so many that owns rows with these values; 0 without columns."""
     if size == 1 or not columns:
         return np.zeros(length, np.int64)
@@ -84,15 +86,31 @@ def _hashes(values: Values, column: Column, codes: Array) -> Any:
     if column.kind is not Kind.OBJECT and not wide:
         return codes.astype(np.uint64)
     unique, places = np.unique(codes, return_inverse=True)
-    hashes = [hash(value) for value in values.decode_column(column, unique)]
+    hashes = [stable_hash(value) for value in values.decode_column(column, unique)]
     if wide:  # small numbers as they are in columns without wide ones
         inline = unique < INLINE_LIMIT
-        hashes = [int(code) if plain else found for code, plain, found in zip(unique, inline, hashes, strict=True)]
+        hashes = [
+            int(code) if plain else found for code, plain, found in zip(unique, inline, hashes, strict=True)
+        ]
     return np.array(hashes, np.int64).astype(np.uint64)[places]
 
 
-def divided(values: Values, schema: Schema, key: Sequence[int], batch: Batch, size: int) -> list[Batch | None]:
+def stable_hash(value: Any) -> int:
+    """A hash of a value that is the same in all processes: that of Python differs where there is a text. All
+    values that are not atoms are tuples."""
+    if isinstance(value, str):
+        return crc32(value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, tuple):
+        return hash(tuple(map(stable_hash, value)))
+    return crc32(value) if isinstance(value, bytes) else hash(value)
+
+
+def divided(
+    values: Values, schema: Schema, key: Sequence[int], batch: Batch, size: int
+) -> list[Batch | None]:
     """The rows of a batch by their owners, by the columns at the positions `key`; None: no rows."""
     owned = owners(values, [schema[k] for k in key], [batch.columns[k] for k in key], batch.length, size)
     parts = [np.flatnonzero(owned == owner) for owner in range(size)]
-    return [None if not len(part) else batch if len(part) == batch.length else batch.take(part) for part in parts]
+    return [
+        None if not len(part) else batch if len(part) == batch.length else batch.take(part) for part in parts
+    ]

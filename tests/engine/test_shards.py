@@ -19,7 +19,9 @@ thorough = trying(25)
 @thorough
 @given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.booleans())
 @settling
-def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], size: int, optimized: bool) -> None:
+def test_every_change_of_every_epoch(
+    circuit: Circuit, epochs: list[Changes], size: int, optimized: bool
+) -> None:
     runtime = in_threads(optimize(circuit) if optimized else circuit, size)
     try:
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])

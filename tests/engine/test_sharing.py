@@ -17,6 +17,7 @@ import ddlog
 from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.arrangements.index import Index, made_once
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage import sharing
@@ -172,3 +173,16 @@ def test_a_shared_insertion_that_fails_leaves_the_rows() -> None:
     ):
         table.insert_new([np.arange(50, 150)], 100)
     assert table.find([np.arange(90, 120)], 30).tolist() == [*range(90, 100), *[-1] * 20]
+
+
+def test_a_table_that_is_read_late_is_read_before_threads_share_it() -> None:
+    """The thread that builds an index holds what reading needs."""
+    words = RowTable(2)
+    words.insert((np.arange(40), np.arange(40) % 7), 40)
+    layout = words.layout
+    assert layout is not None
+    late = RowTable(2)
+    late.fill_later(40, layout, lambda: words.words[:40])
+    with small_chunks(), sharing.among(2):
+        index = made_once({}, (1,), lambda: Index(late, (1,), range(40)))
+    assert index.keys.size == 7

@@ -16,6 +16,7 @@ from ..storage import sharing
 from ..storage.arrays import grow
 from ..storage.derivedcolumns import EvaluatedColumn, derived_values
 from ..storage.table import RowTable
+from ..storage.unread import read_now
 from . import bulkindex
 from .bulkindex import Rows
 
@@ -65,6 +66,7 @@ class Index:
         return _Keyed(rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
     def _build(self, rows: Rows) -> None:
+        read_now(self.table)  # threads that help wait for `building`, which this one may hold
         if self._derived:
             rows, keys, faulty = self._keyed(bulkindex.ids(rows))
             self._faulty += faulty
