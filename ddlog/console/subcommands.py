@@ -143,12 +143,7 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         reason = "on Spark a circuit is shown as text only"
         raise DDlogError([CannotBeCombined("--engine spark", "--output", reason)])
-    placed = None
-    if arguments.profile is not None:
-        from .drawing import placed_by
-
-        placed = placed_by(arguments.profile)
-    sys.stdout.write(explain(_compile(arguments, externs="warn"), placed))
+    sys.stdout.write(explain(_compile(arguments, externs="warn")))
     return 0
 
 

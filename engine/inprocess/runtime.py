@@ -213,6 +213,19 @@ class InProcess:
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         return Batch(encode_rows(self.values, schema, rows), len(rows))
 
+    @property
+    def inputs(self) -> Collection[str]:
+        """The names of the inputs."""
+        return self._inputs.keys()
+
+    def node_of(self, relation: str) -> NodeId:
+        """The node of a relation. Raises KeyError for one that the circuit does not keep."""
+        return self._relations[relation]
+
+    def schema(self, relation: str) -> Schema:
+        """The columns of a relation, or of what a node remembers by its name."""
+        return self._schema(relation)
+
     def _schema(self, relation: str) -> Schema:
         if relation in self._inputs:
             return self._inputs[relation]

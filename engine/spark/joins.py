@@ -1,50 +1,36 @@
-"""Delta joins as SQL: valuations grown from the rows of one term.
+"""The plans of joins as SQL: their stages, and the steps that may fault.
 
-A change is sent to every task when it is small; otherwise both sides are partitioned by the key, as
-arrangements are already.
-
-A term may be looked up by a value that faults on some rows. An epoch takes such a fault for one that counts,
-which costs nothing, and is repeated if it comes to one: then, with `SparkExpressions.splitting`, the rows on
-which the value faults have queries of their own, which tell whether the rest of the body excludes them.
-"""
+A term may be looked up by a value that faults on some rows. With `SparkExpressions.splitting`, these rows
+have queries of their own, which tell whether the rest of the body excludes them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..circuit import DeltaJoin, Join
-from ..derived import Derived, Position, derived_keys
+from ..circuit import DeltaJoin, Inspect, Join
+from ..derived import Derived, derived_keys
 from ..operators.steps import binds, inputs
-from ..planner import Stages, guessed, plan
+from ..planner import Stages
 from ..schema import Schema
 from .expressions import SparkExpressions
 from .failing import NOT_SPLIT, FailingBody, Split, failing_bodies
-from .faults import raised
-from .inspecting import without_inspects
 from .rowsteps import compiled
-from .sqltext import As, Query, Select, UnionAll, names
-from .valuations import Valuations
-from .views import JoinStart, SpineView, View
-
-__all__ = ["JoinStart", "JoinText", "SpineView", "View"]
 
 
 class JoinText:
-    """Writes the SQL of one join. What its Inspects read is among the columns of its queries, after the
-    others; see `inspecting`."""
+    """The plan of one join as SQL, without its Inspects."""
 
     def __init__(
         self,
         node: Join | DeltaJoin,
         schemas: Sequence[Schema],
         expressions: SparkExpressions,
-        sent: int,
         split: Split | None = None,
     ) -> None:
-        """`sent`: up to so many rows one side of a join is sent to every task. `split`: the roles of the
-        steps, of a body of rows on which one faults."""
-        self.node, self.inspected = without_inspects(node, schemas)
-        self.schemas, self.expressions, self.sent = schemas, expressions, sent
+        """`split`: the roles of the steps, of a body of rows on which one faults."""
+        steps = tuple(step for step in node.steps if not isinstance(step, Inspect))
+        self.node, self.schemas, self.expressions = replace(node, steps=steps), schemas, expressions
         keys = derived_keys(self.node.terms, self.node.steps)
         self._derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
         early, self._late = self._steps_that_may_fault() if split is None else ([], split.late)
@@ -102,57 +88,3 @@ class JoinText:
         return not any(
             compiled(step, given[: len(inputs(step))], self.expressions).udf for step in column.steps
         )
-
-    def summed(self, queries: Sequence[Query], timed: bool) -> Query:
-        """One query of queries that keep their faults: a fault that cancels out is not raised."""
-        every = UnionAll(queries)
-        if not self.may_fault:
-            return every
-        columns, time = names(self.node.schema), ["t"] if timed else []
-        by = [*columns, *time, "e"]
-        sums = Select([*by, As("sum(w)", "w")], every, grouped=by)
-        return Select([*columns, As(raised(self.node.text), "w"), *time], sums, where="w <> 0")
-
-    def query(
-        self, start: int | None, rows: JoinStart | None, views: Sequence[View | None], raising: bool = True
-    ) -> Query:
-        """The query of the join of `rows` in place of term `start` with the views of the other terms.
-
-        Columns c0, c1, …, the weight `w`, and `t` where something is timed: the latest iteration of the
-        rows used. Not consolidated. Without `raising`, a query that may fault has the column `e` at the end,
-        for `summed`.
-        """
-        raising = raising or not self.may_fault
-        early = bool(self._failing) and not self.expressions.splitting
-        whole = self._grown(start, rows, views).end(self.node.output, self.node.schema, raising, early)
-        parts = [self._failing_rows(body, start, rows, views, raising) for body in self.failing]
-        some = [part for part in parts if part is not None]
-        return UnionAll([whole, *some]) if some else whole
-
-    def _grown(self, start: int | None, rows: JoinStart | None, views: Sequence[View | None]) -> Valuations:
-        def fanout(term: int, positions: tuple[Position, ...]) -> float:
-            view = views[term]
-            size = 0 if view is None else view.rows
-            return guessed(size, len(positions), len(self.schemas[term])) if size else 0.0
-
-        valuations = Valuations(self.node, self.expressions, self.sent, start, rows, self.split)
-        for step in plan(self._stages, start, fanout):
-            valuations.add(step, views, fanout)
-        return valuations
-
-    def _failing_rows(
-        self,
-        body: FailingBody,
-        start: int | None,
-        rows: JoinStart | None,
-        views: Sequence[View | None],
-        raising: bool,
-    ) -> Select | None:
-        """The query of the rows on which a step faults; None if they do not depend on the term `start`."""
-        if start is not None and start not in body.terms:
-            return None
-        schemas = [self.schemas[k] for k in body.terms]
-        text = JoinText(body.node, schemas, self.expressions, self.sent, body.split)
-        begin = None if start is None else body.terms.index(start)
-        found = text._grown(begin, rows, [views[k] for k in body.terms])
-        return found.end(self.node.output, self.node.schema, raising)

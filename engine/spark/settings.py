@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,43 +30,11 @@ _NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", _EXCLUDED_RUL
 _DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
 
 
-class Settings:
-    """The settings of one session for one runtime. A block takes them only when Spark is first used in it:
-    asking for them and putting them back takes longer than a small commit on the driver."""
-
-    def __init__(self, spark: SparkSession, partitions: int) -> None:
-        self._spark, self._partitions = spark, partitions
-        self._waiting = False  # whether a block has begun that has not taken them
-        self._block: ExitStack | None = None
-        self._reading = True
-
-    @contextmanager
-    def planning(self, reading: bool) -> Iterator[None]:
-        """The settings under which plans are made; inside another such block, nothing changes. Without
-        `reading`, all that is not state is small, and one task reads it."""
-        if self._block is not None:
-            yield
-            return
-        with ExitStack() as block:
-            self._block, self._waiting, self._reading = block, True, reading
-            try:
-                yield
-            finally:
-                self._block, self._waiting = None, False
-
-    def take(self) -> None:
-        """Takes the settings, if a block has begun: Spark is used now."""
-        if not self._waiting or self._block is None:
-            return
-        self._waiting = False
-        theirs = self._spark.conf.get(_EXCLUDED_RULES, None)
-        ours = {
-            "spark.sql.shuffle.partitions": str(self._partitions),
-            _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
-        }
-        if not self._reading:
-            ours["spark.sql.leafNodeDefaultParallelism"] = "1"
-        self._block.enter_context(changed(self._spark, _CONF | ours))
+def planning(spark: SparkSession, partitions: int) -> AbstractContextManager[None]:
+    """The settings of a session under which plans are made; those of the session come back after."""
+    theirs = spark.conf.get(_EXCLUDED_RULES, None) or _EXCLUDED
+    rules = theirs if _EXCLUDED in theirs else f"{theirs},{_EXCLUDED}"
+    return changed(spark, _CONF | {"spark.sql.shuffle.partitions": str(partitions), _EXCLUDED_RULES: rules})
 
 
 @contextmanager

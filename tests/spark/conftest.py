@@ -107,15 +107,6 @@ def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(autouse=True)
-def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions without options run their operators on the cluster: what tests have is small, and would not
-    come to Spark otherwise."""
-    from ddlog.engine.spark import runtime
-
-    monkeypatch.setattr(runtime, "DEFAULT", runtime.SparkOptions(placement="cluster"))
-
-
-@pytest.fixture(autouse=True)
 def collected_here() -> Iterator[None]:
     """On Connect, garbage is collected after each test alone. PySpark's client calls its server in finalizers
     of frames: in a thread that gRPC is just starting, such a call waits for that thread."""

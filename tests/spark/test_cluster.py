@@ -129,7 +129,7 @@ def test_on_a_cluster_two_copies_outlive_an_executor(
 ) -> None:
     program = ddlog.compile(PROGRAMS[name])
     with (
-        program.session(spark=spark, spark_options=SparkOptions(**LARGE, copies=2), updates=True) as session,
+        program.session(spark=spark, spark_options=SparkOptions(**LARGE), updates=True) as session,
         mock.patch.object(SparkRuntime, "mend", None),
     ):
         session.insert("Edge", edges(spark))
@@ -206,7 +206,7 @@ def test_on_a_cluster_tasks_are_tried_again(machines: Cluster, spark: SparkSessi
     (folder / "unsteady.py").write_text(PYTHON.format(marks=str(marks), executor=EXECUTOR, slow=SLOW))
     program = ddlog.compile(folder / "unsteady.dl")
     rows = spark.range(8, numPartitions=8).selectExpr("CAST(id AS INT) AS x", "CAST(id AS INT) AS y")
-    options = SparkOptions(**LARGE, partitions=8, copies=2)
+    options = SparkOptions(**LARGE, partitions=8)
     with program.session(spark=spark, spark_options=options, updates=True) as session:
         session.insert("Edge", rows)
         began = time.monotonic()

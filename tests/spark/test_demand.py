@@ -48,7 +48,7 @@ def computed(session: ddlog.Session, of: int = -1) -> set[str]:
 
 
 def opened(spark: SparkSession, place: str, relations: str = "outputs") -> ddlog.Session:
-    options = SparkOptions(placement=place)
+    options = SparkOptions()
     session = ddlog.compile(REACH).session(relations=relations, spark=spark, spark_options=options)
     session.insert("Edge", *EDGES)
     session.insert("From", (4,))

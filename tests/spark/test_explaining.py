@@ -105,7 +105,7 @@ def test_the_state_before_lowers_no_births(spark: Any) -> None:
 def test_changes_of_random_programs(
     spark: Any, text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
 ) -> None:
-    program, options = ddlog.compile(text), SparkOptions(placement="flip")
+    program, options = ddlog.compile(text), SparkOptions()
     with (
         program.session() as here,
         program.session(engine="spark", spark=spark, spark_options=options) as there,

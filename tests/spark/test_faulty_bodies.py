@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
-ON_CLUSTER = SparkOptions(placement="cluster", partitions=2)
+ON_CLUSTER = SparkOptions(partitions=2)
 TWO = "output relation O(k: s32, n: s32)\nO(x, z) :- A(x, y), B(x, z), 4 / (z - x) < 0, 4 / (z - y) {} 0."
 
 

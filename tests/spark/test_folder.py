@@ -25,7 +25,7 @@ from ddlog.console.cli import main
 from ddlog.durability.lock import StateLock
 from ddlog.durability.records import Stored
 from ddlog.engine.spark.runtime import SparkOptions
-from ddlog.engine.spark.table import arrow_schema
+from ddlog.engine.spark.tables import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.lowering.building import column
 from ddlog.sessions.program import compile

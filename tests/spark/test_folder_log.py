@@ -18,7 +18,7 @@ import pytest
 from ddlog.durability import log as durability_log
 from ddlog.durability.log import Durability, Log
 from ddlog.engine.spark.runtime import SparkOptions
-from ddlog.engine.spark.table import arrow_schema
+from ddlog.engine.spark.tables import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
@@ -117,7 +117,7 @@ def test_rows_of_executors_do_not_wait(
     """They are in files when a commit returns, and a manifest names them later."""
     text = "input relation R(x: u32)\ninput multiset S(x: u8)\noutput relation N(n: usize)\n"
     text += "N(n) :- R(x), var n = x.group_by(()).count()."
-    options = SparkOptions(partitions=1, small_rows=3, placement="cluster")
+    options = SparkOptions(partitions=1)
     with compile(text).session(
         spark=spark, state=tmp_path, spark_options=options, durability=durability
     ) as session:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 FEW = SparkOptions(partitions=1)
-OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
+OUTGROWING = SparkOptions(driver_rows=6, partitions=2)
 
 
 @pytest.mark.parametrize("options, count", [(FEW, 4), (OUTGROWING, 3)], ids=["few", "outgrowing"])

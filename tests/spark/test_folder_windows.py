@@ -51,7 +51,7 @@ def test_closing_and_opening_changes_nothing(
     large = how == "large"
     durability: Durability = "commit" if how == "cluster" else "interval"
     placement = "cluster" if how == "cluster" else "auto"
-    options = SparkOptions(partitions=1, small_rows=0 if large else 10_000, placement=placement)
+    options = SparkOptions(partitions=1)
 
     def opened() -> Session:
         return program(kind).session(spark=spark, state=home, durability=durability, spark_options=options)

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 # Recursions are on the driver, all else is on the cluster.
-ON_DRIVER = SparkOptions(placement="cluster")
+ON_DRIVER = SparkOptions()
 ON_CLUSTER = SparkOptions(driver_rows=0)
 # Everything counts as large: nothing stays on the driver, nothing is sent to every task.
-ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
+ALL_LARGE = SparkOptions(driver_rows=0, partitions=2)
 # Recursions begin on the driver and outgrow it; tables are small at first.
-OUTGROWING = SparkOptions(placement="cluster", driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
+OUTGROWING = SparkOptions(driver_rows=6, partitions=2)
 
 
 def transcript(program: Program, session: Session, name: str) -> list[str]:
@@ -130,7 +130,7 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
     """An epoch of so many rules takes Spark half a minute, so there are two, the second a small one."""
     program = ddlog.compile(PROGRAMS / "vnet" / "vnet.dl")
     path = PROGRAMS / "vnet" / "updates.dat"
-    options = SparkOptions(placement="cluster")
+    options = SparkOptions()
     with program.session() as here, program.session(spark=spark, spark_options=options) as there:
         wanted, got = (
             printed(program, session, in_two(list(update_file(program, session, path)), first=48, second=1))

@@ -10,7 +10,6 @@ import pytest
 
 import ddlog
 from ddlog import DDlogError
-from ddlog.spark.sessions.pending import keyed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -173,13 +172,6 @@ def test_primary_keys(spark: SparkSession, session: ddlog.Session) -> None:
         session.insert(
             "Part", spark.createDataFrame([("car", "door", 3)], "whole STRING, part STRING, count INT")
         )
-
-
-def test_primary_keys_of_large_relations_are_looked_up(
-    spark: SparkSession, session: ddlog.Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keyed, "FEW", -1)
-    keyed_steps(spark, session)
 
 
 def test_multisets(spark: SparkSession, session: ddlog.Session) -> None:

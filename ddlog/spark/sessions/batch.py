@@ -59,7 +59,7 @@ def open_batch(
         codec.learn(program.checked, column_types(circuit))
         keys = {name: key_places(each) for name, each in program.relations.items() if key_places(each)}
         lasting = is_connect(session)
-        made = partial(BatchRuntime, circuit, session, codec, values.NAN, options, maintain, keys, lasting)
+        made = partial(BatchRuntime, circuit, session, codec, values.NAN, options, keys, lasting)
         return BatchHost(program, made, codec)
 
 

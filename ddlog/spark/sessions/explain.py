@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...engine import plans as engine_plans
 from ...engine.circuit import (
@@ -16,7 +16,6 @@ from ...engine.circuit import (
     Inspect,
     Join,
     Let,
-    Node,
     Step,
     Unnest,
 )
@@ -27,7 +26,6 @@ from ...engine.schema import RowExpr
 from ...engine.spark.aggregates import Aggregates
 from ...engine.spark.expressions import Compiled, SparkExpressions, checked_sql, native_sql
 from ...engine.spark.joins import JoinText
-from ...engine.spark.placement import Placement
 from ...engine.text import to_text
 from ...sessions.program import Program
 from ..types.codec import SparkCodec
@@ -35,15 +33,12 @@ from ..types.codec import SparkCodec
 _NODE = re.compile(r"(\s*)(n[0-9.]+) = ")
 
 
-def explain(program: Program, placed: Callable[[Node, bool], str] | None = None) -> str:
-    """The incremental circuit of all relations as text, with the SQL or Python of each expression, and the
-    side of those operators that stay on one. `placed` tells where a node, which may be in a recursion, was in
-    a session, or nothing. Needs no Spark."""
+def explain(program: Program) -> str:
+    """The incremental circuit of all relations as text, with the SQL or Python of each expression. Needs no
+    Spark."""
     circuit = program.circuit("incremental", tuple(program.relations), records="values")
     expressions = SparkExpressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
     remarks = dict(_remarks(circuit, "n", expressions))
-    for name, remark in _sides(circuit, placed):
-        remarks[name] = [remark, *remarks.get(name, ())]
     return "".join(_with_remarks(to_text(circuit), remarks))
 
 
@@ -51,7 +46,7 @@ def plans(program: Program) -> Iterator[JoinPlan]:
     """The plans of the joins on Spark, if every relation had as many rows. Needs no Spark."""
     circuit = program.circuit("incremental", records="values")
     expressions = _Unregistered(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
-    return engine_plans.plans(circuit, lambda node, schemas: JoinText(node, schemas, expressions, 0).stages)
+    return engine_plans.plans(circuit, lambda node, schemas: JoinText(node, schemas, expressions).stages)
 
 
 class _Unregistered(SparkExpressions):
@@ -68,22 +63,6 @@ def _with_remarks(text: str, remarks: dict[str, list[str]]) -> Iterator[str]:
         for remark in remarks.get(node.group(2), ()) if node else ():
             assert node is not None
             yield f"{node.group(1)}        {remark}\n"
-
-
-def _sides(circuit: Circuit, placed: Callable[[Node, bool], str] | None) -> Iterator[tuple[str, str]]:
-    """Where operators are: those that nothing moves, and where a session had the others."""
-    placement = Placement(circuit, frozenset(), {}, 0, 0)
-    for at, node in enumerate(circuit.nodes):
-        if isinstance(node, Fixpoint) and at in placement.pinned:
-            yield f"n{at}", "on the driver, whatever its size"
-        elif at in placement.timed:
-            yield f"n{at}", "on the cluster, whatever its size"
-        elif placed is not None and (where := placed(node, False)):
-            yield f"n{at}", where
-        if isinstance(node, Fixpoint) and placed is not None:
-            for k, inner in enumerate(node.body.nodes):
-                if where := placed(inner, True):
-                    yield f"n{at}.{k}", where
 
 
 def _remarks(circuit: Circuit, prefix: str, expressions: SparkExpressions) -> Iterator[tuple[str, list[str]]]:

@@ -64,10 +64,10 @@ class SparkFrames:
             return presented(self._host.runtime.frame(relation, counted), declared, counted)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
-        from ...engine.spark.driverrows import DriverDelta
+        from ...engine.spark.given import GivenDelta
         from ...engine.spark.rows import FrameDelta
 
-        assert isinstance(delta, FrameDelta | DriverDelta)
+        assert isinstance(delta, FrameDelta | GivenDelta)
         frame = delta.frame()
         names = frame.columns[:-1]
         name = weight_name(names)

@@ -4,7 +4,7 @@ executors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import Circuit, Clock, Fixpoint, Window
-from ...engine.runtime import Batch, RowSet, StateGone
+from ...engine.runtime import Batch, RowSet
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
@@ -25,7 +25,14 @@ from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.hosts.host import FactSource, Host, LocatedFacts, Offer
 from ...sessions.hosts.incoming import IncomingRows, file_rows, is_frame, table_rows
-from ...sessions.pending import KeyedChanges, PendingChanges, primary_key, unkeyed_changes
+from ...sessions.pending import (
+    KeyedChanges,
+    PendingChanges,
+    StoredByKey,
+    StoredRows,
+    primary_key,
+    unkeyed_changes,
+)
 from ...sessions.program import Program
 from ...types import Bit, Signed
 from ...values.rows import Row
@@ -34,10 +41,8 @@ from ..files.read import FactReader
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
-from .failures import lost_rows, spark_failures
+from .failures import spark_failures
 from .frames import SparkFrames
-from .pending import Queried, QueriedByKey
-from .presented import plain_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +51,6 @@ if TYPE_CHECKING:
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
     from ...errors.source import Span
     from ...io.refusals import Refuse
-    from ...sessions.hosts.cluster import Cluster
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
 
@@ -104,9 +108,6 @@ class SparkHost:
         return Offer(
             self.kind,
             self.failures,
-            sides=lambda: {name: side for name, side, _ in self.runtime.placed()},
-            operators=self.runtime.operators_placed,
-            cluster=self._cluster,
             lowered=self._lowered,
             budgeted=self.runtime,
             frames=SparkFrames(self),
@@ -117,35 +118,18 @@ class SparkHost:
         self.codec.learn(program.checked, column_types(circuit))
         return circuit
 
-    @contextmanager
-    def failures(self) -> Iterator[None]:
-        with spark_failures():
-            try:
-                yield
-            except Exception as error:
-                relations = self.runtime.mend({}) if lost_rows(error) else ()
-                if relations:
-                    raise StateGone(relations, "mended") from None
-                raise
+    def failures(self) -> AbstractContextManager[None]:
+        return spark_failures()
 
     def failing(self) -> AbstractContextManager[None]:
         """Turns failures outside of epochs into DDlogErrors."""
         return self.failures()
 
-    def _cluster(self) -> Cluster | None:
-        """None through Connect, which does not tell about jobs."""
-        if self.kind == HostKind.CONNECT:
-            return None
-        from ..jobs import Jobs
-
-        return Jobs(self.spark)
-
     def pending(self, declared: Relation) -> PendingChanges:
         key = primary_key(self.program, declared)
         if key is not None:
-            expression = self.program.key_expression(declared)
-            return KeyedChanges(QueriedByKey(declared, self.runtime, key, expression))
-        return unkeyed_changes(Queried(declared, self.runtime))
+            return KeyedChanges(StoredByKey(declared, self.runtime, key))
+        return unkeyed_changes(StoredRows(declared, self.runtime))
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):
@@ -167,20 +151,11 @@ class SparkHost:
         return self.runtime.query(circuit, given, most)
 
     def beside(self, program: Program, circuit: Circuit) -> SparkHost:
-        return open_host(program, circuit, self.spark, self.runtime.options)
+        self.codec.learn(program.checked, column_types(circuit))
+        return SparkHost(program, partial(self.runtime.beside, circuit), self.codec)
 
     def handed(self, relation: str, to: Host) -> Batch:
-        from ...engine.spark.sqltext import quoted
-
-        declared = self.program.relations[relation]
-        frame = plain_frame(self.runtime, declared)
-        if declared.kind != "relation":
-            fields = ", ".join(quoted(each.name) for each in declared.columns)
-            weight = quoted(frame.columns[-1])
-            each = f"explode(array_repeat(struct({fields}), CAST({weight} AS INT))) AS r"
-            frame = frame.selectExpr(each).select("r.*")
-        assert isinstance(to, SparkHost)
-        return to.runtime.batch_from_frame(relation, frame, once=True)
+        return self.runtime.contents(relation)
 
     def locate(
         self,

@@ -18,7 +18,7 @@ from ...durability.inputs import definitions
 from ...durability.migration import Migration
 from ...durability.records import Stored
 from ...engine.schema import Column as RowColumn
-from ...engine.spark.table import arrow_schema
+from ...engine.spark.tables import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotMigrate, KeyOfSeveral
 from ...io.arrowfiles import checked

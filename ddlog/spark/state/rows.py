@@ -18,7 +18,7 @@ from ...core import Relation
 from ...engine.schema import Schema
 from ...engine.spark.numbered import netted
 from ...engine.spark.sqltext import consolidated, names, quoted
-from ...engine.spark.table import arrow_schema
+from ...engine.spark.tables import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import StateDamaged
 from ...io.arrowfiles import checked, rows_of_parquet

@@ -36,7 +36,7 @@ def tested_terms(
     not at all."""
     if not any(_may_be_bound(node, number) for number in range(len(node.terms))):
         return frozenset()
-    found = _steps(JoinText(node, schemas, expressions, 0))
+    found = _steps(JoinText(node, schemas, expressions))
     return frozenset(
         step.term
         for step in found
@@ -80,11 +80,11 @@ def body(
         output=tuple(node.output[k] for k in columns),
         schema=tuple(node.schema[k] for k in columns),
     )
-    text = JoinText(kept, schemas, expressions, 0)
+    text = JoinText(kept, schemas, expressions)
     parts = [_grown(text, exact, tested, sources).end(columns, kept)]
     for each in text.failing:
         of = [schemas[k] for k in each.terms]
-        failing = JoinText(each.node, of, expressions, 0, each.split)
+        failing = JoinText(each.node, of, expressions, each.split)
         parts.append(_grown(failing, False, (), [sources[k] for k in each.terms]).end(columns, kept))
     return UnionAll(parts) if len(parts) > 1 else parts[0]
 

@@ -1,55 +1,53 @@
-"""A recursion of an evaluation without state: from tables of what it imports to tables of its relations."""
+"""A recursion of an evaluation without state: from rows of what it imports to tables of its relations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from ...circuit import Fixpoint, NodeId, Result
+import pyarrow as pa
+
+from ...circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result
 from ...epoch import Epoch
-from ...schedule import walk
-from ..change import Change
-from ..memories import Imported
-from ..recursion import RunningRecursion
-from ..running import RunningEpoch
-from ..spine import Spine
-from ..state import State
+from ...inprocess.runtime import InProcess
+from ..given import Crossing
 from ..tables import Table
 
 
 def evaluated(
-    state: State, at: NodeId, imported: Callable[[NodeId], Table], epoch: Epoch[Table]
+    circuit: Circuit,
+    at: NodeId,
+    imported: Mapping[NodeId, pa.Table],
+    crossing: Crossing,
+    nan: float,
+    epoch: Epoch[object],
 ) -> dict[NodeId, Table]:
-    """The rows of the Result nodes of a Fixpoint, each once. `imported` gives the rows of a node that it
-    reads. Raises what `walk` raises."""
-    nodes = state.circuit.nodes
-    results = [k for k, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint == at]
-    running = _Alone(state, epoch, imported)
-    walk(state.circuit, running, [at, *results], epoch.limit, epoch.progress)
+    """The rows of the Result nodes of a Fixpoint of a circuit of changes, each once, given those of the nodes
+    that it reads. Raises what a commit raises."""
+    alone, names, results = _alone(circuit, at)
+    runtime = InProcess(alone, nan, values=crossing.values)
+    changes = {
+        names[source]: [(crossing.batch(circuit.nodes[source].schema, rows), 1)]
+        for source, rows in imported.items()
+    }
+    runtime.commit(changes, static=True, max_iterations=epoch.limit, progress=epoch.progress)
     return {
-        k: state.tables.nothing(nodes[k].schema) if change is None else change.table
-        for k, change in running.found.items()
+        k: crossing.table(circuit.nodes[k].schema, runtime.contents(relation))
+        for k, relation in results.items()
     }
 
 
-class _Alone(RunningEpoch):
-    """An epoch in which one recursion runs."""
-
-    def __init__(self, state: State, epoch: Epoch[Table], imported: Callable[[NodeId], Table]) -> None:
-        super().__init__(state, epoch)
-        self.found: dict[NodeId, Change | None] = {}
-        self._imported = imported
-
-    def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
-        imports = {source: self._import(source) for source in dict.fromkeys(node.reads())}
-        running = self.state.recursions[at].begin(imports, self.epoch, self.epoch.number)
-        running.seed()
-        return running
-
-    def _import(self, at: NodeId) -> Imported:
-        table = self._imported(at)
-        spine = Spine(self.tables, self.circuit.nodes[at].schema)
-        spine.parts += [table] if table.rows else []
-        return Imported(spine, table)
-
-    def keep(self, at: NodeId, change: Change | None) -> None:
-        self.found[at] = change
+def _alone(circuit: Circuit, at: NodeId) -> tuple[Circuit, dict[NodeId, str], dict[NodeId, str]]:
+    """A circuit of a Fixpoint alone, with the names of its inputs and those of its outputs, by the nodes."""
+    fixpoint = circuit.nodes[at]
+    assert isinstance(fixpoint, Fixpoint)
+    sources = list(dict.fromkeys(fixpoint.reads()))
+    names = {source: f"import {source}" for source in sources}
+    nodes: list[Node] = [Input(names[source], circuit.nodes[source].schema) for source in sources]
+    nodes.append(fixpoint.reading(sources.index))
+    found: dict[NodeId, str] = {}
+    for k, node in enumerate(circuit.nodes):
+        if isinstance(node, Result) and node.fixpoint == at:
+            found[k] = node.relation
+            nodes.append(Result(len(sources), node.relation, node.schema, node.text))
+            nodes.append(Output(node.relation, len(nodes) - 1, node.schema))
+    return Circuit(tuple(nodes)), names, found

@@ -15,21 +15,21 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from ... import interrupt
 from ...circuit import Circuit, Constant, Input, NodeId, Output, Result
 from ...epoch import Epoch
 from ...incremental import incrementalize
+from ...inprocess.storage.interner import Values
 from ...integrals import shown
-from ...maintaining import Coin, Decision, Maintaining, Mode
+from ...maintaining import Decision
 from ...runtime import Delta, NotKept, Progress, Seal
 from ...schema import Schema
 from ..codec import Codec
 from ..expressions import SparkExpressions
 from ..faults import raising
+from ..given import Crossing
 from ..rows import FrameDelta, FrameRows
 from ..settings import changed
-from ..sqltext import As, Joined, Select, equal, everything, names, partitioned, quoted
-from ..state import State
+from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, Options, Table, Tables
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
@@ -66,7 +66,6 @@ class BatchRuntime:
         codec: Codec,
         nan: float = float("nan"),
         options: Options | None = None,
-        maintain: Mode | Coin = "auto",
         keys: Mapping[str, Sequence[int]] | None = None,
         lasting: bool = False,
         guard: Guard = nullcontext,
@@ -78,9 +77,11 @@ class BatchRuntime:
         self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
         self.expressions.splitting = True  # no epoch could be repeated
-        self._state = State(
-            circuit, self.tables, self.expressions, nan, self.options.driver_rows, Maintaining(maintain)
-        )
+        self.circuit, self._nan = circuit, nan
+        nodes = list(enumerate(circuit.nodes))
+        self._inputs = {node.relation: at for at, node in nodes if isinstance(node, Input)}
+        self._outputs = {node.relation: at for at, node in nodes if isinstance(node, Output)}
+        self._relations = self._outputs | dict(circuit.relations)
         self._keys = dict(keys or {})
         self._queries = Queries(circuit, {}, self.expressions)
         self._epoch: Epoch[Table] | None = None
@@ -89,13 +90,14 @@ class BatchRuntime:
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
         self._computed: list[Table] = []
-        self._recursions = 0  # that run now, each for what the one before imports
+        self._crossing = Crossing(Values(nan), self.tables)
 
     # ------------------------------------------------------------- giving rows
 
     def schema(self, relation: str) -> Schema:
         """The columns of a relation."""
-        return self._state.schema(relation)
+        at = self._inputs.get(relation)
+        return self.circuit.nodes[self._relations[relation] if at is None else at].schema
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Given:
         return self._given(self.tables.of_rows(self.schema(relation), rows))
@@ -122,7 +124,7 @@ class BatchRuntime:
         raise NotImplementedError("there is one commit")
 
     def _given(self, table: Table) -> Given:
-        return Given(lambda: table.shown.drop("w"))
+        return Given(lambda: table.frame.drop("w"))
 
     # ------------------------------------------------------------- the commit
 
@@ -142,24 +144,24 @@ class BatchRuntime:
         given = {name: [each.frame for each, _ in some] for name, some in changes.items() if some}
         # A key tells the rows of one table apart, not those of several.
         keys = {name: key for name, key in self._keys.items() if len(given.get(name, ())) < 2}
-        self._queries = Queries(self._state.circuit, keys, self.expressions)
-        for relation, at in self._state.inputs.items():
+        self._queries = Queries(self.circuit, keys, self.expressions)
+        for relation, at in self._inputs.items():
             self._later(at, partial(self._united, relation, given.get(relation, [])))
-        for at, node in enumerate(self._state.circuit.nodes):
+        for at, node in enumerate(self.circuit.nodes):
             if isinstance(node, Constant):
                 self._later(at, partial(self._facts, node))
-        roots = {shown(self._state.circuit, at) for at in self._state.outputs.values()}
+        roots = {shown(self.circuit, at) for at in self._outputs.values()}
         self._common = self._queries.common(roots)
-        return {name: self._delta(name) for name in self._state.outputs}
+        return {name: self._delta(name) for name in self._outputs}
 
     def _united(self, relation: str, given: Sequence[Callable[[], DataFrame]]) -> DataFrame:
         """The rows of an input relation."""
         if not given:
-            return self.tables.nothing(self.schema(relation)).shown.drop("w")
+            return self.tables.nothing(self.schema(relation)).frame.drop("w")
         return reduce(lambda a, b: a.unionAll(b), (make() for make in given))
 
     def _facts(self, node: Constant) -> DataFrame:
-        return self.tables.of_rows(node.schema, node.rows).shown
+        return self.tables.of_rows(node.schema, node.rows).frame
 
     def _later(self, at: NodeId, make: Callable[[], DataFrame]) -> None:
         """Gives a node the name of a view, which is made when a query is to read it: to tell Spark of a frame
@@ -220,7 +222,7 @@ class BatchRuntime:
 
     def _counted(self, at: NodeId, items: Sequence[str | As]) -> str:
         """The query of a node's rows, each once, with the weight `w`."""
-        columns = names(self._state.circuit.nodes[at].schema)
+        columns = names(self.circuit.nodes[at].schema)
         source = f"n{at}"
         if self._queries.facts.sets[at]:
             each = Select([*columns, As("1L", "w")], source)
@@ -230,7 +232,7 @@ class BatchRuntime:
 
     def _at(self, relation: str) -> NodeId:
         """The node of a relation, of which all that its query cannot say is there."""
-        at = shown(self._state.circuit, self._state.relations[relation])
+        at = shown(self.circuit, self._relations[relation])
         self._hold_below(at)
         return at
 
@@ -239,7 +241,7 @@ class BatchRuntime:
         if at in self._queries.held:
             self._make([at])
             return
-        nodes = self._state.circuit.nodes
+        nodes = self.circuit.nodes
         for below in self._queries.below(at):
             node = nodes[below]
             if isinstance(node, Result) and below not in self._queries.held:
@@ -255,32 +257,22 @@ class BatchRuntime:
 
     def _recur(self, fixpoint: NodeId) -> None:
         assert self._epoch is not None
-        self._recursions += 1
-        try:
-            with self._computing(), interrupt.deferred():
-                found = evaluated(self._state, fixpoint, self._imported, self._epoch)
-        finally:
-            self._recursions -= 1
-        self._computed += found.values()
+        node = self.circuit.nodes[fixpoint]
+        imported = {source: self._imported(source) for source in dict.fromkeys(node.reads())}
+        with self._computing():
+            found = evaluated(self.circuit, fixpoint, imported, self._crossing, self._nan, self._epoch)
         for at, table in found.items():
-            self._queries.held[at] = self._view(table.shown.drop("w"))
-        if not self._recursions:
-            self.tables.release_but(self._computed)  # those of iterations
+            self._queries.held[at] = self._view(table.frame.drop("w"))
 
-    def _imported(self, at: NodeId) -> Table:
+    def _imported(self, at: NodeId) -> pa.Table:
         """The rows of a node, each once, for a recursion."""
         self._hold_below(at)
-        schema, tables = self._state.circuit.nodes[at].schema, self.tables
-        columns = names(schema)
-        query = everything(f"({self._counted(at, [*columns, 'w'])})")
-        rows = tables.few(query, schema, self._state.driver_rows)
-        if rows is not None:
-            return tables.local(rows)
-        return tables.stored(partitioned(query, tables.partitions, columns), lies=columns)
+        schema = self.circuit.nodes[at].schema
+        return self._fetched(self._counted(at, [*names(schema), "w"]), schema)
 
     def _hold(self, at: NodeId) -> None:
         """Computes a node, exactly, for all queries that read it."""
-        columns = names(self._state.circuit.nodes[at].schema)
+        columns = names(self.circuit.nodes[at].schema)
         self._hold_below(at)
         with self._computing():
             table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
@@ -289,7 +281,7 @@ class BatchRuntime:
 
     def _is_dear(self, at: NodeId) -> bool:
         """Whether Spark expects that an input on which a node rests has more rows than the driver takes."""
-        inputs = set(self._state.inputs.values())
+        inputs = set(self._inputs.values())
         below = [each for each in self._queries.below(at) if each in inputs]
         self._make(below)
         held, most = self._queries.held, self.options.driver_rows
@@ -310,7 +302,7 @@ class BatchRuntime:
         """The contents of a relation as a DataFrame that nothing has computed; with the column `weight` each
         row once."""
         if weight is None:
-            weight = not self._queries.facts.sets[shown(self._state.circuit, self._state.relations[relation])]
+            weight = not self._queries.facts.sets[shown(self.circuit, self._relations[relation])]
         return self._frame(relation, "weight" if weight else "")
 
     def _frame(self, relation: str, weight: str) -> DataFrame:
@@ -376,7 +368,7 @@ class BatchRuntime:
         whole = self.schema(relation)
         held = self._counted(self._at(relation), [*names(whole), "w"])
         with self._passing() as named:
-            asked = named(self.tables.of_rows(schema, list(dict.fromkeys(wanted))).shown)
+            asked = named(self.tables.of_rows(schema, list(dict.fromkeys(wanted))).frame)
             joined = Joined("LEFT SEMI JOIN", asked, "d", on)
             return self._fetched(str(Select(("s.*",), f"({held})", "s", [joined])), whole)
 
@@ -395,7 +387,7 @@ class BatchRuntime:
             for at, node in enumerate(made.nodes):
                 if isinstance(node, Input):
                     if given is not None and node.relation in given:
-                        frame = self.tables.of_rows(node.schema, given[node.relation]).shown
+                        frame = self.tables.of_rows(node.schema, given[node.relation]).frame
                     else:
                         frame = self._sql(self._queries.of(self._at(node.relation), names(node.schema)))
                     queries.held[at] = named(frame)
