@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,7 +20,7 @@ def evaluated(
     imported: Mapping[NodeId, pa.Table],
     crossing: Crossing,
     nan: float,
-    epoch: Epoch[object],
+    epoch: Epoch[Any],
 ) -> dict[NodeId, Table]:
     """The rows of the Result nodes of a Fixpoint of a circuit of changes, each once, given those of the nodes
     that it reads. Raises what a commit raises."""

@@ -21,7 +21,7 @@ from ...incremental import incrementalize
 from ...inprocess.storage.interner import Values
 from ...integrals import shown
 from ...maintaining import Decision
-from ...runtime import Delta, NotKept, Progress, Seal
+from ...runtime import Coded, Delta, NotKept, Progress, Seal
 from ...schema import Schema
 from ..codec import Codec
 from ..expressions import SparkExpressions
@@ -103,7 +103,9 @@ class BatchRuntime:
         return self._given(self.tables.of_rows(self.schema(relation), rows))
 
     def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Given:
-        return self._given(self.tables.of_columns(self.schema(relation), columns))
+        first = columns[0] if columns else ()
+        length = len(first[1] if isinstance(first, tuple) else first)
+        return self._given(self.tables.of_columns(self.schema(relation), Coded(columns, None, length)))
 
     def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Given:
         return self.batch_from(relation, lambda: frame)
