@@ -100,7 +100,7 @@ class Sending:
                 schema = self._schemas[head]
                 whole = concat(parts, len(schema))
                 for owner, part in enumerate(
-                    divided(self.values, schema, self._keys[head], whole, self.team.size)
+                    divided(self.values, schema, self._keys[head], whole, self.team.owning)
                 ):
                     if part is not None and owner == self.team.rank:
                         own[head] = [part]

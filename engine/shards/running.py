@@ -43,8 +43,8 @@ class ShardEpoch(RunningEpoch):
         return None if self._team.rank else super().constant(at, node)
 
     def exchange(self, at: int, node: Exchange, change: Batch | None) -> Batch | None:
-        values, size, schema = self.state.values, self._team.size, node.schema
-        parts = [None] * size if change is None else divided(values, schema, node.key, change, size)
+        values, owning, schema = self.state.values, self._team.owning, node.schema
+        parts = [None] * owning.stop if change is None else divided(values, schema, node.key, change, owning)
         own = parts[self._team.rank]
         sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]
         came = [unpacked(values, schema, each) for each in self._team.swap(sent) if each is not None]

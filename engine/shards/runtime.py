@@ -181,15 +181,15 @@ class Sharded(Member):
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, limit: int | None
     ) -> dict[str, list[tuple[Batch, int]]]:
         """Sends each worker the changes of the rows that it owns, and gives those of this one."""
-        size = self.team.size
-        shares: list[dict[str, list[tuple[Any, int]]]] = [{} for _ in range(size)]
+        owning = self.team.owning
+        shares: list[dict[str, list[tuple[Any, int]]]] = [{} for _ in range(self.team.size)]
         for name, parts in changes.items():
             schema = self._inputs[name]
             key = self.placed.keys[self._place(name)] or ()
             for batch, sign in parts:
                 if not batch.length:
                     continue
-                for owner, part in enumerate(divided(self.values, schema, key, batch, size)):
+                for owner, part in enumerate(divided(self.values, schema, key, batch, owning)):
                     given = Batch(batch.columns, 0).take(np.empty(0, np.int64)) if part is None else part
                     share: Any = given if owner == self.team.rank else packed(self.values, schema, given)
                     shares[owner].setdefault(name, []).append((share, sign))
@@ -332,7 +332,7 @@ class Sharded(Member):
             schema,
             key,
             Batch((*batch.columns, np.arange(batch.length)), batch.length),
-            self.team.size,
+            self.team.owning,
         )
         births = [0] * batch.length
         for (numbers, _), part in zip(found, parts, strict=True):
@@ -390,7 +390,7 @@ class _Between:
     """A team that is asked between epochs."""
 
     def __init__(self, team: Team) -> None:
-        self._team, self.rank, self.size = team, team.rank, team.size
+        self._team, self.rank, self.size, self.owning = team, team.rank, team.size, team.owning
 
     def ask(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         """See `Team.ask`."""

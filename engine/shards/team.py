@@ -32,9 +32,11 @@ class Lines(NamedTuple):
 class Team:
     """One worker's place among all."""
 
-    def __init__(self, rank: int, lines: Mapping[int, Lines]) -> None:
-        """`lines` are those to the other workers, by rank."""
+    def __init__(self, rank: int, lines: Mapping[int, Lines], first: int = 0) -> None:
+        """`lines` are those to the other workers, by rank. Rows have owners from the rank `first` on, if
+        there are so many; those that must be together with all others are on the first worker anyway."""
         self.rank, self.size, self._lines = rank, len(lines) + 1, lines
+        self.owning = range(min(first, self.size - 1), self.size)
         self._came: dict[int, SimpleQueue[tuple[int, str, Any]]] = {peer: SimpleQueue() for peer in lines}
         self._early: dict[
             int, tuple[int, str, Any]

@@ -13,10 +13,10 @@ from .runtime import Sharded, follow
 from .team import Lines, Team
 
 
-def in_threads(circuit: Circuit, size: int, nan: float = float("nan")) -> Sharded:
-    """The runtime of a relational circuit on so many workers."""
+def in_threads(circuit: Circuit, size: int, nan: float = float("nan"), first: int = 0) -> Sharded:
+    """The runtime of a relational circuit on so many workers; see `Team` for `first`."""
     whole = placed(circuit)
-    teams = [Team(rank, lines) for rank, lines in enumerate(all_lines(size))]
+    teams = [Team(rank, lines, first) for rank, lines in enumerate(all_lines(size))]
     pairs = {rank: Pipe() for rank in range(1, size)}
     for rank, (_, theirs) in pairs.items():
         member = Member(whole, teams[rank], nan, 1)

@@ -66,11 +66,11 @@ class ShardsView:
 
     @property
     def size(self) -> int:
-        return self._local.size * self._team.size
+        return self._local.size * len(self._team.owning)
 
     def fanout(self, positions: tuple[Position, ...]) -> float:
         fanout = self._local.fanout(positions)
-        return fanout if self._is_owned(positions) else fanout * self._team.size
+        return fanout if self._is_owned(positions) else fanout * len(self._team.owning)
 
     def arranged(self) -> Collection[tuple[Position, ...]]:
         return self._local.arranged()
@@ -80,7 +80,7 @@ class ShardsView:
 
     def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
         columns, stride = self._local.some(positions, most)
-        return columns, stride * self._team.size
+        return columns, stride * len(self._team.owning)
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
@@ -136,7 +136,7 @@ class ShardsView:
             return [every] * self._team.size
         at = [list(positions).index(position) for position in key]
         schema = [self._spread.schema[position] for position in key]
-        owned = owners(self._values, schema, [keys[k] for k in at], length, self._team.size)
+        owned = owners(self._values, schema, [keys[k] for k in at], length, self._team.owning)
         return [np.flatnonzero(owned == owner) for owner in range(self._team.size)]
 
     def _here(self, positions: tuple[Position, ...], keys: Sequence[Array], rows: Array) -> Sequence[Matches]:

@@ -67,16 +67,18 @@ def _known(values: Values, column: Column, data: Any) -> Array:
 
 
 def owners(
-    values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int, size: int
+    values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int, owning: range
 ) -> Array:
-    """For each row, the worker of so many that owns rows with these values; 0 without columns."""
-    if size == 1 or not columns:
+    """For each row, the worker that owns rows with these values, of the ranks `owning`; 0 without columns."""
+    if not columns:
         return np.zeros(length, np.int64)
+    if len(owning) == 1:
+        return np.full(length, owning.start, np.int64)
     mixed = np.zeros(length, np.uint64)
     for column, codes in zip(schema, columns, strict=True):
         mixed = (mixed ^ _hashes(values, column, codes)) * _FACTOR
         mixed ^= mixed >> _SHIFT
-    owned: Array = (mixed % np.uint64(size)).astype(np.int64)
+    owned: Array = (mixed % np.uint64(len(owning))).astype(np.int64) + owning.start
     return owned
 
 
@@ -106,11 +108,11 @@ def stable_hash(value: Any) -> int:
 
 
 def divided(
-    values: Values, schema: Schema, key: Sequence[int], batch: Batch, size: int
+    values: Values, schema: Schema, key: Sequence[int], batch: Batch, owning: range
 ) -> list[Batch | None]:
-    """The rows of a batch by their owners, by the columns at the positions `key`; None: no rows."""
-    owned = owners(values, [schema[k] for k in key], [batch.columns[k] for k in key], batch.length, size)
-    parts = [np.flatnonzero(owned == owner) for owner in range(size)]
+    """The rows of a batch for each rank, by the columns at the positions `key`; None: no rows."""
+    owned = owners(values, [schema[k] for k in key], [batch.columns[k] for k in key], batch.length, owning)
+    parts = [np.flatnonzero(owned == owner) for owner in range(owning.stop)]
     return [
         None if not len(part) else batch if len(part) == batch.length else batch.take(part) for part in parts
     ]

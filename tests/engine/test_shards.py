@@ -17,12 +17,12 @@ thorough = trying(25)
 
 
 @thorough
-@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.booleans())
+@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
 @settling
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], size: int, optimized: bool
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
 ) -> None:
-    runtime = in_threads(optimize(circuit) if optimized else circuit, size)
+    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
     try:
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
