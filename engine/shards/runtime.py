@@ -154,24 +154,28 @@ class Sharded(Member):
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them."""
         with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+            if self.team.lost:
+                raise self._gone()
             self._serial += 1
             own = self._divided(changes, static, limit)
-            waiting = dict(self._controls)  # the workers that have not ended the epoch
+            said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
             result: list[tuple[dict[str, Delta], dict[str, Batch]]] = []
 
             def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
                 outcomes = [self.outcome(running, deltas, True)]
                 for peer, control in self._controls.items():
-                    outcomes.append(self._computed(peer, control, waiting))
+                    said[peer] = self._heard(peer, control)
+                    outcomes.append(_outcome(said[peer]))
                 result.append(self._merged(outcomes, static))
                 act(*result[0])
-                for control in self._controls.values():
-                    control.send("commit")
+                for peer, control in self._controls.items():
+                    self._tell(peer, control, "commit")
+                    said[peer] = "told", None
 
             try:
                 self.run(self._serial, own, static, limit, sealed, progress=progress)
             except BaseException as error:
-                self._taken_back(waiting, error)
+                self._taken_back(said, error)
             for peer, control in self._controls.items():
                 self._expect(peer, control, "committed")
             self.end()
@@ -201,15 +205,6 @@ class Sharded(Member):
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
-    def _computed(self, peer: int, control: Connection, waiting: dict[int, Connection]) -> Outcome:
-        """The outcome of a worker. Raises what its epoch raised."""
-        kind, found = self._heard(peer, control)
-        if kind == "computed":
-            outcome: Outcome = found
-            return outcome
-        del waiting[peer]
-        raise found if isinstance(found, BaseException) else Aborted(str(found))
-
     def _merged(self, outcomes: Sequence[Outcome], static: bool) -> tuple[dict[str, Delta], dict[str, Batch]]:
         def merged(parcels: Sequence[Mapping[str, Parcel]]) -> dict[str, Batch]:
             found: dict[str, Batch] = {}
@@ -226,14 +221,18 @@ class Sharded(Member):
         }
         return {**self._own.unchanged, **deltas}, merged([each.inputs for each in outcomes])
 
-    def _taken_back(self, waiting: dict[int, Connection], error: BaseException) -> NoReturn:
-        """Lets the other workers roll the epoch back. Raises the error, or that of the worker that gave up
-        first."""
-        for peer, control in list(waiting.items()):
-            kind, found = self._heard(peer, control)
-            if kind == "computed":
-                control.send("rollback")
-                kind, found = self._heard(peer, control)
+    def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
+        """Lets the other workers roll the epoch back. Raises the error, that of the worker that gave up
+        first, or WorkerGone."""
+        for peer, control in self._controls.items():
+            try:
+                kind, found = said[peer] if peer in said else self._heard(peer, control)
+                if kind == "computed":
+                    self._tell(peer, control, "rollback")
+                    kind, found = self._heard(peer, control)
+            except WorkerGone as gone:
+                error = gone
+                continue
             if isinstance(error, Aborted) and isinstance(found, BaseException):
                 error = found
         raise error
@@ -248,14 +247,28 @@ class Sharded(Member):
         try:
             found: tuple[str, Any] = control.recv()
         except (EOFError, OSError):
-            raise WorkerGone(f"worker {peer} has ended") from None
+            raise self._gone() from None
         return found
 
     def _tell(self, peer: int, control: Connection, message: Any) -> None:
         try:
             control.send(message)
         except OSError:
-            raise WorkerGone(f"worker {peer} has ended") from None
+            raise self._gone() from None
+
+    def _gone(self) -> WorkerGone:
+        """The error that a worker has ended, after which all epochs end in it."""
+        self.team.lose()
+        return WorkerGone("a worker has ended, and the rows of its shard with it")
+
+    def asked(self, requests: Mapping[int, Any]) -> dict[int, Any]:
+        """The answers of other workers between epochs. Raises WorkerGone."""
+        try:
+            return self.team.ask(requests, between=True)
+        except Aborted:
+            if self.team.lost:
+                raise self._gone() from None
+            raise
 
     # ------------------------------------------------------------- reading
 
@@ -264,7 +277,7 @@ class Sharded(Member):
         store = self._own.stores[at]
         view = StoreView(store, self._own.weighted(at))
         running = isinstance(self._running, ShardEpoch)
-        team: Any = self.team if running else _Between(self.team)
+        team: Any = self.team if running else _Between(self)
         return ShardsView(
             team, self.values, Spread(store.schema, self.placed.keys[at]), ("node", at, True), view
         )
@@ -272,7 +285,7 @@ class Sharded(Member):
     def _every(self, name: str, *arguments: Any) -> list[Any]:
         """What a method of each worker gives, by rank."""
         request = name, arguments
-        others = self.team.ask(dict.fromkeys(self._controls, request), between=True)
+        others = self.asked(dict.fromkeys(self._controls, request))
         return [getattr(self, name)(*arguments), *(others[peer] for peer in sorted(others))]
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
@@ -389,12 +402,18 @@ class _Looked(Exception):
 class _Between:
     """A team that is asked between epochs."""
 
-    def __init__(self, team: Team) -> None:
-        self._team, self.rank, self.size, self.owning = team, team.rank, team.size, team.owning
+    def __init__(self, runtime: Sharded) -> None:
+        team = runtime.team
+        self.ask, self.rank, self.size, self.owning = runtime.asked, team.rank, team.size, team.owning
 
-    def ask(self, requests: Mapping[int, Any]) -> dict[int, Any]:
-        """See `Team.ask`."""
-        return self._team.ask(requests, between=True)
+
+def _outcome(said: tuple[str, Any]) -> Outcome:
+    """What a worker says at the end of an epoch. Raises what the epoch raised there."""
+    kind, found = said
+    if kind == "computed":
+        outcome: Outcome = found
+        return outcome
+    raise found if isinstance(found, BaseException) else Aborted(str(found))
 
 
 def _absolute(batch: Batch) -> Batch:
@@ -444,11 +463,12 @@ def _followed(
     except (EOFError, OSError):
         raise
     except BaseException as error:
-        return "failed", _sendable(error)
+        return "failed", sendable(error)
     return "committed", None
 
 
-def _sendable(error: BaseException) -> BaseException:
+def sendable(error: BaseException) -> BaseException:
+    """The error, or one with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

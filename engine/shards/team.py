@@ -44,7 +44,8 @@ class Team:
         self._serial = 0
         self._done = 0
         self._aborted = 0  # the last attempt that was given up
-        self._lost = False
+        self.lost = False
+        """True once another worker has ended: no epoch goes through any more."""
         self._moved = threading.Condition()
         self._asking = threading.Lock()
         self._handle: Callable[[Any], Any] = lambda request: None
@@ -98,6 +99,13 @@ class Team:
                 raise Aborted(answer)
         return {peer: answer for peer, (_, answer) in answers.items()}
 
+    def lose(self) -> None:
+        """Notes that a worker has ended."""
+        with self._moved:
+            self.lost = True
+            self._moved.notify_all()
+        self._wake()
+
     def close(self) -> None:
         """Ends the lines."""
         for lines in self._lines.values():
@@ -110,19 +118,19 @@ class Team:
         try:
             line.send(message)
         except OSError:
-            self._lose()
+            self.lose()
 
     def _answer(self, peer: int) -> tuple[bool, Any]:
         try:
             answer: tuple[bool, Any] = self._lines[peer].ask.recv()
         except (EOFError, OSError):
-            self._lose()
+            self.lose()
             return False, "a worker is gone"
         return answer
 
     def _next(self, peer: int) -> Any:
         """The next message of a worker in this attempt."""
-        while self._aborted < self._serial and not self._lost:
+        while self._aborted < self._serial and not self.lost:
             early = peer in self._early
             serial, kind, message = self._early.pop(peer) if early else self._came[peer].get()
             if serial == self._serial and kind == "swap":
@@ -138,7 +146,7 @@ class Team:
             try:
                 serial, kind, message = lines.meet.recv()
             except (EOFError, OSError, TypeError):
-                self._lose()
+                self.lose()
                 return
             if kind == "abort":
                 self._give_up(serial)
@@ -147,12 +155,6 @@ class Team:
     def _give_up(self, serial: int) -> None:
         with self._moved:
             self._aborted = max(self._aborted, serial)
-            self._moved.notify_all()
-        self._wake()
-
-    def _lose(self) -> None:
-        with self._moved:
-            self._lost = True
             self._moved.notify_all()
         self._wake()
 
@@ -182,11 +184,11 @@ class Team:
         with self._moved:
             self._moved.wait_for(
                 lambda: (
-                    self._lost
+                    self.lost
                     or self._aborted >= serial
                     or self._serial > serial
                     or (self._serial == serial and self._done >= moment)
                 )
             )
-            if self._lost or self._aborted >= serial or self._serial > serial:
+            if self.lost or self._aborted >= serial or self._serial > serial:
                 raise Aborted("the epoch is given up")

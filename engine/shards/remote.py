@@ -1,0 +1,158 @@
+"""Workers that are processes elsewhere: somebody starts them, they come to the first one, and meet each
+other.
+
+    first worker        listens ─► launch ┄┄► processes ─► each connects, and says where it listens
+                        gives each its rank, the addresses of all, and the circuit
+                        ranks meet in pairs: the higher one connects, three times
+
+The first worker plans and tells; the others own the rows.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple, TypeAlias
+
+from ..circuit import Circuit
+from .placing import Placed, placed
+from .runtime import Sharded
+from .starting import Address
+from .tcp import Door, connected
+from .team import Lines, Team
+
+Launch: TypeAlias = Callable[[Address, bytes, int], None]
+"""Starts so many processes, given the address and the key of the first worker: each, with a number from 0 on
+of its own, by `starting.start`."""
+
+
+class WorkersMissing(Exception):
+    """Not all processes came that were started to be workers."""
+
+    def __init__(self, came: int, count: int, patience: float) -> None:
+        super().__init__(f"{came} of {count} workers came within {patience:g} seconds")
+        self.came, self.count, self.patience = came, count, patience
+
+
+class Coming(NamedTuple):
+    """The first message of a worker: the number that it was given, and where it listens to others."""
+
+    number: int
+    address: Address
+
+
+class Welcome(NamedTuple):
+    """The answer: its place, where the others of lower rank listen, and how long to wait for others."""
+
+    rank: int
+    addresses: Sequence[Address]
+    count: int
+    patience: float
+    work: bytes  # a pickled `Work`
+
+
+class Work(NamedTuple):
+    """The circuit of all workers, and how they run it; see `Member`."""
+
+    placed: Placed
+    nan: float
+    threads: int
+    memory_limit: int | None
+
+
+def open_remote(
+    circuit: Circuit,
+    count: int,
+    launch: Launch,
+    pickled: Callable[[Any], bytes],
+    host: str = "127.0.0.1",
+    nan: float = float("nan"),
+    threads: int = 1,
+    memory_limit: int | None = None,
+    patience: float = 60.0,
+) -> Sharded:
+    """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
+    and on this process, which owns only rows that all must be together for. `host` is an address of this
+    machine that the workers reach; `pickled` pickles functions with their code; `memory_limit` is that of
+    each process. Raises WorkersMissing if they do not come within `patience` seconds from their start."""
+    whole = placed(circuit)
+    work = pickled(Work(whole, nan, threads, memory_limit))
+    key = secrets.token_bytes(32)
+    door = Door(host, key)
+    controls: dict[int, Connection] = {}
+    lines: Mapping[int, Lines] = {}
+    try:
+        launch(door.address, key, count)
+        deadline = time.monotonic() + patience
+        came = _came(door, count, deadline, patience)
+        addresses = [door.address, *(coming.address for _, coming in came)]
+        controls = {rank: line for rank, (line, _) in enumerate(came, 1)}
+        for rank, control in controls.items():
+            control.send(Welcome(rank, addresses[:rank], count, patience, work))
+        try:
+            lines = met(door, 0, addresses[:0], count, key, deadline)
+            problems = [received(control, deadline) for control in controls.values()]
+        except (TimeoutError, OSError, EOFError):
+            raise WorkersMissing(len(lines), count, patience) from None
+        for problem in problems:
+            if problem is not None:
+                raise problem
+    except BaseException:
+        for control in controls.values():
+            control.close()
+        raise
+    finally:
+        door.close()
+
+    def ended() -> None:
+        for control in controls.values():
+            control.close()
+
+    return Sharded(whole, Team(0, lines, first=1), controls, nan, threads, memory_limit, ended)
+
+
+def received(line: Connection, deadline: float) -> Any:
+    """The next message of a line, before a moment of `time.monotonic`. Raises TimeoutError, OSError or
+    EOFError."""
+    if not line.poll(max(0.0, deadline - time.monotonic())):
+        raise TimeoutError
+    return line.recv()
+
+
+def _came(door: Door, count: int, deadline: float, patience: float) -> list[tuple[Connection, Coming]]:
+    """The lines of so many workers, in the order of their numbers. One that was started twice comes once."""
+    came: dict[int, tuple[Connection, Coming]] = {}
+    try:
+        while len(came) < count:
+            line = door.line(deadline)
+            coming: Coming = received(line, deadline)
+            if coming.number in came:
+                line.close()
+            else:
+                came[coming.number] = line, coming
+    except (TimeoutError, EOFError, OSError):
+        for line, _ in came.values():
+            line.close()
+        raise WorkersMissing(len(came), count, patience) from None
+    return [came[number] for number in sorted(came)]
+
+
+def met(
+    door: Door, rank: int, lower: Sequence[Address], count: int, key: bytes, deadline: float
+) -> dict[int, Lines]:
+    """The lines of a worker to all others: it connects to those of lower rank, and those of higher rank come
+    to its door. Raises TimeoutError, OSError or EOFError."""
+    ends: dict[int, dict[str, Connection]] = {}
+    for peer, address in enumerate(lower):
+        for purpose in Lines._fields:
+            line = connected(address, key, max(0.1, deadline - time.monotonic()))
+            line.send((rank, purpose))
+            ends.setdefault(peer, {})[purpose] = line
+    turned = {"meet": "meet", "ask": "answer", "answer": "ask"}
+    for _ in range((count - rank) * len(Lines._fields)):
+        line = door.line(deadline)
+        peer, purpose = received(line, deadline)
+        ends.setdefault(peer, {})[turned[purpose]] = line
+    return {peer: Lines(**each) for peer, each in ends.items()}

@@ -1,0 +1,47 @@
+"""The start of a worker's process. Needs nothing of the engine, so that a short task may do it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from typing import NamedTuple, TypeAlias
+
+Address: TypeAlias = tuple[str, int]
+
+
+class Start(NamedTuple):
+    """What a worker's process is told first: the address of the first worker and the key by which they know
+    each other (in hexadecimal digits), a number of its own, and the process with which it is to end."""
+
+    address: Address
+    key: str
+    number: int
+    watched: int | None
+
+
+def start(address: Address, key: bytes, number: int, watched: int | None = None) -> int:
+    """Starts a process that goes to the first worker at an address and becomes another one. Returns its id.
+    It finds the modules that this process finds, writes errors where this one does, and outlives it: it ends
+    with its line to the first worker, or with the process `watched`."""
+    found = os.pathsep.join(each or os.getcwd() for each in sys.path if os.path.exists(each or "."))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "ddlog.engine.shards.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": found},
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    with process.stdin as told:  # the key does not show in lists of processes
+        told.write(json.dumps(Start(address, key.hex(), number, watched)).encode())
+    threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay as a zombie
+    return process.pid
+
+
+def told() -> Start:
+    """What the process that started this one says on standard input."""
+    (host, port), *others = json.loads(sys.stdin.buffer.read())
+    return Start((host, port), *others)

@@ -1,0 +1,74 @@
+"""A process that is a worker: `python -m ddlog.engine.shards.worker`, as `starting.start` starts it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import threading
+import time
+from contextlib import suppress
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection
+
+from .member import Member
+from .remote import Coming, Welcome, Work, met
+from .runtime import follow, sendable
+from .starting import told
+from .tcp import Door, connected, own_host
+from .team import Team
+
+_PATIENCE = 60.0  # seconds in which the first worker takes this one
+
+
+def main() -> None:
+    """Works until the first worker closes its line, or ends, or the watched process ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first worker tells
+    begin = told()
+    if begin.watched is not None:
+        threading.Thread(target=_end_with, args=(begin.watched,), daemon=True).start()
+    key = bytes.fromhex(begin.key)
+    with suppress(EOFError, ConnectionError, AuthenticationError, TimeoutError):  # the first worker is gone
+        control = connected(begin.address, key, _PATIENCE)
+        door = Door(own_host(control), key)
+        control.send(Coming(begin.number, door.address))
+        welcome: Welcome = control.recv()
+        team = _team(welcome, door, key)
+        _work(welcome, team, control)
+
+
+def _team(welcome: Welcome, door: Door, key: bytes) -> Team:
+    deadline = time.monotonic() + welcome.patience
+    lines = met(door, welcome.rank, welcome.addresses, welcome.count, key, deadline)
+    door.close()
+    return Team(welcome.rank, lines, first=1)
+
+
+def _work(welcome: Welcome, team: Team, control: Connection) -> None:
+    try:
+        work: Work = pickle.loads(welcome.work)
+        member = Member(work.placed, team, work.nan, work.threads, work.memory_limit)
+    except Exception as error:  # a module of the program's functions is missing here
+        control.send(sendable(error))
+        return
+    control.send(None)
+    follow(member, control)
+
+
+def _end_with(process: int) -> None:
+    """Ends this process when another one has ended."""
+    try:
+        select.select([os.pidfd_open(process)], [], [])
+    except (AttributeError, OSError):  # the system has no such call
+        with suppress(ProcessLookupError):
+            while True:
+                with suppress(PermissionError):  # it runs, for another user
+                    os.kill(process, 0)
+                time.sleep(1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # memory goes faster so
