@@ -17,7 +17,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .circuit import Circuit, DeltaDistinct, DeltaJoin, Distinct, Fixpoint, Join, Node, NodeId, Trace
+from .circuit import (
+    Circuit,
+    DeltaBracket,
+    DeltaClock,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
+    Distinct,
+    Fixpoint,
+    Group,
+    Join,
+    Node,
+    NodeId,
+    Trace,
+)
 
 
 def incrementalize(circuit: Circuit) -> Circuit:
@@ -58,18 +74,41 @@ def _with_body(fixpoint: Fixpoint) -> Fixpoint:
     return replace(fixpoint, body=Circuit(nodes), results=results)
 
 
+def original(circuit: Circuit) -> Circuit:
+    """The relational circuit whose incremental version this is. Raises ValueError where an operator does not
+    say its original."""
+    nodes, places = _originals(circuit.nodes)
+    return Circuit(nodes, tuple((relation, places[at]) for relation, at in circuit.relations))
+
+
 def relational(fixpoint: Fixpoint) -> Fixpoint:
     """The Fixpoint whose incremental version this is: its body on relations, without traces."""
-    nodes: list[Node] = []
-    places: dict[NodeId, NodeId] = {}
-    for at, node in enumerate(fixpoint.body.nodes):
-        if isinstance(node, Trace):
-            continue
-        if isinstance(node, DeltaJoin):
-            node = Join(node.terms, node.steps, node.output, node.schema, node.text)
-        elif isinstance(node, DeltaDistinct):
-            node = Distinct(node.source, node.schema, node.text)
-        places[at] = len(nodes)
-        nodes.append(node.reading(places.__getitem__))
+    nodes, places = _originals(fixpoint.body.nodes)
     results = tuple((relation, places[at]) for relation, at in fixpoint.results)
-    return replace(fixpoint, body=Circuit(tuple(nodes)), results=results)
+    return replace(fixpoint, body=Circuit(nodes), results=results)
+
+
+def _originals(nodes: Sequence[Node]) -> tuple[tuple[Node, ...], dict[NodeId, NodeId]]:
+    """The relational version of each node but traces, and where each node went."""
+    found: list[Node] = []
+    places: dict[NodeId, NodeId] = {}
+    for at, node in enumerate(nodes):
+        if not isinstance(node, Trace):
+            places[at] = len(found)
+            found.append(_original(node).reading(places.__getitem__))
+    return tuple(found), places
+
+
+def _original(node: Node) -> Node:
+    match node:
+        case DeltaJoin():
+            return Join(node.terms, node.steps, node.output, node.schema, node.text)
+        case DeltaDistinct():
+            return Distinct(node.source, node.schema, node.text)
+        case DeltaGroup():
+            return Group(node.source, node.keys, node.aggregates, node.schema, node.text, node.bag)
+        case DeltaBracket() | DeltaClock() | DeltaWindow() | DeltaLate():
+            raise ValueError(f"a {type(node).__name__} does not say its original")
+        case Fixpoint() if not node.lifted:
+            return relational(node)
+    return node

@@ -514,8 +514,11 @@ class InProcess:
 
     def input_held(self, relation: str) -> Coded:
         """The rows of an input, without those that its rules add, as `held` gives them."""
-        store = self._input(relation)
-        return coded(self.values, store.schema, store.batch())
+        return coded(self.values, self._inputs[relation], self.input_contents(relation))
+
+    def input_contents(self, relation: str) -> Batch:
+        """The same as a batch."""
+        return self._input(relation).batch()
 
     def _input(self, relation: str) -> Readable:
         nodes = self.circuit.nodes

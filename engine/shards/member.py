@@ -10,6 +10,7 @@ from ..epoch import Epoch, Epochs
 from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.interner import Values
 from ..maintaining import Maintaining
 from ..node import ENDING
 from ..runtime import Delta
@@ -36,10 +37,17 @@ class Member(InProcess):
     shard."""
 
     def __init__(
-        self, placed: Placed, team: Team, nan: float, workers: int, memory_limit: int | None = None
+        self,
+        placed: Placed,
+        team: Team,
+        nan: float,
+        workers: int,
+        memory_limit: int | None = None,
+        values: Values | None = None,
     ) -> None:
+        """See `InProcess`."""
         self.placed, self.team = placed, team
-        super().__init__(placed.circuit, nan, workers, memory_limit, maintain="always")
+        super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain="always")
         team.start(self._answered)
 
     def _new_state(self, circuit: Circuit) -> ShardState:
@@ -137,6 +145,14 @@ class Member(InProcess):
     def size_here(self, relation: str) -> int:
         """The number of rows of a relation on this worker."""
         return self._store(relation).present
+
+    def input_parcel(self, relation: str) -> Parcel:
+        """The rows of an input on this worker."""
+        return packed(self.values, self._inputs[relation], self._input(relation).batch())
+
+    def input_size(self, relation: str) -> int:
+        """The number of rows of an input on this worker."""
+        return self._input(relation).present
 
     def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
         """See `Runtime.births`; for a row of another worker any number."""

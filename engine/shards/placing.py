@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..circuit import (
+    Bracket,
     Circuit,
     Clock,
     Constant,
+    DeltaBracket,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
@@ -57,9 +59,12 @@ class Placed:
     inside: Mapping[NodeId, Mapping[str, Key]]
 
 
-def has_effects(circuit: Circuit) -> bool:
-    """True if some rule of a circuit does something beside giving rows: that is for one worker."""
-    return any(has_effect(step) for join in _joins(circuit) for step in join.steps)
+def may_be_placed(circuit: Circuit) -> bool:
+    """True if a circuit of changes can run on workers: no rule does something beside giving rows, and nothing
+    has a window or a bracket."""
+    if any(has_effect(step) for join in _joins(circuit) for step in join.steps):
+        return False
+    return not any(isinstance(node, Clock | Window | Late | Bracket | DeltaBracket) for node in circuit.nodes)
 
 
 def placed(circuit: Circuit) -> Placed:

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
+from ..inprocess.storage.interner import Values
 from .placing import Placed, placed
 from .runtime import Sharded
 from .starting import Address
@@ -72,6 +73,7 @@ def open_remote(
     threads: int = 1,
     memory_limit: int | None = None,
     patience: float = 60.0,
+    values: Values | None = None,
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is an address of this
@@ -110,7 +112,7 @@ def open_remote(
         for control in controls.values():
             control.close()
 
-    return Sharded(whole, Team(0, lines, first=1), controls, nan, threads, memory_limit, ended)
+    return Sharded(whole, Team(0, lines, first=1), controls, nan, threads, memory_limit, ended, values)
 
 
 def received(line: Connection, deadline: float) -> Any:

@@ -28,6 +28,7 @@ from ..inprocess.sealing import coded
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.batch import Batch, concat, consolidate
+from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..inprocess.storage.sharing import among
 from ..integrals import shown
@@ -93,9 +94,11 @@ class Sharded(Member):
         workers: int = 1,
         memory_limit: int | None = None,
         ended: Callable[[], None] = lambda: None,
+        values: Values | None = None,
     ) -> None:
-        """`controls` are lines to the other workers, which run `follow`; `ended` is called by `close`."""
-        super().__init__(placed, team, nan, workers, memory_limit)
+        """`controls` are lines to the other workers, which run `follow`; `ended` is called by `close`.
+        `values` are those of another runtime, whose batches this one then takes."""
+        super().__init__(placed, team, nan, workers, memory_limit, values)
         self._controls, self._serial, self._ended = controls, 0, ended
         self._own_changes: Mapping[str, Batch] = {}
 
@@ -357,6 +360,14 @@ class Sharded(Member):
         schema = self._schema(relation)
         parcels: list[Parcel] = self._every("parcel_of", relation)
         return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
+
+    def input_contents(self, relation: str) -> Batch:
+        schema = self._inputs[relation]
+        parcels: list[Parcel] = self._every("input_parcel", relation)
+        return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
+
+    def size_of(self, relation: str) -> int:
+        return sum(self._every("input_size", relation))
 
     def rows(self, relation: str) -> ArrayRows:
         return ArrayRows(self.values, self._schema(relation), self.contents(relation))

@@ -17,16 +17,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..circuit import Circuit, NodeId
+from ..incremental import original
 from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..integrals import shown, weighted
 from ..maintaining import Coin, Decision, Expectation, Mode
 from ..plans import JoinPlan
-from ..runtime import Delta, Held, Progress, Seal
+from ..runtime import Delta, Held, Progress, Seal, StateGone
 from ..schema import Schema
+from ..shards.placing import may_be_placed
+from ..shards.runtime import Sharded, WorkerGone
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
+from .settings import is_connect
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
 
@@ -53,13 +57,14 @@ class SparkRuntime:
         options: Options | None = None,
         maintain: Mode | Coin = "auto",
         guard: Guard = nullcontext,
+        memory_limit: int | None = None,
     ) -> None:
         """`maintain`: whether recursions are maintained; see `engine.maintaining`. `guard` is that of the
-        tables."""
+        tables. `memory_limit`: the bytes of a process at which an epoch is given up."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options, guard)
-        self._nan = nan
-        self.here = InProcess(circuit, nan, maintain=maintain)
+        self._nan, self._limit = nan, memory_limit
+        self.here = InProcess(circuit, nan, memory_limit=memory_limit, maintain=maintain)
         self._crossing = Crossing(self.here.values, self.tables)
 
     def beside(self, circuit: Circuit, guard: Guard = nullcontext) -> SparkRuntime:
@@ -221,9 +226,23 @@ class SparkRuntime:
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
         sealed = None if seal is None else seal_of(seal, self._crossing, self.schema)
-        deltas = self.here.commit(
-            changes, static=static, max_iterations=max_iterations, progress=progress, seal=sealed
-        )
+
+        def run() -> dict[str, Delta]:
+            return self.here.commit(
+                changes, static=static, max_iterations=max_iterations, progress=progress, seal=sealed
+            )
+
+        if self._outgrows(changes):
+            self._move()
+        try:
+            deltas = run()
+        except MemoryError:
+            if self.is_in_workers or is_connect(self.spark) or not may_be_placed(self.circuit):
+                raise
+            self._move()
+            deltas = run()
+        except WorkerGone:
+            raise StateGone(self.here.inputs, "ended") from None
         return {name: self._given(name, delta) for name, delta in deltas.items()}
 
     def _given(self, name: str, delta: Delta) -> GivenDelta:
@@ -248,7 +267,62 @@ class SparkRuntime:
         return self.here.within(rows)
 
     def take_up(self, circuit: Circuit) -> None:
-        self.here.take_up(circuit)
+        if not isinstance(self.here, Sharded):
+            self.here.take_up(circuit)
+            return
+        before, contents = self.here, self._contents()
+        self.here = self._alone(circuit)
+        try:
+            self.commit(contents)
+        except BaseException:
+            self.here.close()
+            self.here = before
+            raise
+        before.close()
+
+    def _alone(self, circuit: Circuit) -> InProcess:
+        """A runtime without rows that goes on where this one is."""
+        other = InProcess(circuit, self._nan, memory_limit=self._limit, values=self.here.values)
+        other.earlier = self.here.earlier + max(0, self.here.committed - 1)
+        return other
+
+    def _contents(self) -> Changes:
+        """The rows of all inputs, as changes from nothing."""
+        return {name: [(self.here.input_contents(name), 1)] for name in self.here.inputs}
+
+    # ------------------------------------------------------------- workers
+
+    @property
+    def is_in_workers(self) -> bool:
+        """Whether the state is in workers on the executors."""
+        return isinstance(self.here, Sharded)
+
+    def _outgrows(self, changes: Changes) -> bool:
+        """Whether the inputs will have more rows than the driver is to hold, and workers can hold them."""
+        if self.is_in_workers or is_connect(self.spark) or not may_be_placed(self.circuit):
+            return False
+        come = sum(batch.length for parts in changes.values() for batch, sign in parts if sign > 0)
+        held = sum(map(self.here.size_of, self.here.inputs)) if self.here.committed else 0
+        return come + held > self.options.driver_rows
+
+    def _move(self) -> None:
+        """Moves the state from the driver to workers: they evaluate the rows of its inputs. Raises what a
+        commit raises; then it stays."""
+        from .workers import open_workers
+
+        before = self.here
+        there = open_workers(
+            self.spark, original(self.circuit), self.options.workers, self._nan, self._limit, before.values
+        )
+        there.earlier = before.earlier
+        if before.committed:
+            there.earlier += before.committed - 1
+            try:
+                there.commit(self._contents())
+            except BaseException:
+                there.close()
+                raise
+        self.here = there
 
     def footprint(self) -> Sequence[Held]:
         return self.here.footprint()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,3 +71,8 @@ def session_partitions(spark: SparkSession) -> int:
         cores = master[len("local[") :].partition("]")[0].partition(",")[0]
         return max(int(cores) if cores.isdigit() else os.cpu_count() or 2, 2)
     return int(chosen or _DEFAULT_PARTITIONS)
+
+
+def is_connect(spark: Any) -> bool:
+    """Whether a session is a client of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")

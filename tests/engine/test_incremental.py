@@ -8,13 +8,13 @@ from hypothesis import given
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.incremental import incrementalize
+from ddlog.engine.incremental import incrementalize, original
 from ddlog.engine.node import Stateful
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.zset import Zset
 
 from ..trying import trying
-from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, schema, settling, streams
+from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, circuits, schema, settling, streams
 from .rewriting import incrementalize_steps
 
 thorough = trying(20)
@@ -63,6 +63,12 @@ def test_what_is_linear_stays_and_what_is_not_gets_one_trace_for_each_source() -
     )
     names = [type(node).__name__ for node in incrementalize(circuit).nodes]
     assert names == ["Input", "Join", "Trace", "DeltaJoin", "Sum", "Trace", "DeltaDistinct", "Output"]
+
+
+@thorough
+@given(circuits(windows=False))
+def test_the_original_of_the_incremental_version(circuit: Circuit) -> None:
+    assert original(incrementalize(circuit)) == circuit
 
 
 def test_a_deleted_edge_of_a_cycle_takes_its_paths_along() -> None:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
-from ..sessions.connect import is_connect
 from ..sessions.failures import local_path
 
 _PART = re.compile(r"part-(\d+)-")

@@ -16,6 +16,7 @@ from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
+from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError
 from ...sessions.hosts.host import Offer
 from ...sessions.hosts.incoming import IncomingRows, is_frame
@@ -27,7 +28,7 @@ from ..files.read import FactReader
 from ..files.write import TABLE
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
-from .connect import is_connect, open_session
+from .connect import open_session
 from .failures import spark_failures
 from .frames import SparkFrames
 from .host import SparkHost, open_host

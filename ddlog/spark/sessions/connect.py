@@ -61,11 +61,6 @@ def stop_started() -> None:
             session.stop()
 
 
-def is_connect(spark: Any) -> bool:
-    """Whether a session is a client of Spark Connect."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
-
-
 def _start(master: str | None, remote: str | None, settings: Mapping[str, str]) -> Any:
     import logging
     import warnings

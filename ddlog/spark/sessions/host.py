@@ -14,6 +14,7 @@ from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import Circuit, Clock, Fixpoint, Window
 from ...engine.runtime import Batch, RowSet
 from ...engine.schema import Column
+from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
@@ -40,7 +41,7 @@ from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
-from .connect import is_connect, open_session
+from .connect import open_session
 from .failures import spark_failures
 from .frames import SparkFrames
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...codegen.sqlvalues import string
+from ...engine.spark.settings import is_connect
 from ...engine.spark.sqltext import quoted
 from ...io.columns import TypeDefs
 from ..files.read import FactReader
-from ..sessions.connect import is_connect
 from ..sessions.failures import fault_sql
 from .changelog import ChangeColumns, Signed, as_change
 

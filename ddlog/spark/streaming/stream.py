@@ -18,13 +18,13 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...engine.spark.settings import is_connect
 from ...errors.checkpoints import OtherCheckpoint, StateNotAtOnce
 from ...errors.diagnostics import DDlogError
 from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
 from ...errors.spark import SparkFailed
 from ...sessions.results.views import Changes
 from ...sessions.session import Session
-from ..sessions.connect import is_connect
 from ..sessions.failures import diagnose, spark_failures
 from ..state.opening import files_at
 from .attaching import attach
