@@ -96,6 +96,14 @@ class Member(InProcess):
         finally:
             self._running = None
 
+    def empty(self) -> None:
+        """Makes the state empty; the values stay."""
+        self._begin_from(self.circuit)
+
+    def tidy_here(self) -> None:
+        """Gives back memory of this worker that nothing uses."""
+        InProcess.tidy(self)
+
     def end(self) -> None:
         """Gives back what nothing uses after an epoch."""
         self.ended(self._epochs.committed == 1)

@@ -100,7 +100,7 @@ def open_remote(
             raise WorkersMissing(len(lines), count, patience) from None
         for problem in problems:
             if problem is not None:
-                raise problem
+                raise problem.error()
     except BaseException:
         for control in controls.values():
             control.close()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..inprocess.storage.sharing import among
 from ..integrals import shown
 from ..runtime import Coded, Delta, Progress, Seal
-from ..schema import Array
+from ..schema import Array, RowFault
+from ..settling import IterationLimit
 from .member import Member, Outcome
 from .placing import Placed
 from .running import ShardEpoch
@@ -117,11 +118,70 @@ class Sharded(Member):
             if seal is not None:
                 seal(Gathered(self, deltas, inputs))
 
-        deltas, inputs = self._together(changes, static, max_iterations, progress, act, True)
+        try:
+            deltas, inputs = self._together(changes, static, max_iterations, progress, act)
+        except (RowFault, IterationLimit):
+            if not self.committed:
+                raise
+            deltas, inputs = self._anew(changes, max_iterations, progress, act)
         self._last_inputs = inputs
         if static:
             self._last = True
         return deltas
+
+    def _anew(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        limit: int | None,
+        progress: Progress | None,
+        act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
+    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least:
+        it tells whether a fault, or a limit of iterations, is one."""
+        streams = {node.relation for node in self.circuit.nodes if isinstance(node, Input) and node.stream}
+        shown_before = {
+            name: self.contents(name) for name in self._own.outputs if name not in self._own.streams
+        }
+        held = {name: self.input_contents(name) for name in self._inputs if name not in streams}
+        whole = {name: [(batch, 1), *changes.get(name, ())] for name, batch in held.items()}
+        whole |= {name: [*changes[name]] for name in streams & changes.keys()}
+        result: list[tuple[dict[str, Delta], dict[str, Batch]]] = []
+
+        def changed(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+            found = dict(deltas)
+            for name, before in shown_before.items():
+                delta: Any = deltas[name]
+                change = consolidate(concat([delta.batch, before.negated()], len(before.columns)))
+                found[name] = ArrayDelta(self.values, self._schema(name), change, False)
+            taken = {
+                name: consolidate(concat([batch, held[name].negated()], len(batch.columns)))
+                if name in held
+                else batch
+                for name, batch in inputs.items()
+            }
+            result.append((found, taken))
+            act(found, taken)
+
+        earlier = self._start_all_over()
+        try:
+            self._together(whole, False, limit, progress, changed)
+        except BaseException:
+            self._start_all_over()
+            self.earlier = earlier
+            self._together({name: [(batch, 1)] for name, batch in held.items()}, False, None, None, _stays)
+            raise
+        return result[0]
+
+    def _start_all_over(self) -> int:
+        """Makes the state of all workers empty. Returns the number of epochs before the last one."""
+        for peer, control in self._controls.items():
+            self._tell(peer, control, ("over", None))
+        for peer, control in self._controls.items():
+            self._expect(peer, control, "over")
+        before = self.earlier + max(0, self.committed - 1)
+        self.earlier += self.committed
+        self.empty()
+        return before
 
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
@@ -134,7 +194,7 @@ class Sharded(Member):
             raise _Looked
 
         with suppress(_Looked):
-            self._together(changes, False, limit, None, act, False)
+            self._together(changes, False, limit, None, act)
         self._built.clear()
         return found[0]
 
@@ -153,7 +213,6 @@ class Sharded(Member):
         limit: int | None,
         progress: Progress | None,
         act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
-        stays: bool,
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them."""
         with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
@@ -236,8 +295,8 @@ class Sharded(Member):
             except WorkerGone as gone:
                 error = gone
                 continue
-            if isinstance(error, Aborted) and isinstance(found, BaseException):
-                error = found
+            if isinstance(error, Aborted) and isinstance(found, SentError):
+                error = found.error()
         raise error
 
     def _expect(self, peer: int, control: Connection, kind: str) -> Any:
@@ -406,6 +465,10 @@ class Sharded(Member):
         self._ended()
 
 
+def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+    """Accepts the changes of an epoch."""
+
+
 class _Looked(Exception):
     """Ends an epoch that is only looked at."""
 
@@ -424,7 +487,7 @@ def _outcome(said: tuple[str, Any]) -> Outcome:
     if kind == "computed":
         outcome: Outcome = found
         return outcome
-    raise found if isinstance(found, BaseException) else Aborted(str(found))
+    raise found.error() if isinstance(found, SentError) else Aborted(str(found))
 
 
 def _absolute(batch: Batch) -> Batch:
@@ -440,6 +503,10 @@ def follow(member: Member, control: Connection) -> None:
             return
         if kind == "close":
             return
+        if kind == "over":
+            member.empty()
+            control.send(("over", None))
+            continue
         serial, shares, static, limit = payload
         control.send(_followed(member, control, serial, shares, static, limit))
 
@@ -478,10 +545,27 @@ def _followed(
     return "committed", None
 
 
-def sendable(error: BaseException) -> BaseException:
-    """The error, or one with its text if it cannot be pickled."""
+class SentError(NamedTuple):
+    """An error on its way: its class, arguments and attributes, as a class may not be made of its
+    arguments."""
+
+    kind: type[BaseException]
+    arguments: tuple[Any, ...]
+    attributes: Mapping[str, Any]
+
+    def error(self) -> BaseException:
+        """The error again."""
+        found = self.kind.__new__(self.kind)
+        found.args = self.arguments
+        found.__dict__.update(self.attributes)
+        return found
+
+
+def sendable(error: BaseException) -> SentError:
+    """The error, or one with its text if it cannot be pickled, for another worker."""
+    sent = SentError(type(error), error.args, dict(error.__dict__))
     try:
-        pickle.loads(pickle.dumps(error))
+        pickle.loads(pickle.dumps(sent))
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        return SentError(RuntimeError, (f"{type(error).__name__}: {error}",), {})
+    return sent

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
+from ddlog.engine.schema import RowFault
 from ddlog.engine.shards.threads import in_threads
 
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, settling, streams
-from .test_oracle import follow, undo
+from .test_oracle import commit, follow, undo
 
 thorough = trying(25)
 
@@ -35,5 +38,30 @@ def test_recursions_by_rounds_are_of_one_worker(circuit: Circuit, epochs: list[C
     runtime = in_threads(circuit, size)
     try:
         follow(circuit, runtime, epochs)
+    finally:
+        runtime.close()
+
+
+FAULTS = """
+input relation A(x: s32, d: s32)
+input relation B(x: s32)
+input relation C(d: s32)
+output relation Q(x: s32, q: s32)
+Q(x, 6 / d) :- A(x, d), B(x), C(d).
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
+    runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), size)
+    try:
+        commit(runtime, {"A": [((k, k), 1) for k in range(1, 9)], "B": [((k,), 1) for k in range(9)]})
+        assert commit(runtime, {"C": [((0,), 1), ((2,), 1)]}) == {"Q": {(2, 3): 1}}
+        # The valuation (5, 0) comes with A, and goes with C: its fault is none.
+        assert commit(runtime, {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}) == {"Q": {(3, 2): 1}}
+        with pytest.raises(RowFault):
+            commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
+        assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
+        assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
     finally:
         runtime.close()
