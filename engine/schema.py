@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from threading import RLock
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -64,6 +65,9 @@ class SqlForm(Protocol):
         """SQL that is null exactly where the expression faults, and the text of the fault."""
 
 
+_making = RLock()  # what compiles functions serves one thread
+
+
 class Deferred:
     """A function that is made when it is first called, or pickled for another process."""
 
@@ -82,7 +86,8 @@ class Deferred:
     def function(self) -> Callable[..., Any]:
         """The function itself."""
         if self._function is None:
-            self._function = self._make()
+            with _making:
+                self._function = self._make()
         return self._function
 
 

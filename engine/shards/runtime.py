@@ -22,7 +22,7 @@ from .. import interrupt
 from ..circuit import Circuit, Input
 from ..incremental import incrementalize
 from ..inprocess.arrangements.store import store_of
-from ..inprocess.arrangements.views import StoreView
+from ..inprocess.arrangements.views import Matches, StoreView
 from ..inprocess.query import answer
 from ..inprocess.sealing import coded
 from ..inprocess.state import State
@@ -33,7 +33,7 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..inprocess.storage.sharing import among
 from ..integrals import shown
 from ..runtime import Coded, Delta, Progress, Seal
-from ..schema import Array, RowFault
+from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit
 from .member import Member, Outcome
 from .placing import Placed
@@ -364,11 +364,8 @@ class Sharded(Member):
         keys = [self.values.encode_column(schema[p], [values[p]], 1) for p in positions]
         view = self._spread(relation)
         groups, total = view.groups(positions, keys, 1)
-        found = []
-        for part in view.expand(positions, groups, total):
-            columns = tuple(part.table.column_at(part.rows, k) for k in range(len(schema)))
-            found += list(ArrayRows(self.values, schema, Batch(columns, len(part.rows))))
-        return sorted(found)
+        held = consolidate(concat(_batches(schema, view.expand(positions, groups, total)), len(schema)))
+        return list(ArrayRows(self.values, schema, Batch(held.columns, held.length)))
 
     def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
         whole = consolidate(concat(batches, len(self._schema(relation))))
@@ -385,10 +382,7 @@ class Sharded(Member):
         view = self._spread(relation)
         positions = tuple(sorted(key))
         groups, total = view.groups(positions, [coming.columns[k] for k in positions], coming.length)
-        held = [
-            Batch(tuple(part.table.column_at(part.rows, k) for k in range(len(schema))), len(part.rows))
-            for part in view.expand(positions, groups, total)
-        ]
+        held = _batches(schema, view.expand(positions, groups, total))
         left = consolidate(concat([*held, *(batch.negated() for batch in gone)], len(schema)))
         return not (left.weight_array() > 0).any()
 
@@ -418,7 +412,13 @@ class Sharded(Member):
     def contents(self, relation: str) -> Batch:
         schema = self._schema(relation)
         parcels: list[Parcel] = self._every("parcel_of", relation)
-        return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
+        whole = concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
+        return whole if self._is_once(relation) else consolidate(whole)
+
+    def _is_once(self, relation: str) -> bool:
+        """Whether a row is on one worker only."""
+        at = shown(self.circuit, self._relations[relation])
+        return self.placed.keys[at] is not None or not self._own.weighted(at)
 
     def input_contents(self, relation: str) -> Batch:
         schema = self._inputs[relation]
@@ -432,6 +432,8 @@ class Sharded(Member):
         return ArrayRows(self.values, self._schema(relation), self.contents(relation))
 
     def size(self, relation: str) -> int:
+        if not self._is_once(relation):
+            return self.contents(relation).length
         return sum(self._every("size_here", relation))
 
     def query(
@@ -488,6 +490,16 @@ def _outcome(said: tuple[str, Any]) -> Outcome:
         outcome: Outcome = found
         return outcome
     raise found.error() if isinstance(found, SentError) else Aborted(str(found))
+
+
+def _batches(schema: Schema, parts: Sequence[Matches]) -> list[Batch]:
+    """The rows of matches."""
+    return [
+        Batch(
+            tuple(part.table.column_at(part.rows, k) for k in range(len(schema))), len(part.rows), part.weights
+        )
+        for part in parts
+    ]
 
 
 def _absolute(batch: Batch) -> Batch:

@@ -1,0 +1,65 @@
+"""The programs of the corpus on several workers: they print what they print on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ddlog
+from ddlog import values
+from ddlog.engine.incremental import original
+from ddlog.engine.inprocess import runtime
+from ddlog.engine.shards.placing import may_be_placed
+from ddlog.engine.shards.runtime import Sharded
+from ddlog.engine.shards.threads import in_threads
+from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
+
+from ..spark.alike import printed, update_file
+from .test_corpus import CORPUS, NAMES
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+@pytest.fixture
+def sharded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Program], Session]:
+    """Opens sessions of which the circuit runs on three workers, if it can."""
+    plain = runtime.InProcess
+
+    def made(circuit: Any, nan: float, *others: Any, **more: Any) -> Any:
+        return in_threads(original(circuit), 3, values.NAN) if may_be_placed(circuit) else plain(circuit, nan)
+
+    def opened(program: Program) -> Session:
+        with monkeypatch.context() as patch:
+            patch.setattr(runtime, "InProcess", made)
+            return program.session(relations="outputs")
+
+    return opened
+
+
+def alike(program: Program, opened: Callable[[Program], Session], play: Callable[[Session], Iterable[str]]) -> None:
+    """A program prints the same on one worker and on several."""
+    with program.session(relations="outputs") as here, opened(program) as there:
+        if not isinstance(there.state.host.offer.here, Sharded):
+            pytest.skip("the program is one for a single worker")
+        assert list(play(there)) == list(play(here))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_of_the_corpus(name: str, sharded: Callable[[Program], Session]) -> None:
+    program = ddlog.compile(CORPUS / f"{name}.dl")
+    alike(program, sharded, lambda session: printed(program, session, update_file(program, session, CORPUS / f"{name}.dat")))
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in PROGRAMS.iterdir() if (p / "facts").is_dir() and p.name != "vnet"))
+def test_a_program_with_facts(name: str, sharded: Callable[[Program], Session]) -> None:
+    program, folder = ddlog.compile(PROGRAMS / name / f"{name}.dl"), PROGRAMS / name
+
+    def play(session: Session) -> Iterable[str]:
+        yield str(session.load(folder / "facts"))
+        yield from printed(program, session, update_file(program, session, folder / "updates.dat"))
+
+    alike(program, sharded, play)
