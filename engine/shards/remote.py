@@ -69,6 +69,7 @@ def open_remote(
     launch: Launch,
     pickled: Callable[[Any], bytes],
     host: str = "127.0.0.1",
+    bind: str = "",
     nan: float = float("nan"),
     threads: int = 1,
     memory_limit: int | None = None,
@@ -76,20 +77,21 @@ def open_remote(
     values: Values | None = None,
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
-    and on this process, which owns only rows that all must be together for. `host` is an address of this
-    machine that the workers reach; `pickled` pickles functions with their code; `memory_limit` is that of
-    each process. Raises WorkersMissing if they do not come within `patience` seconds from their start."""
+    and on this process, which owns only rows that all must be together for. `host` is the address
+    by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
+    with their code; `memory_limit` is that of each process. Raises WorkersMissing if they do not come within `patience` seconds from their start."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
     key = secrets.token_bytes(32)
-    door = Door(host, key)
+    door = Door(bind or host, key)
+    address = host, door.address[1]
     controls: dict[int, Connection] = {}
     lines: Mapping[int, Lines] = {}
     try:
-        launch(door.address, key, count)
+        launch(address, key, count)
         deadline = time.monotonic() + patience
         came = _came(door, count, deadline, patience)
-        addresses = [door.address, *(coming.address for _, coming in came)]
+        addresses = [address, *(coming.address for _, coming in came)]
         controls = {rank: line for rank, (line, _) in enumerate(came, 1)}
         for rank, control in controls.items():
             control.send(Welcome(rank, addresses[:rank], count, patience, work))

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 Address: TypeAlias = tuple[str, int]
@@ -39,6 +40,20 @@ def start(address: Address, key: bytes, number: int, watched: int | None = None)
         told.write(json.dumps(Start(address, key.hex(), number, watched)).encode())
     threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay as a zombie
     return process.pid
+
+
+def outer_process() -> int | None:
+    """The process that this one belongs to: the nearest of those that started it that runs another program.
+    None where the system does not tell."""
+    process = os.getpid()
+    try:
+        own = os.readlink("/proc/self/exe")
+        while os.readlink(f"/proc/{process}/exe") == own:
+            after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
+            process = int(after_name.split()[1])
+    except OSError:  # of a process of another user, which is another program
+        pass
+    return None if process == os.getpid() else process
 
 
 def told() -> Start:

@@ -78,7 +78,8 @@ def owners(
     for column, codes in zip(schema, columns, strict=True):
         mixed = (mixed ^ _hashes(values, column, codes)) * _FACTOR
         mixed ^= mixed >> _SHIFT
-    owned: Array = (mixed % np.uint64(len(owning))).astype(np.int64) + owning.start
+    high = mixed >> np.uint64(32)  # the low bits of small numbers are hardly mixed
+    owned: Array = (high % np.uint64(len(owning))).astype(np.int64) + owning.start
     return owned
 
 

@@ -1,0 +1,95 @@
+"""Workers on the executors of a Spark session: processes that a short job starts.
+
+    job of one task a worker ─► each task starts a process, and ends ─► they come to the driver by TCP
+
+The job takes slots for a moment only, so jobs that read facts or give outputs run beside the workers. Each
+process ends with its executor, or with its line to the driver.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..circuit import Circuit
+from ..shards.remote import open_remote
+from ..shards.runtime import Sharded
+from ..shards.starting import Address, outer_process, start
+from .codec import Codec
+from .evaluation import pickled, unpickled
+from .settings import session_partitions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+def open_workers(
+    spark: SparkSession,
+    circuit: Circuit,
+    codec: Codec,
+    count: int | None = None,
+    nan: float = float("nan"),
+    threads: int = 1,
+    memory_limit: int | None = None,
+    patience: float = 60.0,
+) -> Sharded:
+    """The runtime of a relational circuit on the executors of a session, by so many workers (by default one
+    for each core), and on this process. See `open_remote`."""
+    host = spark.conf.get("spark.driver.host", None) or "127.0.0.1"
+    return open_remote(
+        circuit,
+        count or slots(spark),
+        launch_on(spark),
+        pickled_with(codec),
+        host,
+        spark.conf.get("spark.driver.bindAddress", None) or "",
+        nan,
+        threads,
+        memory_limit,
+        patience,
+    )
+
+
+def slots(spark: SparkSession) -> int:
+    """The number of tasks that the executors of a session run at a time, if it is no more than the session's
+    partitions."""
+    partitions = session_partitions(spark)
+    with suppress(Exception):  # a Connect session has no context to ask
+        context: Any = spark.sparkContext._jsc.sc()
+        profile = context.resourceProfileManager().defaultResourceProfile()
+        return max(1, min(partitions, int(context.maxNumConcurrentTasks(profile))))
+    return partitions
+
+
+def launch_on(spark: SparkSession) -> Callable[[Address, bytes, int], None]:
+    """A function that starts processes of workers on the executors of a session."""
+
+    def launch(address: Address, key: bytes, count: int) -> None:
+        def begin(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    start(address, key, number, outer_process())
+                yield batch
+
+        spark.range(0, count, 1, count).mapInArrow(begin, "number bigint").collect()
+
+    return launch
+
+
+class _WithCodec:
+    """A pickle that `pickle.loads` reads with the codec's names of objects."""
+
+    def __init__(self, codec: Codec, data: bytes) -> None:
+        self._codec, self._data = codec, data
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unpickled, (self._data, self._codec.persistent_load)
+
+
+def pickled_with(codec: Codec) -> Callable[[Any], bytes]:
+    """A function that pickles values with the code of functions in them; objects that a codec names stay
+    what they are."""
+    return lambda value: pickle.dumps(_WithCodec(codec, pickled(value, codec.persistent_id)))
