@@ -53,7 +53,7 @@ class _Deferred:
 
         from . import arraysupport
 
-        scope: dict[str, Any] = {"np": np, "s": arraysupport}
+        scope: dict[str, Any] = {"__name__": "<generated>", "np": np, "s": arraysupport}
         for name, (value, dtype) in self._constants.items():
             scope[name] = np.empty(1, dtype)
             scope[name][0] = value

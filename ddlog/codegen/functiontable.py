@@ -42,6 +42,7 @@ from .statements import FunctionWriter
 RECURSION_DEPTH = 10_000
 
 _SUPPORT: dict[str, Any] = {
+    "__name__": "<generated>",  # a pickler of code searches all modules for a function of none
     "_new": tuple.__new__,
     "_NAN": NAN,
     "_canonical": canonical_float,
