@@ -49,7 +49,7 @@ class Welcome(NamedTuple):
 
     rank: int
     addresses: Sequence[Address]
-    count: int
+    others: int
     patience: float
     work: bytes  # a pickled `Work`
 
@@ -79,7 +79,8 @@ def open_remote(
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
-    with their code; `memory_limit` is that of each process. Raises WorkersMissing if they do not come within `patience` seconds from their start."""
+    with their code; `memory_limit` is that of each process. Raises WorkersMissing if they do not come within
+    `patience` seconds from their start."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
     key = secrets.token_bytes(32)

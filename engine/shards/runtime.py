@@ -496,7 +496,9 @@ def _batches(schema: Schema, parts: Sequence[Matches]) -> list[Batch]:
     """The rows of matches."""
     return [
         Batch(
-            tuple(part.table.column_at(part.rows, k) for k in range(len(schema))), len(part.rows), part.weights
+            tuple(part.table.column_at(part.rows, k) for k in range(len(schema))),
+            len(part.rows),
+            part.weights,
         )
         for part in parts
     ]

@@ -40,7 +40,7 @@ def main() -> None:
 
 def _team(welcome: Welcome, door: Door, key: bytes) -> Team:
     deadline = time.monotonic() + welcome.patience
-    lines = met(door, welcome.rank, welcome.addresses, welcome.count, key, deadline)
+    lines = met(door, welcome.rank, welcome.addresses, welcome.others, key, deadline)
     door.close()
     return Team(welcome.rank, lines, first=1)
 

@@ -58,12 +58,14 @@ class SparkRuntime:
         maintain: Mode | Coin = "auto",
         guard: Guard = nullcontext,
         memory_limit: int | None = None,
+        sendable: Callable[[Circuit], bool] = lambda circuit: True,
     ) -> None:
         """`maintain`: whether recursions are maintained; see `engine.maintaining`. `guard` is that of the
-        tables. `memory_limit`: the bytes of a process at which an epoch is given up."""
+        tables. `memory_limit`: the bytes of a process at which an epoch is given up. `sendable`: whether the
+        values of a circuit mean the same in another process."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options, guard)
-        self._nan, self._limit = nan, memory_limit
+        self._nan, self._limit, self._sendable = nan, memory_limit, sendable
         self.here = InProcess(circuit, nan, memory_limit=memory_limit, maintain=maintain)
         self._crossing = Crossing(self.here.values, self.tables)
 
@@ -237,7 +239,7 @@ class SparkRuntime:
         try:
             deltas = run()
         except MemoryError:
-            if self.is_in_workers or is_connect(self.spark) or not may_be_placed(self.circuit):
+            if not self._may_move():
                 raise
             self._move()
             deltas = run()
@@ -297,9 +299,15 @@ class SparkRuntime:
         """Whether the state is in workers on the executors."""
         return isinstance(self.here, Sharded)
 
+    def _may_move(self) -> bool:
+        """Whether workers can take the state over."""
+        if self.is_in_workers or is_connect(self.spark):
+            return False
+        return may_be_placed(self.circuit) and self._sendable(self.circuit)
+
     def _outgrows(self, changes: Changes) -> bool:
         """Whether the inputs will have more rows than the driver is to hold, and workers can hold them."""
-        if self.is_in_workers or is_connect(self.spark) or not may_be_placed(self.circuit):
+        if not self._may_move():
             return False
         come = sum(batch.length for parts in changes.values() for batch, sign in parts if sign > 0)
         held = sum(map(self.here.size_of, self.here.inputs)) if self.here.committed else 0
@@ -312,7 +320,13 @@ class SparkRuntime:
 
         before = self.here
         there = open_workers(
-            self.spark, original(self.circuit), self.options.workers, self._nan, self._limit, before.values
+            self.spark,
+            original(self.circuit),
+            self.codec,
+            self.options.workers,
+            self._nan,
+            memory_limit=self._limit,
+            values=before.values,
         )
         there.earlier = before.earlier
         if before.committed:

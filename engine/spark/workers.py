@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
+from ..inprocess.storage.interner import Values
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
@@ -35,6 +36,7 @@ def open_workers(
     threads: int = 1,
     memory_limit: int | None = None,
     patience: float = 60.0,
+    values: Values | None = None,
 ) -> Sharded:
     """The runtime of a relational circuit on the executors of a session, by so many workers (by default one
     for each core), and on this process. See `open_remote`."""
@@ -50,6 +52,7 @@ def open_workers(
         threads,
         memory_limit,
         patience,
+        values,
     )
 
 

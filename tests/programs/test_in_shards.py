@@ -40,7 +40,9 @@ def sharded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Program], Session]:
     return opened
 
 
-def alike(program: Program, opened: Callable[[Program], Session], play: Callable[[Session], Iterable[str]]) -> None:
+def alike(
+    program: Program, opened: Callable[[Program], Session], play: Callable[[Session], Iterable[str]]
+) -> None:
     """A program prints the same on one worker and on several."""
     with program.session(relations="outputs") as here, opened(program) as there:
         if not isinstance(there.state.host.offer.here, Sharded):
@@ -51,10 +53,16 @@ def alike(program: Program, opened: Callable[[Program], Session], play: Callable
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_of_the_corpus(name: str, sharded: Callable[[Program], Session]) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
-    alike(program, sharded, lambda session: printed(program, session, update_file(program, session, CORPUS / f"{name}.dat")))
+    alike(
+        program,
+        sharded,
+        lambda session: printed(program, session, update_file(program, session, CORPUS / f"{name}.dat")),
+    )
 
 
-@pytest.mark.parametrize("name", sorted(p.name for p in PROGRAMS.iterdir() if (p / "facts").is_dir() and p.name != "vnet"))
+@pytest.mark.parametrize(
+    "name", sorted(p.name for p in PROGRAMS.iterdir() if (p / "facts").is_dir() and p.name != "vnet")
+)
 def test_a_program_with_facts(name: str, sharded: Callable[[Program], Session]) -> None:
     program, folder = ddlog.compile(PROGRAMS / name / f"{name}.dl"), PROGRAMS / name
 

@@ -6,14 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.profiling.profile import read_profile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,12 +21,6 @@ EDGES = """
 input relation Edge(a: s32, b: s32)
 output relation Path(a: s32, b: s32)
 Path(a, b) :- Edge(a, b).
-"""
-LEAST = """
-input relation Edge(a: s32, b: s32)
-output relation Least(a: s32, n: s32)
-Least(1, 0).
-Least(b, n) :- Least(a, m), Edge(a, b), var n = (m + 1).group_by(b).min().
 """
 
 
@@ -73,30 +65,6 @@ def test_circuits_say_what_is_sql(capfd: pytest.CaptureFixture[str], tmp_path: P
     assert code == 0
     assert any(line.strip().startswith("udf: a / b > 1") for line in out.splitlines()), out
     assert any(line.strip().startswith("sql: ") and "b + 1" in line for line in out.splitlines()), out
-    assert "on the " not in out, "size decides"
-    (tmp_path / "p.dl").write_text(LEAST)
-    code, out, _ = run(capfd, "circuit", f"{tmp_path}/p.dl", "--engine", "spark")
-    lines = [line.strip() for line in out.splitlines()]
-    assert "fixpoint Least" in lines[lines.index("on the driver, whatever its size") - 1], out
-
-
-def test_circuits_say_where_a_run_was(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "p.dl").write_text(EDGES + "Path(a, c) :- Edge(a, b), Edge(b, c).\n")
-    (tmp_path / "Edge.csv").write_text("1,2\n2,3\n")
-    (tmp_path / "p.dat").write_text("start; insert Edge(3, 4), insert Edge(4, 5); commit; profile;\n")
-    program, profile = f"{tmp_path}/p.dl", f"{tmp_path}/p.json"
-    base = ["run", program, "--engine", "spark", "--quiet", "--profile", profile]
-    code, _, _ = run(capfd, *base, "--input", f"Edge={tmp_path}/Edge.csv")
-    measured = read_profile(Path(profile).read_text(encoding="utf-8"))
-    assert code == 0 and measured.commits and {"join", "distinct"} <= {o.operator for o in measured.operators}
-    code, out, _ = run(capfd, *base, "--updates", f"{tmp_path}/p.dat")
-    assert code == 0 and [line.split() for line in out.splitlines()].count(["2", "cluster", "Edge"]) == 1, out
-    code, out, _ = run(capfd, "profile", profile)
-    assert [line.split() for line in out.splitlines()].count(["2", "cluster", "Edge"]) == 1, out
-    code, out, _ = run(capfd, "circuit", program, "--engine", "spark", "--profile", profile)
-    lines = [line.strip() for line in out.splitlines()]
-    assert code == 0 and "on the cluster, 2 rows" in lines and "on the cluster, 3 rows" in lines, out
-    assert any("joinΔ" in line and "of changes in" in then for line, then in pairwise(lines)), out
 
 
 @pytest.mark.java

@@ -17,7 +17,6 @@ import pytest
 
 from ddlog.durability import log as durability_log
 from ddlog.durability.log import Durability, Log
-from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
@@ -108,34 +107,6 @@ def test_commits_go_to_the_folder_together(
     with session_on(spark, place, read_only=True) as session:
         session.start()
         assert {name: sorted(map(str, session[name].weighted())) for name in everything} == everything
-
-
-@pytest.mark.parametrize("durability", LATE)
-def test_rows_of_executors_do_not_wait(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: Durability
-) -> None:
-    """They are in files when a commit returns, and a manifest names them later."""
-    text = "input relation R(x: u32)\ninput multiset S(x: u8)\noutput relation N(n: usize)\n"
-    text += "N(n) :- R(x), var n = x.group_by(()).count()."
-    options = SparkOptions(partitions=1)
-    with compile(text).session(
-        spark=spark, state=tmp_path, spark_options=options, durability=durability
-    ) as session:
-        for start in (0, 10):
-            session.insert("R", *((x,) for x in range(start, start + 10)))
-            session.insert("S", (start,))
-            session.commit()
-            session.delete("R", (start,))
-            session.commit()
-        assert len(list(tmp_path.glob("data/*/R-1/*.parquet"))) == 1 and not spans(session)
-        assert not list(tmp_path.glob("data/*/*.parquet"))
-        monkeypatch.setattr(durability_log, "_MANY", 0)
-        session.delete("R", (5,))
-        session.commit()
-        assert len(list(tmp_path.glob("data/*/R-1.parquet"))) == 2
-        assert bool(spans(session)) == (durability == "interval")
-    with compile(text).session(spark=spark, state=tmp_path) as session:
-        assert list(session["N"].tuples()) == [(17,)] and session.size("S") == 2
 
 
 def test_a_failed_write_is_tried_again_and_told(

@@ -50,7 +50,6 @@ def test_closing_and_opening_changes_nothing(
     """`how`: "large", if executors read and write the rows, and spans are folded."""
     large = how == "large"
     durability: Durability = "commit" if how == "cluster" else "interval"
-    placement = "cluster" if how == "cluster" else "auto"
     options = SparkOptions(partitions=1)
 
     def opened() -> Session:

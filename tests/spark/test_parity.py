@@ -14,8 +14,7 @@ import ddlog
 from ddlog.commands.commands import Clear, Commit, Rollback, Start
 from ddlog.commands.interpreter import Command
 from ddlog.commands.update import Update
-from ddlog.engine.maintaining import Maintaining, Mode
-from ddlog.engine.spark import runtime
+from ddlog.engine.maintaining import Mode
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
@@ -39,13 +38,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
-# Recursions are on the driver, all else is on the cluster.
 ON_DRIVER = SparkOptions()
-ON_CLUSTER = SparkOptions(driver_rows=0)
-# Everything counts as large: nothing stays on the driver, nothing is sent to every task.
-ALL_LARGE = SparkOptions(driver_rows=0, partitions=2)
-# Recursions begin on the driver and outgrow it; tables are small at first.
-OUTGROWING = SparkOptions(driver_rows=6, partitions=2)
+ON_WORKERS = SparkOptions(driver_rows=0)
+# The state begins in the driver, and moves to workers.
+OUTGROWING = SparkOptions(driver_rows=6)
 
 
 def transcript(program: Program, session: Session, name: str) -> list[str]:
@@ -59,7 +55,7 @@ BY_DRIVER = ("call_graph", "points_to", "routes")
 # The long form has these, too: they take long, and their forms are those of the others.
 ALIKE = ("call_graph", "package_deps", "same_generation")
 NAMES = longer(sorted(set(ORACLES) - set(ALIKE)), sorted(ORACLES))
-CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_CLUSTER) for name in NAMES]
+CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_WORKERS) for name in NAMES]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +73,8 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
 
 
 # They take long, and most of their forms are those of the others.
-_ON_CLUSTER = ("window_streams", "ovsdb_cloud", "strangers")
-_ALL_LARGE = (
+_ON_WORKERS = ("window_streams", "ovsdb_cloud", "strangers")
+_ON_WORKERS = (
     "windows",
     "delays",
     "derived_keys",
@@ -87,23 +83,23 @@ _ALL_LARGE = (
     "reference_patterns",
     "stream_forms",
 )
-LONG = longer([], [(name, ON_CLUSTER) for name in _ON_CLUSTER] + [(name, ALL_LARGE) for name in _ALL_LARGE])
+LONG = longer([], [(name, ON_WORKERS) for name in _ON_WORKERS] + [(name, ON_WORKERS) for name in _ON_WORKERS])
 
 
 @pytest.mark.parametrize(
     "name, options",
     [
-        ("accumulation", ALL_LARGE),
+        ("accumulation", ON_WORKERS),
         ("demand", ON_DRIVER),
-        ("function_rows", ALL_LARGE),
-        ("even_negation", ALL_LARGE),
+        ("function_rows", ON_WORKERS),
+        ("even_negation", ON_WORKERS),
         ("loops", ON_DRIVER),
-        ("references", ALL_LARGE),
+        ("references", ON_WORKERS),
         ("streams", ON_DRIVER),
-        ("control", ON_CLUSTER),
-        ("string_code", ON_CLUSTER),
+        ("control", ON_WORKERS),
+        ("string_code", ON_WORKERS),
         *LONG,
-        ("written_values", ALL_LARGE),
+        ("written_values", ON_WORKERS),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -161,7 +157,7 @@ G(a, n) :- E(a, b), not M(b), Inspect print("${12 / (a + 1)}"), var n = b.group_
 """
 
 
-@pytest.mark.parametrize(("options", "epochs"), [(ON_DRIVER, 2), (ALL_LARGE, 4)], ids=["driver", "large"])
+@pytest.mark.parametrize(("options", "epochs"), [(ON_DRIVER, 2), (ON_WORKERS, 4)], ids=["driver", "large"])
 def test_an_inspect_sees_the_same(
     options: SparkOptions, epochs: int, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,43 +193,20 @@ Path(x, z) :- Path(x, y), Edge(y, z), not Closed(y).
 """
 
 
-@pytest.mark.parametrize(
-    "how, options",
-    [("never", ON_CLUSTER), ("coin", ON_CLUSTER), ("never", ON_DRIVER)],
-    ids=["never", "coin", "driver"],
-)
-def test_recursions_that_are_maintained_or_evaluated_anew(
-    how: str, options: SparkOptions, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a coin, which also gives up on the way, or always anew."""
+@pytest.mark.parametrize("options", [ON_WORKERS, ON_DRIVER], ids=["workers", "driver"])
+def test_a_recursion_changes_alike(options: SparkOptions, spark: SparkSession) -> None:
     stream = [
         [("Edge", (0, 1), 1), ("Edge", (1, 2), 1), ("Edge", (2, 0), 1), ("Edge", (0, 2), 1)],
         [("Edge", (1, 2), -1)],
         [("Edge", (1, 2), 1), ("Edge", (2, 0), -1), ("Edge", (2, 3), 1), ("Closed", (2,), 1)],
         [("Closed", (2,), -1), ("Edge", (0, 2), -1)],
     ]
-    falls = iter([1, 1 << 60, None])
-    ways = ["recomputed"] * 4
-    if how == "coin":
-        monkeypatch.setattr(runtime, "Maintaining", lambda _: Maintaining(lambda: next(falls)))
-        ways[1:3] = "given up", "maintained"
-    program = ddlog.compile(CHANGED)
-    with (
-        program.session() as here,
-        program.session(spark=spark, spark_options=options, maintain="never") as there,
-    ):
-        for transaction in stream:
-            for session in (here, there):
-                for relation, row, sign in transaction:
-                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
-            wanted, got = here.commit(), there.commit()
-            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
-        assert [each.way for each in there.state.host.runtime.decisions()] == ways
+    follow(CHANGED, stream, options, spark)
 
 
 @pytest.mark.parametrize(
     "options, maintain",
-    [(ON_CLUSTER, "always"), (ALL_LARGE, "never"), (OUTGROWING, "auto")],
+    [(ON_WORKERS, "always"), (ON_WORKERS, "never"), (OUTGROWING, "auto")],
     ids=["cluster", "large", "outgrowing"],
 )
 def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spark: SparkSession) -> None:
@@ -251,17 +224,17 @@ def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None
     @sampled(6)
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
-        follow(text, stream, ON_CLUSTER, spark)
+        follow(text, stream, ON_WORKERS, spark)
 
     check()
 
 
 def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
-    @seed(len(repr(ALL_LARGE)))
+    @seed(len(repr(ON_WORKERS)))
     @sampled(1)  # they take the longest
     @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
-        follow(text, stream, ALL_LARGE, spark)
+        follow(text, stream, ON_WORKERS, spark)
 
     check()
 
@@ -269,7 +242,7 @@ def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
 def test_random_windows_change_alike(spark: SparkSession) -> None:
     @seed(3)
     @sampled(2)
-    @given(st.sampled_from(["relation", "multiset"]), EPOCHS, st.sampled_from([ON_CLUSTER, OUTGROWING]))
+    @given(st.sampled_from(["relation", "multiset"]), EPOCHS, st.sampled_from([ON_WORKERS, OUTGROWING]))
     def check(
         kind: str, epochs: list[tuple[list[tuple[tuple[int, int], bool]], int | None]], options: SparkOptions
     ) -> None:

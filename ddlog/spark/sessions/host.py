@@ -12,6 +12,7 @@ from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import Circuit, Clock, Fixpoint, Window
+from ...engine.machine import UNLIMITED, default_limit
 from ...engine.runtime import Batch, RowSet
 from ...engine.schema import Column
 from ...engine.spark.settings import is_connect
@@ -36,6 +37,7 @@ from ...sessions.pending import (
 )
 from ...sessions.program import Program
 from ...types import Bit, Signed
+from ...values import TypeDefs
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
@@ -76,8 +78,18 @@ def open_host(
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
-        made = partial(SparkRuntime, circuit, session, codec, values.NAN, options, maintain)
+        limit = default_limit()
+        made = partial(
+            SparkRuntime, circuit, session, codec, values.NAN, options, maintain,
+            memory_limit=None if limit == UNLIMITED else limit,
+            sendable=partial(_is_sendable, program.checked.typedefs),
+        )  # fmt: skip
         return SparkHost(program, made, codec)
+
+
+def _is_sendable(typedefs: TypeDefs, circuit: Circuit) -> bool:
+    """Whether the rows of a circuit mean the same in another process: closures are of one program."""
+    return not any(values.holds_function(each, typedefs) for each in column_types(circuit))
 
 
 def _check_operators(circuit: Circuit) -> None:
