@@ -9,7 +9,9 @@ It answers for all: what is asked between epochs goes to the workers that own th
 
 from __future__ import annotations
 
+import os
 import pickle
+import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -555,6 +557,8 @@ def _followed(
     except (EOFError, OSError):
         raise
     except BaseException as error:
+        if os.environ.get("DDLOG_DEBUG"):
+            traceback.print_exc()
         return "failed", sendable(error)
     return "committed", None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..derived import Position
 from ..inprocess.arrangements.views import Groups, Matches, View
-from ..inprocess.storage.batch import Batch, concat
+from ..inprocess.storage.batch import Batch, concat, no_rows
 from ..inprocess.storage.interner import Values
 from ..schema import Array, Schema
 from .team import Team
@@ -160,9 +160,7 @@ def answered(values: Values, schema: Schema, view_of: Callable[[Place], View], a
     groups, total = view.groups(positions, keys.columns, keys.length)
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
     if not parts:
-        return Found(
-            np.empty(0, np.int64), Parcel(tuple(np.empty(0, np.int64) for _ in schema), 0, None, None)
-        )
+        return Found(np.empty(0, np.int64), packed(values, schema, no_rows(schema)))
     batches = [
         Batch(part.table.columns_at(part.rows), len(part.rows), part.weights, part.times) for part in parts
     ]

@@ -72,18 +72,12 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
             assert there.size(relation) == here.size(relation)
 
 
-# They take long, and most of their forms are those of the others.
-_ON_WORKERS = ("window_streams", "ovsdb_cloud", "strangers")
-_ON_WORKERS = (
-    "windows",
-    "delays",
-    "derived_keys",
-    "reference_forms",
-    "recursive_groups",
-    "reference_patterns",
-    "stream_forms",
-)
-LONG = longer([], [(name, ON_WORKERS) for name in _ON_WORKERS] + [(name, ON_WORKERS) for name in _ON_WORKERS])
+LONG = longer(
+    [],
+    ["window_streams", "ovsdb_cloud", "strangers", "windows", "delays", "derived_keys", "reference_forms",
+     "recursive_groups", "reference_patterns", "stream_forms"],
+)  # fmt: skip
+"""They take long, and most of their forms are those of the others."""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +92,7 @@ LONG = longer([], [(name, ON_WORKERS) for name in _ON_WORKERS] + [(name, ON_WORK
         ("streams", ON_DRIVER),
         ("control", ON_WORKERS),
         ("string_code", ON_WORKERS),
-        *LONG,
+        *((name, ON_WORKERS) for name in LONG),
         ("written_values", ON_WORKERS),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
