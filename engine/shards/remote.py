@@ -54,6 +54,13 @@ class Welcome(NamedTuple):
     work: bytes  # a pickled `Work`
 
 
+class Meeting(NamedTuple):
+    """The first message of a line to a worker of lower rank: from whom it is, and which of `Lines`."""
+
+    rank: int
+    purpose: str
+
+
 class Work(NamedTuple):
     """The circuit of all workers, and how they run it; see `Member`."""
 
@@ -79,8 +86,8 @@ def open_remote(
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
-    with their code; `memory_limit` is that of each process. Raises WorkersMissing if they do not come within
-    `patience` seconds from their start."""
+    with their code; `memory_limit` is that of each process; `values` are those of another runtime. Raises
+    WorkersMissing if they do not come within `patience` seconds from their start."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
     key = secrets.token_bytes(32)
@@ -153,11 +160,16 @@ def met(
     for peer, address in enumerate(lower):
         for purpose in Lines._fields:
             line = connected(address, key, max(0.1, deadline - time.monotonic()))
-            line.send((rank, purpose))
+            line.send(Meeting(rank, purpose))
             ends.setdefault(peer, {})[purpose] = line
     turned = {"meet": "meet", "ask": "answer", "answer": "ask"}
-    for _ in range((count - rank) * len(Lines._fields)):
+    left = (count - rank) * len(Lines._fields)
+    while left:
         line = door.line(deadline)
-        peer, purpose = received(line, deadline)
-        ends.setdefault(peer, {})[turned[purpose]] = line
+        message = received(line, deadline)
+        if isinstance(message, Meeting):
+            ends.setdefault(message.rank, {})[turned[message.purpose]] = line
+            left -= 1
+        else:  # a worker that was started twice
+            line.close()
     return {peer: Lines(**each) for peer, each in ends.items()}
