@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -66,6 +69,17 @@ def workers(started: Started) -> Iterator[Sharded]:
     runtime = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN)
     yield runtime
     runtime.close()
+    while any(map(runs, started.processes)):  # not even as zombies; the test has a time limit
+        time.sleep(0.01)
+
+
+def runs(process: int) -> bool:
+    """Whether there is a process of this id."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def commit(runtime: Runtime, sign: int = 1, **rows: list[tuple[Any, ...]]) -> dict[str, dict[Any, int]]:
@@ -92,7 +106,11 @@ def test_answers_are_those_of_one_process_and_errors_leave_no_trace(workers: Sha
 
 def test_a_worker_that_ends_is_told(workers: Sharded, started: Started) -> None:
     commit(workers, Road=ROADS)
-    os.kill(started.processes[-1], signal.SIGKILL)
+    again = [(f"{k}", f"{k + 1}", 1) for k in range(500)]
+    threading.Timer(0.1, os.kill, (started.processes[-1], signal.SIGKILL)).start()
+    with pytest.raises(WorkerGone):
+        for sign in cycle((1, -1)):
+            commit(workers, sign, Road=again)
     for _ in range(2):
         with pytest.raises(WorkerGone):
             commit(workers, Road=[("d", "e", 1)])
