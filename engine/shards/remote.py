@@ -30,11 +30,7 @@ of its own, by `starting.start`."""
 
 
 class WorkersMissing(Exception):
-    """Not all processes came that were started to be workers."""
-
-    def __init__(self, came: int, count: int, patience: float) -> None:
-        super().__init__(f"{came} of {count} workers came within {patience:g} seconds")
-        self.came, self.count, self.patience = came, count, patience
+    """Not all processes came that were started to be workers, or they could not come."""
 
 
 class Coming(NamedTuple):
@@ -91,7 +87,10 @@ def open_remote(
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
     key = secrets.token_bytes(32)
-    door = Door(bind or host, key)
+    try:
+        door = Door(bind or host, key)
+    except OSError as error:
+        raise WorkersMissing(f"cannot listen to workers at {bind or host}: {error.strerror}") from None
     address = host, door.address[1]
     controls: dict[int, Connection] = {}
     lines: Mapping[int, Lines] = {}
@@ -107,7 +106,7 @@ def open_remote(
             lines = met(door, 0, addresses[:0], count, key, deadline)
             problems = [received(control, deadline) for control in controls.values()]
         except (TimeoutError, OSError, EOFError):
-            raise WorkersMissing(len(lines), count, patience) from None
+            raise _missing(len(lines), count, patience) from None
         for problem in problems:
             if problem is not None:
                 raise problem.error()
@@ -133,6 +132,10 @@ def received(line: Connection, deadline: float) -> Any:
     return line.recv()
 
 
+def _missing(came: int, count: int, patience: float) -> WorkersMissing:
+    return WorkersMissing(f"{came} of {count} workers came within {patience:g} seconds")
+
+
 def _came(door: Door, count: int, deadline: float, patience: float) -> list[tuple[Connection, Coming]]:
     """The lines of so many workers, in the order of their numbers. One that was started twice comes once."""
     came: dict[int, tuple[Connection, Coming]] = {}
@@ -147,7 +150,7 @@ def _came(door: Door, count: int, deadline: float, patience: float) -> list[tupl
     except (TimeoutError, EOFError, OSError):
         for line, _ in came.values():
             line.close()
-        raise WorkersMissing(len(came), count, patience) from None
+        raise _missing(len(came), count, patience) from None
     return [came[number] for number in sorted(came)]
 
 

@@ -14,7 +14,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
-from ..inprocess.storage.interner import Values
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
@@ -24,6 +23,8 @@ from .evaluation import pickled, unpickled
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+
+    from ..inprocess.storage.interner import Values
 
 
 def open_workers(
@@ -38,7 +39,7 @@ def open_workers(
 ) -> Sharded:
     """The runtime of a relational circuit on the executors of a classic session, by so many workers (by
     default one for each core), and on this process. See `open_remote`."""
-    host = spark.conf.get("spark.driver.host", None) or "127.0.0.1"
+    host = (spark.conf.get("spark.driver.host", None) or "127.0.0.1").strip("[]")
     return open_remote(
         circuit,
         count or slots(spark),

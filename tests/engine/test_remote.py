@@ -121,3 +121,5 @@ def test_a_worker_that_ends_is_told(workers: Sharded, started: Started) -> None:
 def test_workers_that_do_not_come(started: Started) -> None:
     with pytest.raises(WorkersMissing, match="0 of 2 workers came"):
         open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, patience=0.1)
+    with pytest.raises(WorkersMissing, match="cannot listen to workers"):
+        open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, host="nowhere.invalid")
