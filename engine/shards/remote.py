@@ -30,11 +30,7 @@ of its own, by `starting.start`."""
 
 
 class WorkersMissing(Exception):
-    """Not all processes came that were started to be workers."""
-
-    def __init__(self, came: int, count: int, patience: float) -> None:
-        super().__init__(f"{came} of {count} workers came within {patience:g} seconds")
-        self.came, self.count, self.patience = came, count, patience
+    """Not all processes came that were started to be workers, or they could not come."""
 
 
 class Coming(NamedTuple):
@@ -52,6 +48,13 @@ class Welcome(NamedTuple):
     others: int
     patience: float
     work: bytes  # a pickled `Work`
+
+
+class Meeting(NamedTuple):
+    """The first message of a line to a worker of lower rank: from whom it is, and which of `Lines`."""
+
+    rank: int
+    purpose: str
 
 
 class Work(NamedTuple):
@@ -79,12 +82,15 @@ def open_remote(
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
-    with their code; `memory_limit` is that of each process. Raises WorkersMissing if they do not come within
-    `patience` seconds from their start."""
+    with their code; `memory_limit` is that of each process; `values` are those of another runtime. Raises
+    WorkersMissing if they do not come within `patience` seconds from their start."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
     key = secrets.token_bytes(32)
-    door = Door(bind or host, key)
+    try:
+        door = Door(bind or host, key)
+    except OSError as error:
+        raise WorkersMissing(f"cannot listen to workers at {bind or host}: {error.strerror}") from None
     address = host, door.address[1]
     controls: dict[int, Connection] = {}
     lines: Mapping[int, Lines] = {}
@@ -100,7 +106,7 @@ def open_remote(
             lines = met(door, 0, addresses[:0], count, key, deadline)
             problems = [received(control, deadline) for control in controls.values()]
         except (TimeoutError, OSError, EOFError):
-            raise WorkersMissing(len(lines), count, patience) from None
+            raise _missing(len(lines), count, patience) from None
         for problem in problems:
             if problem is not None:
                 raise problem.error()
@@ -126,6 +132,10 @@ def received(line: Connection, deadline: float) -> Any:
     return line.recv()
 
 
+def _missing(came: int, count: int, patience: float) -> WorkersMissing:
+    return WorkersMissing(f"{came} of {count} workers came within {patience:g} seconds")
+
+
 def _came(door: Door, count: int, deadline: float, patience: float) -> list[tuple[Connection, Coming]]:
     """The lines of so many workers, in the order of their numbers. One that was started twice comes once."""
     came: dict[int, tuple[Connection, Coming]] = {}
@@ -140,7 +150,7 @@ def _came(door: Door, count: int, deadline: float, patience: float) -> list[tupl
     except (TimeoutError, EOFError, OSError):
         for line, _ in came.values():
             line.close()
-        raise WorkersMissing(len(came), count, patience) from None
+        raise _missing(len(came), count, patience) from None
     return [came[number] for number in sorted(came)]
 
 
@@ -153,11 +163,16 @@ def met(
     for peer, address in enumerate(lower):
         for purpose in Lines._fields:
             line = connected(address, key, max(0.1, deadline - time.monotonic()))
-            line.send((rank, purpose))
+            line.send(Meeting(rank, purpose))
             ends.setdefault(peer, {})[purpose] = line
     turned = {"meet": "meet", "ask": "answer", "answer": "ask"}
-    for _ in range((count - rank) * len(Lines._fields)):
+    left = (count - rank) * len(Lines._fields)
+    while left:
         line = door.line(deadline)
-        peer, purpose = received(line, deadline)
-        ends.setdefault(peer, {})[turned[purpose]] = line
+        message = received(line, deadline)
+        if isinstance(message, Meeting):
+            ends.setdefault(message.rank, {})[turned[message.purpose]] = line
+            left -= 1
+        else:  # a worker that was started twice
+            line.close()
     return {peer: Lines(**each) for peer, each in ends.items()}

@@ -40,27 +40,8 @@ def packed(values: Values, schema: Schema, batch: Batch) -> Parcel:
 
 def unpacked(values: Values, schema: Schema, parcel: Parcel) -> Batch:
     """The batch that another worker packed."""
-    columns = tuple(
-        values.encode_input(column, _own(values, column, data))
-        for column, data in zip(schema, parcel.columns, strict=True)
-    )
+    columns = tuple(values.encode_input(*pair) for pair in zip(schema, parcel.columns, strict=True))
     return Batch(columns, parcel.length, parcel.weights, parcel.times)
-
-
-def _own(values: Values, column: Column, data: Any) -> Any:
-    """A column of another worker with the NaN of this one, which is equal to itself alone."""
-    if column.kind is not Kind.OBJECT:
-        return data
-    listed, places = data
-    return [_with_nan(each, values.nan) for each in listed], places
-
-
-def _with_nan(value: Any, nan: float) -> Any:
-    if isinstance(value, tuple):
-        items = [_with_nan(each, nan) for each in value]
-        changed = any(new is not old for new, old in zip(items, value, strict=True))
-        return tuple.__new__(type(value), items) if changed else value
-    return nan if isinstance(value, float) and value != value else value
 
 
 def known(values: Values, schema: Schema, parcel: Parcel) -> Batch:
@@ -73,7 +54,7 @@ def known(values: Values, schema: Schema, parcel: Parcel) -> Batch:
 def _known(values: Values, column: Column, data: Any) -> Array:
     if isinstance(data, np.ndarray):
         return values.encode_input(column, data)
-    listed, places = _own(values, column, data) if isinstance(data, tuple) else (data, None)
+    listed, places = data if isinstance(data, tuple) else (data, None)
     number, inline = values.domain(column.domain).ids.get, column.kind is Kind.INT
     codes = [
         value
@@ -124,9 +105,7 @@ def stable_hash(value: Any) -> int:
         return crc32(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, tuple):
         return hash(tuple(map(stable_hash, value)))
-    if isinstance(value, bytes):
-        return crc32(value)
-    return 0 if isinstance(value, float) and value != value else hash(value)
+    return crc32(value) if isinstance(value, bytes) else hash(value)
 
 
 def divided(

@@ -30,7 +30,7 @@ from ..shards.placing import may_be_placed
 from ..shards.runtime import Sharded, WorkerGone
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
-from .settings import is_connect
+from .settings import encrypts, is_connect
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
 
@@ -301,8 +301,8 @@ class SparkRuntime:
 
     def _may_move(self) -> bool:
         """Whether workers can take the state over."""
-        if self.is_in_workers or is_connect(self.spark):
-            return False
+        if self.is_in_workers or is_connect(self.spark) or encrypts(self.spark):
+            return False  # the lines of workers are not encrypted
         return may_be_placed(self.circuit) and self._sendable(self.circuit)
 
     def _outgrows(self, changes: Changes) -> bool:

@@ -27,6 +27,11 @@ _EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 _EXCLUDED = "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases"
 # Without these settings answers would differ; without the others queries are slower.
 _NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", _EXCLUDED_RULES)
+_ENCRYPTION = (
+    "spark.network.crypto.enabled",
+    "spark.authenticate.enableSaslEncryption",
+    "spark.ssl.rpc.enabled",
+)
 _DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
 
 
@@ -71,6 +76,11 @@ def session_partitions(spark: SparkSession) -> int:
         cores = master[len("local[") :].partition("]")[0].partition(",")[0]
         return max(int(cores) if cores.isdigit() else os.cpu_count() or 2, 2)
     return int(chosen or _DEFAULT_PARTITIONS)
+
+
+def encrypts(spark: SparkSession) -> bool:
+    """Whether Spark encrypts what its processes send each other."""
+    return any(spark.conf.get(name, "false") == "true" for name in _ENCRYPTION)
 
 
 def is_connect(spark: Any) -> bool:

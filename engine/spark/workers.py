@@ -14,17 +14,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
-from ..inprocess.storage.interner import Values
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
 from .codec import Codec
 from .evaluation import pickled, unpickled
-from .settings import session_partitions
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+
+    from ..inprocess.storage.interner import Values
 
 
 def open_workers(
@@ -33,38 +33,37 @@ def open_workers(
     codec: Codec,
     count: int | None = None,
     nan: float = float("nan"),
-    threads: int = 1,
     memory_limit: int | None = None,
-    patience: float = 60.0,
     values: Values | None = None,
+    patience: float = 60.0,
 ) -> Sharded:
-    """The runtime of a relational circuit on the executors of a session, by so many workers (by default one
-    for each core), and on this process. See `open_remote`."""
-    host = spark.conf.get("spark.driver.host", None) or "127.0.0.1"
+    """The runtime of a relational circuit on the executors of a classic session, by so many workers (by
+    default one for each core), and on this process. See `open_remote`."""
+    host = (spark.conf.get("spark.driver.host", None) or "127.0.0.1").strip("[]")
     return open_remote(
         circuit,
         count or slots(spark),
         launch_on(spark),
         pickled_with(codec),
         host,
-        spark.conf.get("spark.driver.bindAddress", None) or "",
-        nan,
-        threads,
-        memory_limit,
-        patience,
-        values,
+        bind=spark.conf.get("spark.driver.bindAddress", None) or host,
+        nan=nan,
+        memory_limit=memory_limit,
+        patience=patience,
+        values=values,
     )
 
 
 def slots(spark: SparkSession) -> int:
-    """The number of tasks that the executors of a session run at a time, if it is no more than the session's
-    partitions."""
-    partitions = session_partitions(spark)
-    with suppress(Exception):  # a Connect session has no context to ask
-        context: Any = spark.sparkContext._jsc.sc()
-        profile = context.resourceProfileManager().defaultResourceProfile()
-        return max(1, min(partitions, int(context.maxNumConcurrentTasks(profile))))
-    return partitions
+    """The number of tasks that the executors of a session run at a time, but no more than the session's
+    default parallelism."""
+    context: Any = spark.sparkContext
+    wanted = int(context.defaultParallelism)
+    with suppress(Exception):  # what is not of Spark's interface may be missing
+        inner = context._jsc.sc()
+        profile = inner.resourceProfileManager().defaultResourceProfile()
+        wanted = min(wanted, int(inner.maxNumConcurrentTasks(profile)))
+    return max(wanted, 1)
 
 
 def launch_on(spark: SparkSession) -> Callable[[Address, bytes, int], None]:

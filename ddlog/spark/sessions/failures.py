@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.runtime import StateGone
+from ...engine.shards.remote import WorkersMissing
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
 from ...errors.spark import (
@@ -78,6 +79,8 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     """The diagnostic of an exception of Spark, or of rows that it lost; None for another exception."""
     if isinstance(error, StateGone):
         return _OUTCOMES[error.outcome](", ".join(error.relations))
+    if isinstance(error, WorkersMissing):
+        return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error)

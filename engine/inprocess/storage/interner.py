@@ -129,7 +129,7 @@ class Values:
     def __init__(self, nan: float = float("nan")) -> None:
         self._domains: dict[str, Interner] = {}
         self._held: WeakKeyDictionary[Batch, Schema] = WeakKeyDictionary()
-        self.nan = nan
+        self._nan = nan
 
     def domain(self, name: str) -> Interner:
         """The interner of a domain."""
@@ -197,7 +197,7 @@ class Values:
                 return bool(code)
             case Kind.FLOAT:
                 (value,) = _FLOAT.unpack(_WORD.pack(code))
-                return self.nan if value != value else value
+                return self._nan if value != value else value
         return code if code < INLINE_LIMIT else self.domain(domain).values[code - INLINE_LIMIT]
 
     def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
@@ -231,7 +231,7 @@ class Values:
         if kind is Kind.BOOL:
             return [bool(v) for v in codes.tolist()]
         if kind is Kind.FLOAT:
-            return [self.nan if v != v else v for v in codes.view(np.float64).tolist()]
+            return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
         plain = codes.tolist()
         if plain and (int(codes.max()) if len(plain) > thresholds.FEW_ROWS else max(plain)) >= INLINE_LIMIT:
             values = self.domain(column.domain).values

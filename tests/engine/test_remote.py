@@ -1,0 +1,125 @@
+"""Workers that are processes, which come to the first one by TCP."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+import ddlog
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.runtime import Runtime
+from ddlog.engine.schema import RowFault
+from ddlog.engine.shards.remote import WorkersMissing, open_remote
+from ddlog.engine.shards.runtime import Sharded, WorkerGone
+from ddlog.engine.shards.starting import Address, start
+from ddlog.engine.spark.workers import pickled_with
+from ddlog.spark.types.codec import SparkCodec
+from ddlog.values import NAN
+
+PROGRAM = ddlog.compile("""
+typedef Place = Town{name: string, height: double} | Sea
+input relation Road(from: string, to: string, toll: s64)
+input relation At(name: string, height: double)
+output relation Reach(from: string, to: string)
+output relation Shown(place: Option<Place>)
+output relation Heights(values: Vec<double>)
+output relation Best(to: string, share: s64)
+Reach(a, b) :- Road(a, b, _).
+Reach(a, c) :- Reach(a, b), Road(b, c, _).
+relation Known(place: Place)
+Known(Town{string_to_uppercase(n), h}) :- At(n, h), Reach(n, _).
+Shown(Some{p}) :- Known(p), At(n, h), p == Town{string_to_uppercase(n), h}.
+Heights([h, 1.0]) :- At(_, h).
+Best(b, 100 / t) :- Road(_, b, toll), var t = toll.group_by(b).sum().
+""")
+CIRCUIT = PROGRAM.circuit("relational")
+PICKLED = pickled_with(SparkCodec(PROGRAM.checked.typedefs))
+
+
+@dataclass
+class Started:
+    """Processes that were started on this machine."""
+
+    processes: list[int] = field(default_factory=list)
+
+    def launch(self, address: Address, key: bytes, count: int) -> None:
+        """See `Launch`. The first one is started twice, as Spark may do."""
+        for number in [0, *range(count)]:
+            self.processes.append(start(address, key, number, os.getpid()))
+
+
+@pytest.fixture
+def started() -> Started:
+    """What a test starts."""
+    return Started()
+
+
+@pytest.fixture
+def workers(started: Started) -> Iterator[Sharded]:
+    """A runtime with two workers beside this process."""
+    runtime = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN)
+    yield runtime
+    runtime.close()
+    while any(map(runs, started.processes)):  # not even as zombies; the test has a time limit
+        time.sleep(0.01)
+
+
+def runs(process: int) -> bool:
+    """Whether there is a process of this id."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def commit(runtime: Runtime, sign: int = 1, **rows: list[tuple[Any, ...]]) -> dict[str, dict[Any, int]]:
+    """The changes of outputs by rows that come, or go."""
+    changes = {name: [(runtime.batch(name, each), sign)] for name, each in rows.items()}
+    return {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in runtime.commit(changes).items()}
+
+
+ROADS = [("ä", "b", 7), ("b", "c", 5), ("c", "d", 3), ("d", "b", 10), ("x", "y", 20)]
+PLACES = [("ä", 1.5), ("b", NAN), ("x", -0.0), ("y", NAN), ("c", NAN), ("nowhere", 2.0)]
+
+
+def test_answers_are_those_of_one_process_and_errors_leave_no_trace(workers: Sharded) -> None:
+    one = InProcess(incrementalize(CIRCUIT), NAN)
+    assert commit(workers, Road=ROADS, At=PLACES) == commit(one, Road=ROADS, At=PLACES)
+    with pytest.raises(RowFault, match="division by zero"):
+        commit(workers, Road=[("e", "free", 0)])
+    assert commit(workers, -1, Road=ROADS[1:2]) == commit(one, -1, Road=ROADS[1:2])
+    assert commit(workers, -1, At=PLACES[1:2]) == commit(one, -1, At=PLACES[1:2])
+    for name in ("Reach", "Shown", "Heights", "Best"):
+        assert set(workers.rows(name)) == set(one.rows(name))
+    assert workers.size("Reach") == one.size("Reach")
+
+
+def test_a_worker_that_ends_is_told(workers: Sharded, started: Started) -> None:
+    commit(workers, Road=ROADS)
+    again = [(f"{k}", f"{k + 1}", 1) for k in range(500)]
+    threading.Timer(0.1, os.kill, (started.processes[-1], signal.SIGKILL)).start()
+    with pytest.raises(WorkerGone):
+        for sign in cycle((1, -1)):
+            commit(workers, sign, Road=again)
+    for _ in range(2):
+        with pytest.raises(WorkerGone):
+            commit(workers, Road=[("d", "e", 1)])
+    with pytest.raises(WorkerGone):
+        workers.size("Reach")
+
+
+def test_workers_that_do_not_come(started: Started) -> None:
+    with pytest.raises(WorkersMissing, match="0 of 2 workers came"):
+        open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, patience=0.1)
+    with pytest.raises(WorkersMissing, match="cannot listen to workers"):
+        open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, host="nowhere.invalid")
