@@ -8,14 +8,9 @@ from .diagnostics import Diagnostic
 class CannotTranslate(Diagnostic):
     """A construct whose meaning has no counterpart here."""
 
-    title = "{what} cannot be translated{reason}"
+    title = "{what} cannot be translated{why:: %}"
     what: str
     why: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The reason, after a colon."""
-        return f": {self.why}" if self.why else ""
 
 
 class Ungrounded(Diagnostic):

@@ -32,7 +32,6 @@ from .types import (
 
 _names = count(1)
 _EPOCH = datetime.date(1970, 1, 1)
-_READ = ("integer", "decimal", "double", "boolean", "date", "timestamp", "time", "interval")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
 
