@@ -42,12 +42,10 @@ _SOUFFLE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Modules:
     """The modules of a program by name, the main one "" first; `own` are those that are not the library's.
-    `whole`: each import was found. `files` are the contents of all files that were looked for, None for
-    those that do not exist."""
+    `files` are the contents of all files that were looked for, None for those that do not exist."""
 
     all: dict[str, ModuleSyntax]
     own: tuple[ModuleSyntax, ...]
-    whole: bool
     files: Mapping[Path, bytes | None]
 
 
@@ -68,7 +66,6 @@ def load_program(
     main = index("", source, parsed, path if has_externs else None)
     modules: dict[str, ModuleSyntax] = {"": main, **library()}
     own, waiting = [main], [(main, each) for each in main.imports()]
-    whole = True
     while waiting:
         importer, wanted = waiting.pop(0)
         if wanted.module in modules and wanted.module not in library():
@@ -88,7 +85,6 @@ def load_program(
             if module is None:
                 found.append(_missing(wanted, folders))
         if module is None:
-            whole = False
             importer.miss(wanted, found[-1])
         elif module is not modules.get(module.name):
             modules[module.name] = module
@@ -97,7 +93,7 @@ def load_program(
                 own.append(module)
     for each in own:
         bare_constructors(each, _types_seen(each, modules))
-    return Modules(modules, tuple(own), whole, contents), found
+    return Modules(modules, tuple(own), contents), found
 
 
 def _folders(source: Source | None, library_paths: Sequence[Path]) -> list[Path]:

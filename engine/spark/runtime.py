@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 class SparkRuntime:
-    """The state of one circuit of changes on a Spark session. See `engine.runtime.FrameRuntime`."""
+    """The state of one circuit of changes on a Spark session. See `engine.runtime.Runtime`."""
 
     def __init__(
         self,
