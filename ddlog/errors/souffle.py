@@ -48,7 +48,7 @@ class WrongNumber(Diagnostic):
 class TypeClash(Diagnostic):
     """An expression with the wrong type for its place."""
 
-    title = "type clash: this is a {found}, and a {wanted} is needed here"
+    title = "type clash: this is of type {found}, and {wanted} is needed here"
     found: str
     wanted: str
 
