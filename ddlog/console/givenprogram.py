@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
@@ -32,6 +33,10 @@ def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:
 
 def given_program(arguments: argparse.Namespace) -> Source:
     """The text of the program of a command. Raises DDlogError."""
+    return replace(_given(arguments), dialect=arguments.dialect)
+
+
+def _given(arguments: argparse.Namespace) -> Source:
     from ..sessions.program import read_source
 
     if arguments.text is not None:

@@ -79,7 +79,7 @@ def load_program(
                 )
             )
         elif files:
-            module = _read_whole(wanted, files[0], contents, found)
+            module = _read_whole(wanted, files[0], source.dialect, contents, found)
         else:
             module = library_module(wanted.module)
             if module is None:
@@ -119,10 +119,14 @@ def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
 
 
 def _read_whole(
-    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+    wanted: syntax.Import,
+    file: Path,
+    dialect: str,
+    contents: dict[Path, bytes | None],
+    found: list[Diagnostic],
 ) -> ModuleSyntax | None:
     """The module of a file; that of the library, if it has the name and the file lacks its extern half."""
-    module = _read(wanted, file, contents, found)
+    module = _read(wanted, file, dialect, contents, found)
     standard = library_module(wanted.module)
     if module is None or standard is None or _exists(file.with_suffix(".py"), contents):
         return module
@@ -133,13 +137,17 @@ def _read_whole(
 
 
 def _read(
-    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+    wanted: syntax.Import,
+    file: Path,
+    dialect: str,
+    contents: dict[Path, bytes | None],
+    found: list[Diagnostic],
 ) -> ModuleSyntax | None:
     try:
         content = contents.get(file)
         if content is None:
             content = contents[file] = file.read_bytes()
-        source = Source(str(file), program_text(content))
+        source = Source(str(file), program_text(content), dialect=dialect)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
         found.append(
