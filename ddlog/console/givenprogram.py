@@ -23,6 +23,8 @@ def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:
     """The arguments with the program in its place, and the text that -c gives as a program; without a command
     before it, it is run."""
     words = list(given)
+    if words == ["-c"]:
+        return ["run", "-c"], None  # which says that a text is missing
     if "-c" not in words[:-1] or words[0] not in ("-c", *_ON_PROGRAMS):
         return words, None
     at = words.index("-c")
