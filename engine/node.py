@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeAlias
 
 from .schema import Schema
@@ -131,6 +131,27 @@ class SingleSource(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class SourceOnly(SingleSource):
+    """An operator that is its source and nothing else."""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+
+class NoSource(Node):
+    """A node that reads none of its circuit."""
+
+    __slots__ = ()
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return ()
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
 class Circuit:
     """Nodes in topological order: every node's sources come before it. `relations` names the node that is
     each declared relation's value, for queries."""
@@ -159,6 +180,12 @@ def fits(given: Schema, expected: Schema, what: str) -> Iterator[str]:
     """A problem where the columns of two schemas are not of the same domains."""
     if [(c.kind, c.domain) for c in given] != [(c.kind, c.domain) for c in expected]:
         yield f"{what} has the columns ({_columns(given)}), not ({_columns(expected)})"
+
+
+def not_inside(scope: Surroundings) -> Iterator[str]:
+    """A problem of a node that stands inside a fixpoint."""
+    if scope.outside is not None:
+        yield "does not belong inside a fixpoint"
 
 
 def _columns(schema: Schema) -> str:

@@ -17,8 +17,6 @@ from .maintaining import Decision, Expectation
 from .schema import Array, Schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from .plans import JoinPlan
 
 _NOTHING: Mapping[str, Sequence[tuple[Any, ...]]] = MappingProxyType({})
@@ -257,20 +255,3 @@ class BudgetedRuntime(Protocol):
     def take_up(self, circuit: Circuit) -> None:
         """Goes on with another circuit over the same inputs: it begins with their rows. Raises what `commit`
         raises, and goes on with the circuit from before then."""
-
-
-class FrameRuntime(Runtime, Protocol):
-    """A runtime on a Spark session, which takes and gives DataFrames, too."""
-
-    @property
-    def spark(self) -> SparkSession:
-        """The Spark session that the state lies on."""
-
-    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Batch:
-        """The rows of a frame, its columns in the order of the relation's, as a batch for `commit`. They
-        are computed now. `once`: if the relation is a set, each row once will do."""
-
-    def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
-        """The contents of a relation as a DataFrame with the relation's column names; with `weight` (None:
-        where rows may have weights other than 1) also the column `weight`. It stays what it is when the
-        relation changes."""

@@ -35,19 +35,15 @@ With one component a vector is the number of a round. For a *distinct*, of one r
 
 A group whose aggregates are sums over its members needs no look at them: what its changes add up to has a
 timeline. A negated term is 1 minus the presence of its row, a timeline, too. Kernels of timelines
-(`inprocess/kernels/producttime.py`) must agree with the functions here.
+(`inprocess/kernels/producttime.py`) must agree with the law.
 
 Vectors are packed: one int64, the outermost component in the highest bits, and a guard bit above each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
-
-from . import zset
-from .zset import Zset
+from typing import Any
 
 DEEPEST = 7
 """The loops that may stand in one another."""
@@ -77,10 +73,6 @@ class Lattice:
         """One round of a component, counted from the outermost."""
         return 1 << self._shifts[component]
 
-    def pack(self, rounds: Sequence[int]) -> int:
-        """A vector; components that are not given are 0."""
-        return sum(each << self._shifts[k] for k, each in enumerate(rounds))
-
     def round(self, time: Any, component: int) -> Any:
         """A component of a vector, or of each of an array of them."""
         return (time >> self._shifts[component]) & self.most
@@ -103,50 +95,3 @@ class Lattice:
         not_less = ((a | self.guard) - b) & self.guard  # in the guard bit of each component
         mask = not_less - (not_less >> self.bits)
         return b ^ ((a ^ b) & mask)
-
-    def joins(self, a: int, b: int) -> tuple[int]:
-        """a ∨ b, the only minimal vector at or after both."""
-        return (self.join(a, b),)
-
-
-Changes: TypeAlias = Mapping[int, Zset]
-"""The changes of a Z-set by time."""
-
-
-class Times(Protocol):
-    """Times in any partial order of which only finitely many are before each. Later times have greater
-    numbers."""
-
-    def before(self, a: int, b: int) -> bool:
-        """Whether a ≤ b."""
-
-    def joins(self, a: int, b: int) -> Iterable[int]:
-        """The minimal times at or after both: one, a ∨ b, in a lattice."""
-
-
-def upto(lattice: Times, changes: Changes, time: int) -> Zset:
-    """The value at a time."""
-    return zset.add({}, *(change for at, change in changes.items() if lattice.before(at, time)))
-
-
-def closure(lattice: Times, times: Iterable[int]) -> list[int]:
-    """The joins of times, with the times themselves, in the order of visits."""
-    found: set[int] = set()
-    new = {*times}
-    while new:
-        found |= new
-        new = {join for a in new for b in found for join in lattice.joins(a, b)} - found
-    return sorted(found)
-
-
-def differential(
-    lattice: Times, operator: Callable[[Sequence[Zset]], Zset], sources: Sequence[Changes]
-) -> dict[int, Zset]:
-    """The changes of an operator's output for those of its sources, by the law."""
-    emitted: dict[int, Zset] = {}
-    for time in closure(lattice, {time for source in sources for time in source}):
-        value = operator([upto(lattice, source, time) for source in sources])
-        change = zset.subtract(value, upto(lattice, emitted, time))
-        if change:
-            emitted[time] = change
-    return emitted

@@ -6,7 +6,7 @@ group (dbsp-spec, part 6); relations are the Z-sets whose weights are all 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 Row: TypeAlias = tuple[Any, ...]
@@ -55,30 +55,3 @@ def sign_change(before: Mapping[Row, int], change: Mapping[Row, int]) -> Zset:
         return (old + weight > 0) - (old > 0)
 
     return zset((row, crossing(row, weight)) for row, weight in change.items())
-
-
-def is_set(operand: Mapping[Row, int]) -> bool:
-    """Whether every weight is 1."""
-    return all(weight == 1 for weight in operand.values())
-
-
-def flatmap(function: Callable[[Row], Iterable[Row]], operand: Mapping[Row, int]) -> Zset:
-    """Each row replaced by the rows that the function gives for it. Linear (Proposition 8.1)."""
-    return zset((result, weight) for row, weight in operand.items() for result in function(row))
-
-
-def join(
-    left_key: Callable[[Row], Hashable],
-    right_key: Callable[[Row], Hashable],
-    left: Mapping[Row, int],
-    right: Mapping[Row, int],
-) -> Zset:
-    """Pairs of rows of equal key, side by side in one row; weights multiply. Bilinear."""
-    index: dict[Hashable, list[tuple[Row, int]]] = {}
-    for row, weight in right.items():
-        index.setdefault(right_key(row), []).append((row, weight))
-    return zset(
-        (row + other, weight * factor)
-        for row, weight in left.items()
-        for other, factor in index.get(left_key(row), ())
-    )

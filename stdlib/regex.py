@@ -31,14 +31,14 @@ def regex_match(regex: Struct, text: str) -> bool:
 
 
 def regex_first_match(regex: Struct, text: str) -> Struct:
-    found = _runnable(regex[0]).search(text)
+    found = searched(regex[0]).search(text)
     return NONE if found is None else some(found.group())
 
 
 def regex_all_matches(regex: Struct, text: str) -> Vec:
     """The matches. An empty one does not begin where another ends."""
     found, end = [], -1
-    for each in _runnable(regex[0]).finditer(text):
+    for each in searched(regex[0]).finditer(text):
         if each.end() > each.start() or each.start() != end:
             found.append(each.group())
         end = each.end()
@@ -59,7 +59,7 @@ def regex_set_match(regex: Struct, text: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    return _runnable(pattern).search(text) is not None
+    return searched(pattern).search(text) is not None
 
 
 def _wrong(pattern: str) -> str | None:
@@ -68,17 +68,18 @@ def _wrong(pattern: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _runnable(pattern: str) -> Any:
-    found = _tried(pattern)
+def searched(pattern: str, captures: bool = False) -> Any:
+    """The compiled pattern, whose groups are kept if it `captures`. Raises Fault."""
+    found = _tried(pattern, captures)
     if isinstance(found, str):
         raise Fault(found)
     return found
 
 
 @lru_cache(maxsize=512)
-def _tried(pattern: str) -> Any:
+def _tried(pattern: str, captures: bool = False) -> Any:
     """The compiled pattern, or the error in it."""
     try:
-        return compiled(translated(pattern))
+        return compiled(translated(pattern, captures))
     except (SyntaxFault, ValueError) as error:
         return f"in the regular expression `{pattern}`: {error}"

@@ -56,9 +56,9 @@ class Flags:
     unicode: bool = True
 
 
-def translated(pattern: str) -> str:
-    """The pattern for RE2, or SyntaxFault."""
-    reader = _Reader(pattern)
+def translated(pattern: str, captures: bool = False) -> str:
+    """The pattern for RE2, whose groups are kept if it `captures`, or SyntaxFault."""
+    reader = _Reader(pattern, captures)
     found = reader.alternatives()
     if not reader.at_end():
         raise SyntaxFault("a group is closed that is not open")
@@ -68,6 +68,7 @@ def translated(pattern: str) -> str:
 @dataclass(slots=True)
 class _Reader:
     text: str
+    captures: bool = False
     at: int = 0
     depth: int = 0
     flags: Flags = field(default_factory=Flags)
@@ -157,7 +158,8 @@ class _Reader:
             raise SyntaxFault(
                 "a group begins with `(`, `(?:`, `(?i:` or `(?P<name>`; there is no look-around"
             )
-        return self._repeated(self._group("", self.flags))
+        made = self._group("", self.flags)
+        return self._repeated(f"({made})" if self.captures else made)
 
     def _group(self, prefix: str, outer: Flags) -> str:
         with self._deeper():

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial, reduce
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..values import NAN, Fault, Struct, canonical_float
+from ..values import NAN, Fault, Struct, Vec, canonical_float
+from .options import NONE, some
 from .sqlgroups import at as at
 from .sqlgroups import between_values as between_values
 from .sqlgroups import deviation as deviation
 from .sqlgroups import deviation_of_doubles as deviation_of_doubles
 from .sqlgroups import in_order as in_order
+from .sqlgroups import mean_of_values as mean_of_values
 from .sqlgroups import mode as mode
 from .sqlgroups import only as only
 from .sqlgroups import order_key as order_key
@@ -181,6 +184,10 @@ def is_finite(a: float) -> bool:
 
 def bits(op: str, a: int, b: int) -> int:
     return a & b if op == "&" else a | b if op == "|" else a ^ b
+
+
+def bits_of(values: Vec, op: str) -> Struct:
+    return some(reduce(partial(bits, op), values)) if values else NONE
 
 
 def bit_count(a: int) -> int:

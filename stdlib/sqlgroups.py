@@ -127,3 +127,12 @@ def deviation_of_doubles(values: Vec, population: bool) -> Struct:
 def deviation(n: int, total: int, squares: int, scale: int, population: bool) -> Struct:
     found = variance(n, total, squares, scale, population)
     return found if found[0] == 0 else some(math.sqrt(found[1]))
+
+
+def mean_of_values(values: Vec, factor: int) -> Struct:
+    there = [each[1] for each in values if each[0]]
+    if not there:
+        return NONE
+    total, count = sum(there) * factor, len(there)
+    whole = (2 * abs(total) + count) // (2 * count)
+    return some(whole if total >= 0 else -whole)

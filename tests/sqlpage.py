@@ -3,26 +3,26 @@ tests.sqlpage` writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import sqlglot
 from sqlglot import expressions as sql
 
-from ddlog.sql import aggregates, functions, windows
+from ddlog.sql import aggregates, functions, spark, windows
 
 PAGE = Path(__file__).parent.parent / "docs" / "sqlfunctions.md"
 MOST = 4  # arguments that are tried
 HEAD = """# Functions of SQL
 
-The functions that views can call ([sql.md](sql.md)), by all names that the dialect of DuckDB has for them.
-All other functions are refused by their name. `python -m tests.sqlpage` writes this page.
+The functions that views can call ([sql.md](sql.md)), by all names that a dialect has for them. All other
+functions are refused by their name. `python -m tests.sqlpage` writes this page.
 """
 
 
 def names_of(classes: Iterable[type]) -> list[str]:
-    """The names by which the parser of the dialect makes nodes of some classes."""
+    """The names by which the parser of DuckDB's dialect makes nodes of some classes."""
     wanted, parser = {*classes} - {sql.Anonymous}, sqlglot.Dialect.get_or_raise("duckdb").parser_class
     names = {*parser.FUNCTIONS, *parser.FUNCTION_PARSERS} - parser.NO_PAREN_FUNCTION_PARSERS.keys()
     return sorted(name for name in names if wanted & made_by(name))
@@ -39,15 +39,30 @@ def made_by(name: str) -> set[type]:
     return found
 
 
-def page() -> str:
-    """The text of the page."""
-    named = [name.upper() for name in functions.NAMED]
-    parts = {
-        "Functions of values": sorted({*names_of(functions.FUNCTIONS), *named}),
+def dialects() -> Mapping[str, Mapping[str, list[str]]]:
+    """The names of functions by dialect and kind."""
+    ducks = {
+        "Functions of values": [*names_of(functions.FUNCTIONS), *functions.NAMED],
         "Aggregates": names_of(aggregates.FUNCTIONS),
         "Functions of windows": names_of(windows.FUNCTIONS),
     }
-    return "".join([HEAD, *(f"\n## {title}\n\n{listed(names)}\n" for title, names in parts.items())])
+    sparks = {
+        "Functions of values": [*spark.FUNCTIONS, *spark.ALIKE, *spark.WORDS],
+        "Functions that make rows": list(spark.GENERATORS),
+        "Aggregates": list(spark.AGGREGATES),
+        "Functions of windows, beside aggregates": list(spark.WINDOWS),
+    }
+    return {"DuckDB": ducks, "Spark": sparks}
+
+
+def page() -> str:
+    """The text of the page."""
+    made = [HEAD]
+    for dialect, kinds in dialects().items():
+        made.append(f"\n## {dialect}\n")
+        for title, names in kinds.items():
+            made.append(f"\n### {title}\n\n{listed(sorted({each.upper() for each in names}))}\n")
+    return "".join(made)
 
 
 def listed(names: list[str]) -> str:

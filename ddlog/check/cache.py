@@ -74,6 +74,7 @@ def _entry_path(source: Source, library_paths: Sequence[Path], tree: syntax.Modu
     asked = (
         source.name,
         source.text,
+        source.dialect,
         None if tree is None else _tree_digest(tree),
         os.path.abspath(source.name),
         os.path.isfile(source.name),

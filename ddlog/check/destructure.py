@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from .. import core, errors, syntax
 from ..core.matching import matches
 from ..errors.source import Span
-from ..types import Bool, Tuple, Type, User
-from ..types.unify import substitute
+from ..types import Bool, Type
 from .body import BodyBuilder, variable
 from .context import Context, Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
-from .pattern import Build, arguments, find_constructor, literal, referenced
+from .pattern import Build, literal, referenced, struct_pattern, tuple_pattern
 
 
 @dataclass(slots=True)
@@ -86,6 +85,11 @@ def destructure(after: Destructure, expr: syntax.Expr, value: Typed) -> None:
 def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
     """The shape that the value must have; notes definitions and equalities on the way."""
     body, context, type_ = after.body, after.body.context, value.type
+
+    def part(inner: syntax.Expr, _: Type, value: Typed | None) -> Build:
+        assert value is not None
+        return _take(after, inner, value)
+
     match expr:
         case syntax.Wildcard():
             pass
@@ -112,16 +116,10 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
             return _take(after, inner, replace(value, type=referenced(context, value.type, span)))
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
             return literal(context, expr, type_)
-        case syntax.TupleExpr(items, span):
-            types = tuple(context.fresh() for _ in items)
-            context.agree(span, Tuple(types), type_)
-            builds = [
-                _take(after, item, _item(after, value, i, each))
-                for i, (item, each) in enumerate(zip(items, types, strict=True))
-            ]
-            return lambda: core.TuplePattern(tuple(build() for build in builds), context.final(type_))
+        case syntax.TupleExpr():
+            return tuple_pattern(context, expr, type_, value, part)
         case syntax.Struct():
-            return _struct(after, expr, value)
+            return struct_pattern(context, expr, type_, value, part)
         case _ if after.outside is not None:
             other = after.outside.temporary(type_, expr.span)
             after.outside.let(other, check(context, expr, after.outside.scope, type_))
@@ -141,35 +139,3 @@ def _compare(after: Destructure, value: Typed, other: Local) -> None:
     inside = after.body.temporary(value.type, value.span)
     after.lets.append((inside, value))
     after.compared.append((inside, other))
-
-
-def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:
-    context, type_ = after.body.context, value.type
-    found = find_constructor(context, expr)
-    if found is None:
-        for argument in expr.args or ():
-            _take(after, argument.value, context.poison(expr.span))
-        return lambda: core.AnyPattern(context.final(type_))
-    typedef, constructor = found
-    mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}
-    context.agree(expr.span, User(typedef.name, tuple(mapping.values())), type_)
-    given = arguments(context, expr, constructor)
-    builds: list[Build] = []
-    for name, declared in constructor.fields:
-        inner = given.get(name) or syntax.Wildcard(expr.span)
-        builds.append(_take(after, inner, _field(after, value, name, substitute(declared, mapping))))
-    return lambda: core.StructPattern(constructor, tuple(build() for build in builds), context.final(type_))
-
-
-def _item(after: Destructure, whole: Typed, index: int, type_: Type) -> Typed:
-    context = after.body.context
-    return Typed(
-        type_, whole.span, lambda: core.GetItem(whole.build(), index, context.final(type_), whole.span)
-    )
-
-
-def _field(after: Destructure, whole: Typed, name: str, type_: Type) -> Typed:
-    context = after.body.context
-    return Typed(
-        type_, whole.span, lambda: core.GetField(whole.build(), name, context.final(type_), whole.span)
-    )

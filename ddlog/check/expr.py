@@ -280,8 +280,3 @@ def _callable(context: Context, local: Local) -> bool:
     """Whether a variable may be a function: if not, a call of its name is one of a function of this name."""
     known = context.know(local.type)
     return isinstance(known, Function) or context.is_open(known)
-
-
-def condition(context: Context, expr: syntax.Expr, scope: Scope) -> Typed:
-    """An expression that must be a bool."""
-    return check(context, expr, scope, Bool())

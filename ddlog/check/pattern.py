@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -18,6 +19,9 @@ from ..values.numbers import brief
 from .context import Context, Local, Scope, Typed, fits
 
 Build = Callable[[], core.Pattern]
+Take: TypeAlias = Callable[[syntax.Expr, Type, Typed | None], Build]
+"""Takes a part apart: its pattern, its type, and the part as an expression."""
+
 Assignable: TypeAlias = syntax.Name | syntax.GetField | syntax.GetItem
 
 
@@ -80,10 +84,10 @@ def _pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None)
             return pattern(binder, arg, type_, path)
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
             return literal(context, expr, type_)
-        case syntax.TupleExpr(items, span):
-            return _tuple(binder, items, span, type_, path)
+        case syntax.TupleExpr():
+            return tuple_pattern(context, expr, type_, path, partial(pattern, binder))
         case syntax.Struct():
-            return _struct(binder, expr, type_, path)
+            return struct_pattern(context, expr, type_, path, partial(pattern, binder))
         case syntax.Unary("&", inner, span) if context.in_rule:
             return pattern(binder, inner, referenced(context, type_, span))
         case syntax.Unary("&", _, span):
@@ -135,25 +139,28 @@ def _integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     return lambda: core.ConstPattern(expr.value, context.final(type_))
 
 
-def _tuple(
-    binder: Binder, items: Sequence[syntax.Expr], span: Span, type_: Type, path: Typed | None
+def tuple_pattern(
+    context: Context, expr: syntax.TupleExpr, type_: Type, path: Typed | None, take: Take
 ) -> Build:
-    context = binder.context
-    types = tuple(context.fresh() for _ in items)
-    context.agree(span, Tuple(types), type_)
+    """The pattern of a tuple, whose items `take` makes."""
+    types = tuple(context.fresh() for _ in expr.items)
+    context.agree(expr.span, Tuple(types), type_)
     builds = [
-        pattern(binder, item, each, tuple_part(context, path, i, each))
-        for i, (item, each) in enumerate(zip(items, types, strict=True))
+        take(item, each, tuple_part(context, path, i, each))
+        for i, (item, each) in enumerate(zip(expr.items, types, strict=True))
     ]
     return lambda: core.TuplePattern(tuple(build() for build in builds), context.final(type_))
 
 
-def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None) -> Build:
-    context = binder.context
+def struct_pattern(
+    context: Context, expr: syntax.Struct, type_: Type, path: Typed | None, take: Take
+) -> Build:
+    """The pattern of a struct, whose fields `take` makes."""
     found = find_constructor(context, expr)
     if found is None:
         for argument in expr.args or ():
-            pattern(binder, argument.value, context.fresh())
+            unknown = context.poison(expr.span)
+            take(argument.value, unknown.type, unknown)
         return lambda: core.AnyPattern(context.final(type_))
     typedef, constructor = found
     mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}
@@ -163,7 +170,7 @@ def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None
     for name, declared in constructor.fields:
         field_type = substitute(declared, mapping)
         inner = given.get(name) or syntax.Wildcard(expr.span)
-        builds.append(pattern(binder, inner, field_type, field_part(context, path, name, field_type)))
+        builds.append(take(inner, field_type, field_part(context, path, name, field_type)))
     return lambda: core.StructPattern(constructor, tuple(build() for build in builds), context.final(type_))
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from .. import core, syntax
 from ..check.elaborated import Elaborated
 from ..check.query import check_query
-from ..codegen.scalar import kind_of
 from ..engine import schema as engine
 from ..engine.circuit import Aggregate, Circuit, Distinct, Group, Join, Let, Step
 from ..engine.operators.steps import expression, rename_step, with_expression
@@ -325,8 +324,3 @@ class Finished:
 def _renamed(columns: Columns, name: str) -> Callable[[str], str]:
     own = {each.name for each in columns}
     return lambda each: each if each in own else f"${name}.{each}"
-
-
-def kind(of: Type) -> tuple[engine.Kind, str]:
-    """The representation of a type's values, and their domain."""
-    return kind_of(of)

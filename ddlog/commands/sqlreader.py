@@ -59,10 +59,17 @@ class Statement:
 
 
 class SqlReader:
-    """Reads the statements of a text that may still grow."""
+    """Reads the statements, in a dialect, of a text that may still grow."""
 
-    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], name: str) -> None:
-        self._inserts, self._name = PlainInserts(relations, typedefs), name
+    def __init__(
+        self,
+        relations: Mapping[str, Relation],
+        typedefs: Mapping[str, TypeDef],
+        name: str,
+        dialect: str = "duckdb",
+    ) -> None:
+        self._inserts = PlainInserts(relations, typedefs, dialect)
+        self._name, self._dialect = name, dialect
         self._text, self._at, self._line = "", 0, 1
         self._open = False  # whether a transaction is
 
@@ -96,7 +103,7 @@ class SqlReader:
 
     def _statements(self, final: bool) -> Iterator[Passage]:
         text = self._text
-        for begin, end in statements(text, self._at, final):
+        for begin, end in statements(text, self._dialect, self._at, final):
             self._line += text.count("\n", self._at, begin)
             start = text.rfind("\n", 0, begin) + 1
             whole = text[begin:end].rstrip().removesuffix(";")

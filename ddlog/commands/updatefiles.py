@@ -53,6 +53,7 @@ def update_commands(
     runs: bool = False,
     refuse: Refuse = stop,
     dialect: Dialect = PLAIN,
+    sql: str = "duckdb",
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError; wrong lines and commands
     go to `refuse`.
@@ -60,14 +61,14 @@ def update_commands(
     The ending of the file's name decides its form. On standard input the first words do: `{` begins JSON
     lines, and `INSERT INTO` and the like statements of SQL. Separated rows change `relation`, or the one that
     the file is named after. With `runs`, plain updates of one relation that follow each other come as one
-    `UpdateRun`.
+    `UpdateRun`. `sql` is the dialect of statements.
     """
 
     def make_reader(form: str, name: str) -> UpdateReader:
         if form == "json":
             return JsonReader(relations, typedefs, name)
         if form == "sql":
-            return SqlReader(relations, typedefs, name)
+            return SqlReader(relations, typedefs, name, sql)
         return CommandReader(relations, typedefs, name, indexes)
 
     if name == "-":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..errors.source import DIALECTS
 from . import subcommands
 from .deltas import DELTAS
 from .options import PRINTED, REPORTED
@@ -113,6 +114,8 @@ def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace],
     parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
                         help="a directory of modules to import, searched after the program's own "
                              "directory; may be repeated")  # fmt: skip
+    parser.add_argument("--dialect", choices=DIALECTS, default=DIALECTS[0],
+                        help="the dialect of modules and statements of SQL (default: duckdb)")  # fmt: skip
     refuse(parser)
     parser.set_defaults(act=act)
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
@@ -22,6 +23,8 @@ def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:
     """The arguments with the program in its place, and the text that -c gives as a program; without a command
     before it, it is run."""
     words = list(given)
+    if words == ["-c"]:
+        return ["run", "-c"], None  # which says that a text is missing
     if "-c" not in words[:-1] or words[0] not in ("-c", *_ON_PROGRAMS):
         return words, None
     at = words.index("-c")
@@ -32,6 +35,10 @@ def with_text(given: Sequence[str]) -> tuple[list[str], str | None]:
 
 def given_program(arguments: argparse.Namespace) -> Source:
     """The text of the program of a command. Raises DDlogError."""
+    return replace(_given(arguments), dialect=arguments.dialect)
+
+
+def _given(arguments: argparse.Namespace) -> Source:
     from ..sessions.program import read_source
 
     if arguments.text is not None:

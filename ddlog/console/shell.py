@@ -211,7 +211,8 @@ class Shell:
 
     def _take_sql(self, text: str, name: str) -> None:
         """Carries out statements of SQL."""
-        reader = SqlReader(self.session.program.relations, self.session.typedefs, name)
+        program = self.session.program
+        reader = SqlReader(program.relations, self.session.typedefs, name, program.source.dialect)
         reader.feed(text)
         for command in reader.commands(final=True):
             began, statement = time.perf_counter(), command.action
@@ -263,7 +264,10 @@ class Shell:
     def take_updates(self, path: str) -> None:
         """Carries out the commands of a file."""
         program = self.session.program
-        for command in update_commands(path, program.relations, self.session.typedefs, program.indexes):
+        commands = update_commands(
+            path, program.relations, self.session.typedefs, program.indexes, sql=program.source.dialect
+        )
+        for command in commands:
             self._interpreter.step(command)
         self._interpreter.flush()
         self._interpreter.ended = False

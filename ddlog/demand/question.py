@@ -92,7 +92,6 @@ class Question:
     program: CheckedProgram
     values: tuple[Any, ...]
     form: str
-    reads: frozenset[str]
 
 
 def question(program: CheckedProgram, query: CheckedQuery) -> Question:
@@ -114,12 +113,11 @@ def question(program: CheckedProgram, query: CheckedQuery) -> Question:
     variables = (*columns, *query.variables)
     asked = replace(query, rule=replace(rule, body=tuple(body)), variables=variables)
     form = repr((body, query.variables, [filling.body for _, filling in query.auxiliary]))
-    reads = frozenset(each.relation for each in query.reads())
     typed = tuple(Column(f"c{i}", rule.variables[name]) for i, name in enumerate(columns))
     seeds = Relation(SEEDS, "input", "relation", User(SEEDS), None, typed, None, rule.span)
     strata = (Stratum((SEEDS,), False, ()), *program.strata)
     program = replace(program, relations={**program.relations, SEEDS: seeds}, strata=strata)
-    return Question(with_answer(program, asked, FOUND), tuple(values), form, reads)
+    return Question(with_answer(program, asked, FOUND), tuple(values), form)
 
 
 def _constant(clause: Clause) -> tuple[str, Const] | None:

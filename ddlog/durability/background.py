@@ -1,7 +1,7 @@
 """The background of an open state: a thread for the work for which no commit waits.
 
 It writes the epochs that wait, and checkpoints, folds spans, and brings SQLite's write-ahead log into the
-file.
+file, if the state is one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ class Background:
     """A thread that works in the pauses of a state until `stop`."""
 
     def __init__(
-        self, store: Store, flush: Callable[[], None] | None, others: Sequence[Callable[[], None]]
+        self, store: Store | None, flush: Callable[[], None] | None, others: Sequence[Callable[[], None]]
     ) -> None:
-        """`flush` writes what waits, None if nothing ever waits; `others` do what is due of other work."""
+        """`store` is that of a state in a file; `flush` writes what waits, None if nothing ever waits;
+        `others` do what is due of other work."""
         self._store, self._flush, self._others = store, flush, others
         self._woken, self._hurried, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -42,7 +43,7 @@ class Background:
             self._thread.start()
         if not self._woken.is_set():
             self._woken.set()
-        if self._store.logged > LONG and not self._hurried.is_set():
+        if self._is_long(LONG) and not self._hurried.is_set():
             self._hurried.set()
 
     def stop(self) -> None:
@@ -63,9 +64,12 @@ class Background:
     def pause(self) -> bool:
         """Brings SQLite's log into the file if it is long, and returns whether the thread is to stop: long
         work asks this between its transactions."""
-        if self._store.logged > _LOGGED:
+        if self._is_long(_LOGGED):
             self.shorten()
         return self.ended
+
+    def _is_long(self, most: int) -> bool:
+        return self._store is not None and self._store.logged > most
 
     def _run(self) -> None:
         due = time.monotonic() + INTERVAL
@@ -88,35 +92,38 @@ class Background:
         for work in self._others:
             with suppress(Exception):  # what is there stands, and commits are written all the same
                 work()
-        if self._store.logged > LONG:
+        if self._is_long(LONG):
             self.shorten()
 
     def shorten(self) -> None:
         """Brings SQLite's log into the file, so that it is written from its beginning again: to make a file
         longer takes SQLite twice the time. What is written meanwhile is little, and commits wait for it."""
+        store = self._store
+        assert store is not None
         with suppress(sqlite3.Error, OSError):
             if self._beside is None:
-                self._beside = connections.connect(self._store.path)
+                self._beside = connections.connect(store.path)
             left = 0
             for _ in range(_PASSES):
-                self._store.give_way()
-                self._store.logged = 0  # what commits add while this goes on
+                store.give_way()
+                store.logged = 0  # what commits add while this goes on
                 left = _brought_in(self._beside)
-                if left or self._store.logged <= _FEW:
+                if left or store.logged <= _FEW:
                     break
-            if not left and self._store.logged <= _MANY:
-                self._store.give_way()
-                with self._store.lock:
-                    self._limit()
+            if not left and store.logged <= _MANY:
+                store.give_way()
+                with store.lock:
+                    _limit(store)
                     _brought_in(self._beside)
-                    self._store.logged = 0
+                    store.logged = 0
 
-    def _limit(self) -> None:
-        """Lets the next commit, which writes the log from its beginning, give back a part of what makes it
-        long: to give back all might take a long time."""
-        size = os.path.getsize(f"{self._store.path}-wal")
-        limit = max(2 * LONG, size - LONG)
-        self._store.base.execute(f"PRAGMA journal_size_limit = {limit}").fetchall()
+
+def _limit(store: Store) -> None:
+    """Lets the next commit, which writes the log from its beginning, give back a part of what makes it
+    long: to give back all might take a long time."""
+    size = os.path.getsize(f"{store.path}-wal")
+    limit = max(2 * LONG, size - LONG)
+    store.base.execute(f"PRAGMA journal_size_limit = {limit}").fetchall()
 
 
 def _brought_in(base: sqlite3.Connection) -> int:

@@ -9,14 +9,10 @@ class NotAnInput(Diagnostic):
     """A change of a relation that rules compute."""
 
     title = "{name} is not an input relation: only input relations can be changed"
+    suggestion = "the input relations are {inputs:%|none}"
     name: str
     role: str
     inputs: tuple[str, ...]
-
-    @property
-    def hint(self) -> str:
-        """The input relations."""
-        return f"the input relations are {', '.join(self.inputs) or 'none'}"
 
 
 class NothingToClear(Diagnostic):
@@ -39,15 +35,10 @@ class BadValue(Diagnostic):
 class BadTable(Diagnostic):
     """A table with other columns than the relation, or with a value of the wrong type."""
 
-    title = "the table for {relation}{where}: {problem}"
+    title = "the table for {relation}{row:, row %}: {problem}"
     relation: str
     problem: str
     row: int = 0
-
-    @property
-    def where(self) -> str:
-        """The row, counted from 1."""
-        return f", row {self.row}" if self.row else ""
 
 
 class BadKey(Diagnostic):
@@ -76,6 +67,7 @@ class WrongColumns(Diagnostic):
     """A row by column name with an unknown name, or without a column."""
 
     title = "a row of {relation} {difference}"
+    suggestion = "the columns are {columns:%|none}"
     relation: str
     unknown: tuple[str, ...]
     missing: tuple[str, ...]
@@ -87,11 +79,6 @@ class WrongColumns(Diagnostic):
         return (
             f"has no column {self.unknown[0]!r}" if self.unknown else f"lacks the column {self.missing[0]!r}"
         )
-
-    @property
-    def hint(self) -> str:
-        """The columns."""
-        return f"the columns are {', '.join(self.columns) or 'none'}"
 
 
 class NoRow(Diagnostic):

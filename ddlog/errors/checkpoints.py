@@ -8,15 +8,13 @@ from .diagnostics import Diagnostic
 class OtherCheckpoint(Diagnostic):
     """A second checkpoint directory for one session."""
 
-    title = "the streams of this session {used}: {path} cannot be a second checkpoint"
+    title = (
+        "the streams of this session {kept:keep their checkpoint in %|began without a checkpoint}: "
+        "{path} cannot be a second checkpoint"
+    )
     suggestion = "a session has one checkpoint directory for all of its streams, or none"
     path: str
     kept: str
-
-    @property
-    def used(self) -> str:
-        """The place of the session's checkpoint."""
-        return f"keep their checkpoint in {self.kept}" if self.kept else "began without a checkpoint"
 
 
 class CheckpointNotLocal(Diagnostic):

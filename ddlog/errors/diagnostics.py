@@ -9,6 +9,9 @@ the words, its fields hold the facts; the words may name fields in braces:
         name: str
 
     UnknownRelation(span=span, name="Pth", help="did you mean `Path`?")
+
+The members of a tuple are written with commas. `{near:did you mean %?|none is like it}` are the words before
+`|` with the field in the place of `%`, or those after it if the field is empty.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ from __future__ import annotations
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from string import Formatter
 from typing import ClassVar
 
 from .declared import Declared
@@ -65,7 +69,7 @@ class Diagnostic(Declared, kw_only=True):
         return self.severity == "error"
 
     def _fill(self, words: str) -> str:
-        return words.format_map(_Fields(self)) if "{" in words else words
+        return _FILLER.vformat(words, (self,), {}) if "{" in words else words
 
     def __str__(self) -> str:
         return render([self])
@@ -80,15 +84,21 @@ def moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
     return replace(diagnostic, span=None if span is None else move(span), notes=notes)
 
 
-class _Fields(dict[str, object]):
-    """The attributes of a diagnostic as the mapping that `str.format_map` wants."""
+class _Filler(Formatter):
+    """Fills the fields of a diagnostic into its words."""
 
-    def __init__(self, owner: object) -> None:
-        super().__init__()
-        self._owner = owner
+    def get_value(self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        return getattr(args[0], str(key))
 
-    def __missing__(self, name: str) -> object:
-        return getattr(self._owner, name)
+    def format_field(self, value: object, format_spec: str) -> str:
+        text = ", ".join(value) if isinstance(value, tuple) else value
+        words, _, otherwise = format_spec.partition("|")
+        if "%" not in words:
+            return format(text, format_spec)
+        return words.replace("%", str(text)) if value else otherwise
+
+
+_FILLER = _Filler()
 
 
 class DDlogError(Exception):

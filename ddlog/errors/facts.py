@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .diagnostics import Diagnostic
-from .nearest import meant
 
 
 class BadFact(Diagnostic):
@@ -79,28 +78,19 @@ class MisnamedFile(Diagnostic):
     """A fact file without a relation in the program."""
 
     title = "{path}: the program has no input relation {relation}"
+    suggestion = "{near:did you mean `%`?}"
     path: str
     relation: str
     near: str | None
-
-    @property
-    def hint(self) -> str:
-        """The relation that was perhaps meant."""
-        return meant(self.near)
 
 
 class SeveralFiles(Diagnostic):
     """Two files for one relation."""
 
-    title = "there are several files for the relation {relation}: {listed}"
+    title = "there are several files for the relation {relation}: {paths}"
     suggestion = "to read them all, put them in a folder called {relation}"
     relation: str
     paths: tuple[str, ...]
-
-    @property
-    def listed(self) -> str:
-        """The files."""
-        return ", ".join(self.paths)
 
 
 class NotTabSeparable(Diagnostic):

@@ -112,7 +112,7 @@ class LoopsTooDeep(Diagnostic):
 class LoopLimitReached(Diagnostic):
     """A loop that goes on beyond the limit."""
 
-    title = "{loop} still changes after {limit} rounds: {recursive}"
+    title = "{name:loop %|a recursion in a loop} still changes after {limit} rounds: {relations}"
     suggestion = (
         "the session is at its last commit; if the loop ends, set a higher limit: `limit N` before its body, "
         "or --max-iterations"
@@ -121,21 +121,14 @@ class LoopLimitReached(Diagnostic):
     name: str
     relations: tuple[str, ...]
 
-    @property
-    def loop(self) -> str:
-        """The loop, by its name if it has one."""
-        return _named(self.name)
-
-    @property
-    def recursive(self) -> str:
-        """The relations of the loop."""
-        return ", ".join(self.relations)
-
 
 class LoopRepeats(Diagnostic):
     """A loop that comes back to a state that it had before."""
 
-    title = "{loop} never ends: its relations are the same again after every {rounds}: {recursive}"
+    title = (
+        "{name:loop %|a recursion in a loop} never ends: its relations are the same again after every "
+        "{rounds}: {relations}"
+    )
     suggestion = (
         "the session is at its last commit; to end the loop with a round, write `rounds N` before its body"
     )
@@ -144,20 +137,6 @@ class LoopRepeats(Diagnostic):
     relations: tuple[str, ...]
 
     @property
-    def loop(self) -> str:
-        """The loop, by its name if it has one."""
-        return _named(self.name)
-
-    @property
     def rounds(self) -> str:
         """The rounds between equal states."""
         return "round" if self.period == 1 else f"{self.period} rounds"
-
-    @property
-    def recursive(self) -> str:
-        """The relations of the loop."""
-        return ", ".join(self.relations)
-
-
-def _named(loop: str) -> str:
-    return f"loop {loop}" if loop else "a recursion in a loop"

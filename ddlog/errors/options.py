@@ -13,15 +13,10 @@ T = TypeVar("T")
 class CannotBeCombined(Diagnostic):
     """Two options that exclude each other."""
 
-    title = "{option} cannot be combined with {other}{because}"
+    title = "{option} cannot be combined with {other}{reason:: %}"
     option: str
     other: str
     reason: str = ""
-
-    @property
-    def because(self) -> str:
-        """The reason, after a colon."""
-        return f": {self.reason}" if self.reason else ""
 
 
 class OptionNeeded(Diagnostic):

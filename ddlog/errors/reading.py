@@ -36,13 +36,9 @@ class NotDelayed(Diagnostic):
     """A query over an earlier state that the session does not keep."""
 
     title = "{name} is not kept: a session keeps only the earlier states that rules read"
+    suggestion = "{kept:the rules read %|no rule reads an earlier state}"
     name: str
     kept: tuple[str, ...]
-
-    @property
-    def hint(self) -> str:
-        """The earlier states that can be read."""
-        return f"the rules read {', '.join(self.kept)}" if self.kept else "no rule reads an earlier state"
 
 
 class HiddenName(Diagnostic):
@@ -57,13 +53,9 @@ class NotAnOutput(Diagnostic):
     """A subscription to a relation that is not an output relation."""
 
     title = "{name} is not an output relation: a session reports the changes of output relations only"
+    suggestion = "the output relations are {outputs:%|none}"
     name: str
     outputs: tuple[str, ...]
-
-    @property
-    def hint(self) -> str:
-        """The output relations."""
-        return f"the output relations are {', '.join(self.outputs) or 'none'}"
 
 
 class WrongIndexKey(Diagnostic):

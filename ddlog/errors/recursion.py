@@ -8,21 +8,16 @@ from .diagnostics import Diagnostic
 class IterationLimitReached(Diagnostic):
     """A recursion without a fixpoint within the limit."""
 
-    title = "no fixpoint after {limit} iterations of {recursive}"
+    title = "no fixpoint after {limit} iterations of {relations}"
     suggestion = "the session is at its last commit; if the recursion is finite, set a higher limit"
     limit: int
     relations: tuple[str, ...]
-
-    @property
-    def recursive(self) -> str:
-        """The relations of the recursion."""
-        return ", ".join(self.relations)
 
 
 class RecursionRepeats(Diagnostic):
     """A recursion that comes back to a state that it had before."""
 
-    title = "the recursion of {recursive} never settles: it is in the same state again after every {rounds}"
+    title = "the recursion of {relations} never settles: it is in the same state again after every {rounds}"
     suggestion = (
         "the session is at its last commit; these rows must not depend on their own absence, "
         "by `group_by` or by negation"
@@ -34,8 +29,3 @@ class RecursionRepeats(Diagnostic):
     def rounds(self) -> str:
         """The rounds between equal states."""
         return "round" if self.period == 1 else f"{self.period} rounds"
-
-    @property
-    def recursive(self) -> str:
-        """The relations of the recursion."""
-        return ", ".join(self.relations)

@@ -35,7 +35,7 @@ class SessionClosed(Diagnostic):
 class FaultInRule(Diagnostic):
     """An expression of a rule that failed on a row."""
 
-    title = "{problem}, in the rule `{shown}`{valuation}"
+    title = "{problem}, in the rule `{shown}`{row:, for %}"
     problem: str
     rule: str
     row: str
@@ -44,11 +44,6 @@ class FaultInRule(Diagnostic):
     def shown(self) -> str:
         """The rule on one line."""
         return " ".join(self.rule.split())
-
-    @property
-    def valuation(self) -> str:
-        """The row on which the rule failed."""
-        return f", for {self.row}" if self.row else ""
 
 
 class FaultInStatement(Diagnostic):
@@ -110,13 +105,9 @@ class NothingToDrop(Diagnostic):
     """A name, or a rule, that the text of a program does not have."""
 
     title = "the program has no {what}"
+    suggestion = "{near:did you mean `%`?}"
     what: str
     near: str | None = None
-
-    @property
-    def hint(self) -> str:
-        """The name that was perhaps meant."""
-        return f"did you mean `{self.near}`?" if self.near else ""
 
 
 class StillUsed(Diagnostic):

@@ -8,14 +8,9 @@ from .diagnostics import Diagnostic
 class CannotTranslate(Diagnostic):
     """A construct whose meaning has no counterpart here."""
 
-    title = "{what} cannot be translated{reason}"
+    title = "{what} cannot be translated{why:: %}"
     what: str
     why: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The reason, after a colon."""
-        return f": {self.why}" if self.why else ""
 
 
 class Ungrounded(Diagnostic):
@@ -53,7 +48,7 @@ class WrongNumber(Diagnostic):
 class TypeClash(Diagnostic):
     """An expression with the wrong type for its place."""
 
-    title = "type clash: this is a {found}, and a {wanted} is needed here"
+    title = "type clash: this is of type {found}, and {wanted} is needed here"
     found: str
     wanted: str
 

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .origins import Origins
 
+DIALECTS = ("duckdb", "spark")
+"""The dialects of SQL, the usual one first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
-    module of SQL stand for."""
+    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports."""
 
     name: str
     text: str = field(repr=False)
+    dialect: str = field(default="duckdb", repr=False, kw_only=True)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def place(self, line: int, column: int) -> str:

@@ -115,27 +115,17 @@ class NoSuchTable(Diagnostic):
 class BadRecord(Diagnostic):
     """A faulty cell of a record that Spark read. Spark does not know the number of the line."""
 
-    title = "{path}{column}: {problem}{shown}"
+    title = "{path}{where:: column `%`}: {problem}{record:, in the record: %}"
     path: str
     problem: str
     where: str = ""
     record: str = ""
 
     @property
-    def column(self) -> str:
-        """The column of the fault, if there is one."""
-        return f": column `{self.where}`" if self.where else ""
-
-    @property
     def hint(self) -> str:
         """The reason why the message has no line."""
         lines = "; Spark reads files in pieces and cannot tell the line" if "/" in self.path else ""
         return f"nothing was applied{lines}"
-
-    @property
-    def shown(self) -> str:
-        """The record."""
-        return f", in the record: {self.record}" if self.record else ""
 
 
 class NeedsSpark(Diagnostic):

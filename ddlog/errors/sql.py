@@ -23,14 +23,9 @@ class SqlTooDeep(Diagnostic):
 class NotSupported(Diagnostic):
     """A construct of SQL that has no counterpart here."""
 
-    title = "{what} is not supported{reason}"
+    title = "{what} is not supported{why:: %}"
     what: str
     why: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The reason, after a colon."""
-        return f": {self.why}" if self.why else ""
 
 
 class AmbiguousInSql(Diagnostic):

@@ -170,13 +170,9 @@ class ReservedWord(Diagnostic):
 class Unexpected(Diagnostic):
     """A token that the grammar does not allow at its place."""
 
-    title = "unexpected {found}{expected}"
+    title = "unexpected {found}{wanted:; expected %}"
     found: str
     wanted: str
-
-    @property
-    def expected(self) -> str:
-        return f"; expected {self.wanted}" if self.wanted else ""
 
 
 class MissingPeriod(Diagnostic):

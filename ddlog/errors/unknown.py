@@ -13,13 +13,9 @@ class NoSuchRelation(Diagnostic):
     """A name that no relation of the program has."""
 
     title = "there is no relation {name}"
+    suggestion = "{near:did you mean `%`?}"
     name: str
     near: str | None
-
-    @property
-    def hint(self) -> str:
-        """The relation that was perhaps meant."""
-        return meant(self.near)
 
 
 class NoSuchIndex(Diagnostic):

@@ -257,8 +257,3 @@ def transpose(rows: Sequence[tuple[Any, ...]], width: int) -> Columns:
     if not rows:
         return Columns(tuple([] for _ in range(width)), 0)
     return Columns(tuple(list(column) for column in zip(*rows, strict=True)), len(rows))
-
-
-def column_types(relation: Relation) -> Mapping[str, Type]:
-    """The type of each column, by name."""
-    return {column.name: column.type for column in relation.columns}

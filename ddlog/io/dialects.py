@@ -59,10 +59,15 @@ class Dialect:
 
     def names(self, relation: Relation) -> list[str]:
         """The name in the file of each column of a relation. Raises DDlogError for a name that is no
-        column's."""
+        column's, and for one that another column has in the file."""
         mapped, columns = dict(self.map), tuple(column.name for column in relation.columns)
-        for name in mapped.keys() - set(columns):
-            raise DDlogError([UnknownColumn(relation.name, name, columns)])
+        for name, there in self.map:
+            if name not in columns:
+                raise DDlogError([UnknownColumn(relation.name, name, columns)])
+            own = next((each for each in columns if each.casefold() == there.casefold()), None)
+            if own is not None and own not in mapped:
+                expected = f"a name for the column `{own}`, too, as in {own}:OTHER,{name}:{there}"
+                raise DDlogError([BadPlaceOption("map", f"{name}:{there}", expected)])
         return [mapped.get(name, name) for name in columns]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ def read_sheet(path: str, dialect: Dialect) -> pa.Table:
         import fastexcel
     except ImportError:
         raise DDlogError([NotInstalled("fastexcel")]) from None
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # columns without values are texts, as should be
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             check_size(sum(member.file_size for member in archive.infolist()))

@@ -77,8 +77,12 @@ def _columns(file: FactFile) -> tuple[list[_Column], list[str]]:
         return _delimited(file)
     if file.format in TABLES:
         table = table_of(file)
+        names = table.column_names
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise CellFault(f"two columns are named `{twice}`", 0, 0, "")
         values = _sheet_values if file.format == "xlsx" else list
-        return [_Column(name, values(table[name].to_pylist())) for name in table.column_names], []
+        return [_Column(name, values(table[name].to_pylist())) for name in names], []
     text = text_of(file)
     rows = [item for _, item in items_of(text, file.format != "json")]
     if all(isinstance(row, dict) for row in rows):
@@ -156,7 +160,12 @@ def _declared(
     relation: str, place: str, columns: Sequence[_Column], options: list[str], are_texts: bool
 ) -> Inferred:
     names = field_names([column.there for column in columns])
-    renamed = [(n, c.there) for n, c in zip(names, columns, strict=True) if n != c.there.lower()]
+    folded = [column.there.lower() for column in columns]
+    renamed = [
+        (name, column.there)
+        for name, column in zip(names, columns, strict=True)
+        if name != column.there.lower() or folded.count(name) > 1
+    ]
     if renamed:
         options = [*options, "map=" + ",".join(f"{name}:{there}" for name, there in renamed)]
     types = InferredTypes(relation, are_texts)

@@ -42,12 +42,10 @@ _SOUFFLE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Modules:
     """The modules of a program by name, the main one "" first; `own` are those that are not the library's.
-    `whole`: each import was found. `files` are the contents of all files that were looked for, None for
-    those that do not exist."""
+    `files` are the contents of all files that were looked for, None for those that do not exist."""
 
     all: dict[str, ModuleSyntax]
     own: tuple[ModuleSyntax, ...]
-    whole: bool
     files: Mapping[Path, bytes | None]
 
 
@@ -68,7 +66,6 @@ def load_program(
     main = index("", source, parsed, path if has_externs else None)
     modules: dict[str, ModuleSyntax] = {"": main, **library()}
     own, waiting = [main], [(main, each) for each in main.imports()]
-    whole = True
     while waiting:
         importer, wanted = waiting.pop(0)
         if wanted.module in modules and wanted.module not in library():
@@ -82,13 +79,12 @@ def load_program(
                 )
             )
         elif files:
-            module = _read_whole(wanted, files[0], contents, found)
+            module = _read_whole(wanted, files[0], source.dialect, contents, found)
         else:
             module = library_module(wanted.module)
             if module is None:
                 found.append(_missing(wanted, folders))
         if module is None:
-            whole = False
             importer.miss(wanted, found[-1])
         elif module is not modules.get(module.name):
             modules[module.name] = module
@@ -97,7 +93,7 @@ def load_program(
                 own.append(module)
     for each in own:
         bare_constructors(each, _types_seen(each, modules))
-    return Modules(modules, tuple(own), whole, contents), found
+    return Modules(modules, tuple(own), contents), found
 
 
 def _folders(source: Source | None, library_paths: Sequence[Path]) -> list[Path]:
@@ -123,10 +119,14 @@ def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
 
 
 def _read_whole(
-    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+    wanted: syntax.Import,
+    file: Path,
+    dialect: str,
+    contents: dict[Path, bytes | None],
+    found: list[Diagnostic],
 ) -> ModuleSyntax | None:
     """The module of a file; that of the library, if it has the name and the file lacks its extern half."""
-    module = _read(wanted, file, contents, found)
+    module = _read(wanted, file, dialect, contents, found)
     standard = library_module(wanted.module)
     if module is None or standard is None or _exists(file.with_suffix(".py"), contents):
         return module
@@ -137,13 +137,17 @@ def _read_whole(
 
 
 def _read(
-    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+    wanted: syntax.Import,
+    file: Path,
+    dialect: str,
+    contents: dict[Path, bytes | None],
+    found: list[Diagnostic],
 ) -> ModuleSyntax | None:
     try:
         content = contents.get(file)
         if content is None:
             content = contents[file] = file.read_bytes()
-        source = Source(str(file), program_text(content))
+        source = Source(str(file), program_text(content), dialect=dialect)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
         found.append(

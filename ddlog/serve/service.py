@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -15,7 +16,6 @@ from ..engine.runtime import Batch, Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotAnOutput
 from ..errors.serving import BadRequest, NewPython, OnlyReading
-from ..errors.source import Source
 from ..errors.state import NeedsState
 from ..io.read import too_large
 from ..sessions.program import Program
@@ -273,7 +273,7 @@ class Service:
         before = self.program
         if before.again is None:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
-        made: Program = before.again(Source(before.source.name, text))
+        made: Program = before.again(replace(before.source, text=text))
         changes = self.texts.changes(self.go_on_with(made, own=own))
         return {"epoch": self.number, "changes": changes, "warnings": made.warnings}
 

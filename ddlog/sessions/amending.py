@@ -51,7 +51,7 @@ def placed_in(program: Program, text: str, name: str) -> Iterator[Source]:
     """The source of the program with a text at its end. Errors that are raised inside have places in that
     text alone, where they are about it."""
     head = _head(program.source)
-    whole = Source(program.source.name, head + text)
+    whole = replace(program.source, text=head + text)
     with below(head.count("\n"), whole, Source(name, text)):
         yield whole
 
@@ -108,7 +108,7 @@ def without(program: Program, what: str) -> Program:
     gone = _declared(program, tree, named[1]) if named else _same(tree, what)
     left = [each for each in tree.declarations if each not in gone]
     try:
-        made = again(Source(program.source.name, _blanked(program.source.text, gone)))
+        made = again(replace(program.source, text=_blanked(program.source.text, gone)))
     except DDlogError as error:
         raise _still_used(what.strip().rstrip(";"), error, left) from None
     return Program(made.source, made.checked, (), made.again)

@@ -38,7 +38,8 @@ def told(session: Executing, text: str, name: str) -> Result | None:
     found = _TELLS.match(text)
     if found is None:
         return None
-    rest = Source(name, re.sub(r"\S", " ", text[: found.start("rest")]) + text[found.start("rest") :])
+    blank = re.sub(r"\S", " ", text[: found.start("rest")])
+    rest = Source(name, blank + found["rest"], dialect=session.program.source.dialect)
     if found["describe"]:
         rows = list(_columns(_described(session, rest, found["rest"])))
         return _table(session, ("column_name", "column_type", "nullable", "primary_key"), rows)

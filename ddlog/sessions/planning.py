@@ -7,7 +7,7 @@ plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core import Relation
@@ -64,7 +64,7 @@ class Plans:
         self._state, self._program = state, state.program
         self._plans: dict[object, SelectPlan | None] = {}
         self._facts: dict[str, frozenset[Row]] = {}
-        self._inserts = PlainInserts(state.program.relations, state.typedefs)
+        self._inserts = PlainInserts(state.program.relations, state.typedefs, state.program.source.dialect)
 
     def plain(self, text: str, parameters: Parameters) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
@@ -92,10 +92,10 @@ class Plans:
     ) -> tuple[SelectPlan, Parameters]:
         """The plan of a statement, and its parameters, which may be its literals, unless it is taken as it is
         written. Raises DDlogError."""
-        general = None if parameters or as_written else parametrised(source.text)
+        general = None if parameters or as_written else parametrised(source.text, source.dialect)
         if general is not None:
             text, values = general
-            plan = self._typed(Source(source.name, text), values)
+            plan = self._typed(replace(source, text=text), values)
             if plan is not None:
                 return plan, values
         plan = self._typed(source, parameters) if parameters else None
@@ -134,7 +134,7 @@ class Plans:
         if not statement.answer:
             return SelectPlan(statement)
         program = _program(self._program, statement, self._state.kept)
-        return SelectPlan(statement, program, order_of(source.text) if statement.kind == "select" else ())
+        return SelectPlan(statement, program, order_of(source) if statement.kind == "select" else ())
 
 
 def _named(parameters: Parameters) -> list[tuple[str, Any]]:

@@ -17,7 +17,7 @@ from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
 from ..errors.reading import NotDelayed, TakenByAnswer
-from ..errors.source import Source, program_text
+from ..errors.source import DIALECTS, Source, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.types import ExpressionTooDeep
 from ..errors.unknown import unknown_relation
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 OPTION = "ddlog_std::Option"
 Externs: TypeAlias = Literal["error", "warn"]
+Dialect: TypeAlias = Literal["duckdb", "spark"]
 
 
 def compile(
@@ -43,15 +44,20 @@ def compile(
     *,
     library_paths: str | Path | Iterable[str | Path] = (),
     externs: Externs = "error",
+    dialect: Dialect | None = None,
 ) -> Program:
-    """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
+    """The program of a file (a Path, or a string that ends in `.dl` or `.sql`) or of a text.
 
     Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
     with all errors; the program has the warnings.
 
     An extern function without Python code is an error, or with `externs="warn"` a warning, and then an error
     of each session. No Python code of the program runs before a session is opened.
+
+    Modules and statements of SQL are those of DuckDB, or with `dialect="spark"` of Spark.
     """
+    if dialect not in (None, *DIALECTS):
+        raise DDlogError([BadOptionValue("dialect", repr(dialect), " or ".join(DIALECTS))])
     if externs not in ("error", "warn"):
         raise DDlogError([BadOptionValue("externs", repr(externs), "error or warn")])
     paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
@@ -59,7 +65,8 @@ def compile(
     missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
     if missing:
         raise DDlogError(missing)
-    return compile_source(read_source(program), folders, externs)
+    source = read_source(program)
+    return compile_source(source if dialect is None else replace(source, dialect=dialect), folders, externs)
 
 
 def compile_source(

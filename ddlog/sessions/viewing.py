@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
@@ -54,7 +55,8 @@ def views_text(program: Program, text: str, name: str) -> str:
         for each in program.relations.values()
         if not each.hidden and each.kind != "stream" and "::" not in each.name
     }
-    return rules_of(Source(name, text), relations, imports_of(program))
+    source = Source(name, text, dialect=program.source.dialect)
+    return rules_of(source, relations, imports_of(program))
 
 
 def _view(program: Program, name: str) -> Relation | None:
@@ -78,7 +80,7 @@ def _without_view(program: Program, view: Relation) -> Program:
     if place is None:
         raise DDlogError([UnknownName(what="view", name=view.name)])
     try:
-        made = program.again(Source(program.source.name, blanked(program.source.text, place)))
+        made = program.again(replace(program.source, text=blanked(program.source.text, place)))
     except DDlogError as error:
         shown = view.original or view.name
         used = error.diagnostics[0].span

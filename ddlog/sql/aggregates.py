@@ -17,14 +17,13 @@ from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .collecting import aggregates_of
-from .extents import written
 from .formulas import MOMENTS, Parts, argument_value, formula, function_of, of_nothing
 from .gathered import GATHERED, Order, ordered_by
 from .groupingkeys import grouping, keys_of
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
 from .scopes import VisibleColumn
-from .types import INTEGER, NULL, SqlValue, null
+from .types import INTEGER, NULL, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -164,11 +163,17 @@ class _Arguments:
         scalars = block.scalars
         if isinstance(argument, sql.Order):
             argument = argument.this
+        several: Sequence[Expression] = ()
         if isinstance(argument, sql.Distinct):
-            if len(argument.expressions) != 1:
-                block.places.refuse("COUNT(DISTINCT …) of several columns", node)
-            argument = argument.expressions[0]
-        if isinstance(inner, sql.Count) and (argument is None or isinstance(argument, sql.Star)):
+            several = argument.expressions
+            if len(several) != 1 and not isinstance(inner, sql.Count):
+                block.places.refuse("DISTINCT of several values", node)
+            argument = several[0]
+        if len(several) > 1:
+            cells = [c.key(_typed(scalars.value(each))) for each in several]
+            row = SqlType("row", parts=tuple(each.type for each in cells))
+            value = c.strict(cells, lambda *plain: items(*plain), row)
+        elif isinstance(inner, sql.Count) and (argument is None or isinstance(argument, sql.Star)):
             if condition is None:
                 return None
             value = c.boolean(True)
@@ -251,7 +256,7 @@ def _plain_group(
         body.add(SqlLet(variable, tree(call, group.tree, *more)))
     found = {}
     for node, value in formulas.items():
-        said = arguments.said or written(node)
+        said = arguments.said or block.places.written(node)
         result = block.output.say(block.output.variable(value.type, value.nullable), said)
         body.add(SqlLet(result.name, value.tree, said))
         found[node] = result
@@ -290,7 +295,7 @@ def _with_distinct(
     bare.set("this", sql.column("x"))
     block.output.say(plain, f"DISTINCT {block.output.said([value])}")
     order = arguments.order.get(node, ())
-    results = _plain_group(block, each, keys, [bare], _Only(plain, order, written(node)))
+    results = _plain_group(block, each, keys, [bare], _Only(plain, order, block.places.written(node)))
     result = results[bare]
     relation = output.made("Distinct", [*own, result], each, is_set=False)
     held = list(dict.fromkeys(found.values()))
@@ -307,7 +312,7 @@ def _with_distinct(
     unused = output.variable(result.type, result.nullable)
     missing.add(output.term(relation, [*own, unused], negated=True, said="all values are NULL"))
     output.rule(made, [*own, *held, empty], missing)
-    last = output.say(output.variable(shown.type, shown.nullable), written(node))
+    last = output.say(output.variable(shown.type, shown.nullable), block.places.written(node))
     return SqlBody([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
 
 

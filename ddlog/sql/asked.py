@@ -35,7 +35,7 @@ def rules_of(source: Source, relations: Columns, imported: Sequence[str]) -> str
     return module_text(syntax.Module(tuple(kept), tree.span))
 
 
-def order_of(text: str) -> list[tuple[str | int, bool, bool]]:
+def order_of(source: Source) -> list[tuple[str | int, bool, bool]]:
     """The order that a SELECT asks for: columns by name or place from 1 on, whether downwards, and whether
     NULL comes first. Raises DDlogError without the parser."""
     try:
@@ -43,7 +43,7 @@ def order_of(text: str) -> list[tuple[str | int, bool, bool]]:
     except ImportError:
         raise DDlogError([errors.NoParser()]) from None
     try:
-        order = sqlglot.parse_one(text, dialect="duckdb").args.get("order")
+        order = sqlglot.parse_one(source.text, dialect=source.dialect).args.get("order")
     except sqlglot.errors.SqlglotError:
         return []  # the translation says what is wrong
     return list(_keys(order.expressions if order is not None else ()))

@@ -151,7 +151,7 @@ class StatementTranslation(ModuleTranslation):
             case sql.Merge():
                 made = self._merge(node)
             case _:
-                self.places.refuse(f"the statement {node.sql(dialect='duckdb').split()[0]}", node)
+                self.places.refuse(f"the statement {self.places.written(node).split()[0]}", node)
         self.found.append(made)
 
     # ---------------------------------------------------------------- the statements

@@ -32,7 +32,6 @@ from .types import (
 
 _names = count(1)
 _EPOCH = datetime.date(1970, 1, 1)
-_READ = ("integer", "decimal", "double", "boolean", "date", "timestamp", "time", "interval")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
 
@@ -86,12 +85,12 @@ def double(number: float) -> SqlValue:
 def read_number(text: str) -> SqlValue:
     """A number as SQL writes it."""
     if text.isdigit():
-        return integer(int(text))
+        return integer(int(text), decimal(0, len(text)))
     if "e" in text.lower():
         return double(float(text))
     exact = Decimal(text)
     scale = -int(exact.as_tuple().exponent)
-    units = integer(int(exact.scaleb(scale)), decimal(scale))
+    units = integer(int(exact.scaleb(scale)), decimal(scale, max(len(exact.as_tuple().digits), scale)))
     return SqlValue(units.tree, units.type, False, exact)
 
 

@@ -27,8 +27,9 @@ _PARTS = {
 }  # fmt: skip
 
 
-def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> SqlValue:
-    value, name = s.value(of), name.upper()
+def part_of(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValue:
+    """A part of a moment or an interval. Raises SqlError."""
+    name = name.upper()
     if value.type == INTERVAL:
         return interval_part(s, name, value, node)
     if value.type.kind not in ("date", "timestamp", "time", "null"):
@@ -45,15 +46,19 @@ def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> SqlValue
 
 
 def extract(s: Scalars, node: Expression) -> SqlValue:
-    return part_of(s, node.this.name, node.expression, node)
+    return part_of(s, node.this.name, s.value(node.expression), node)
 
 
 def part(name: str) -> Translate:
-    return lambda s, node: part_of(s, name, node.this, node)
+    return lambda s, node: part_of(s, name, s.value(node.this), node)
 
 
 def truncated(s: Scalars, node: Expression) -> SqlValue:
-    value, unit = s.value(node.this), node.args["unit"].name.upper()
+    return truncated_to(s, node.args["unit"].name.upper(), s.value(node.this), node)
+
+
+def truncated_to(s: Scalars, unit: str, value: SqlValue, node: Expression) -> SqlValue:
+    """The beginning of the unit that a moment is in. Raises SqlError."""
     if value.type not in (DATE, TIMESTAMP):
         s.places.mistyped("DATE_TRUNC", str(value.type), node)
     if unit not in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):

@@ -1,4 +1,4 @@
-"""Where queries begin and end in a text, and expressions as texts.
+"""Where queries begin and end in a text.
 
 The parser notes the places of names and literals. The SELECT of a query is the one before its first name.
 """
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 _OPEN, _CLOSE = "L_PAREN", "R_PAREN"
 _COMBINING = ("UNION", "INTERSECT", "EXCEPT")
-
-
-def written(node: Expression) -> str:
-    """An expression in SQL."""
-    return node.sql(dialect="duckdb")
 
 
 def extent(node: Expression, places: SqlPlaces) -> Span | None:

@@ -11,8 +11,20 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import name, tree
 from . import conversions as c
-from .gathered import GATHERED, Order, argument_of, gathered, plainly
-from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, null
+from .gathered import GATHERED, Order, argument_of, excludes_null, gathered, plainly
+from .types import (
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    NULL,
+    VARCHAR,
+    SqlType,
+    SqlValue,
+    decimal,
+    mean_of,
+    null,
+    sum_type,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -45,10 +57,17 @@ def function_of(node: Expression) -> Expression:
     return plainly(node)
 
 
+def has_exact_mean(block: SelectBlock, value: SqlValue) -> bool:
+    """Whether the mean of values is a decimal."""
+    return block.places.dialect.is_ansi and value.type.kind == "decimal"
+
+
 def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
     """The aggregate of no rows."""
     if isinstance(node, sql.Count):
         return c.integer(0)
+    if excludes_null(node):
+        return SqlValue(tree(f"(vec_empty(): {like.type.plain})"), like.type).optional()
     return null(like.type)
 
 
@@ -88,7 +107,7 @@ def formula(
         return SqlValue(some, type, True)
 
     if isinstance(inner, sql.Count):
-        return SqlValue(count(value), INTEGER)
+        return SqlValue(count(value), decimal(0, 20))
     assert value is not None
     if isinstance(inner, GATHERED):
         return gathered(block, inner, value, order, made.item, result)
@@ -98,9 +117,15 @@ def formula(
         filled = tree(f"unwrap_or($, ({zero}: {value.type.plain}))", value.tree)
     match inner:
         case sql.Sum() | sql.CountIf():
-            return optional(value, total(filled, value.type), value.type)
+            return optional(value, total(filled, value.type), sum_type(value.type))
         case sql.Avg():
             whole = total(filled, value.type)
+            if has_exact_mean(block, value):
+                made_type = mean_of(value.type)
+                mean = tree(
+                    "sql::rounded($ * $, $)", whole, 10 ** (made_type.scale - value.type.scale), count(value)
+                )
+                return optional(value, mean, made_type)
             if value.type == DOUBLE:
                 mean = tree("$ / sql::as_double($, 1)", whole, count(value))
             else:
@@ -154,7 +179,7 @@ def argument_value(block: SelectBlock, node: Expression, argument: Expression) -
     """The argument of an aggregate, of a type that it takes. Raises SqlError."""
     value, called = block.scalars.value(argument), block.places.called(node)
     value = null(INTEGER) if value.type == NULL else value
-    if node.expressions or any(node.args.get(each) is not None for each in ("count", "nulls_excluded")):
+    if node.expressions or node.args.get("count") is not None:
         block.places.refuse(f"{called.removeprefix('the function ')} of several values", node)
     if isinstance(node, sql.CountIf | sql.LogicalAnd | sql.LogicalOr) and value.type != BOOLEAN:
         block.places.mistyped(called, str(value.type), node)

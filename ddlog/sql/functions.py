@@ -122,12 +122,15 @@ def _between(s: Scalars, node: Expression) -> SqlValue:
 
 def _anonymous(s: Scalars, node: Expression) -> SqlValue:
     name, args = node.name.lower(), node.expressions
+    translate = s.places.dialect.named.get(name)
+    if translate is not None:
+        return translate(s, node)
+    if s.places.dialect.is_ansi:
+        s.places.refuse(s.places.called(node), node)
     if name == "date_part" and len(args) == 2 and isinstance(args[0], sql.Literal):
-        return part_of(s, args[0].name, args[1], node)
+        return part_of(s, args[0].name, s.value(args[1]), node)
     if name in ("ends_with", "suffix") and len(args) == 2:
         return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
-    if name in NAMED:
-        return NAMED[name](s, node)
     s.places.refuse(s.places.called(node), node)
 
 

@@ -12,16 +12,18 @@ from ..syntax.templates import items, string, tree
 from . import conversions as c
 from .lists import literal
 from .topk import order_keys, padded
-from .types import DOUBLE, VARCHAR, SqlValue
+from .types import DOUBLE, INTEGER, VARCHAR, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
+    from .places import SqlPlaces
     from .selects import SelectBlock
 
 QUANTILES = (sql.Median, sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
 EXTREMES = (sql.ArgMin, sql.ArgMax)
-GATHERED = (*QUANTILES, *EXTREMES, sql.Mode, sql.GroupConcat, sql.ArrayAgg)
+BITS = {sql.BitwiseAndAgg: "&", sql.BitwiseOrAgg: "|", sql.BitwiseXorAgg: "^"}
+GATHERED = (*QUANTILES, *EXTREMES, *BITS, sql.Mode, sql.GroupConcat, sql.ArrayAgg)
 Order = Sequence[tuple[SqlValue, str]]
 """The keys of an order, with the letters of `order_keys`."""
 
@@ -50,7 +52,8 @@ def ordered_by(block: SelectBlock, node: Expression, value: SqlValue) -> Order:
 
 def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlValue:
     """The argument as the aggregate reads it: a mean of two values is a double. Raises SqlError."""
-    if isinstance(node, sql.Median | sql.PercentileCont):
+    exact = isinstance(node, sql.PercentileDisc) and not block.places.dialect.is_ansi
+    if isinstance(node, sql.Median | sql.PercentileCont | sql.PercentileDisc) and not exact:
         number = c.convert(value, DOUBLE) if value.type.is_number else None
         if number is None:
             block.places.mistyped(block.places.called(node), str(value.type), node)
@@ -59,9 +62,20 @@ def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlVal
         key = block.scalars.value(node.expression)
         there = tree("if ($) $ else None", _is_some(key), value.optional().tree)
         return SqlValue(tree(f"($: Option<{value.type.plain}>)", there), value.type, True)
+    if type(node) in BITS and value.type != INTEGER:
+        block.places.mistyped(block.places.called(node), str(value.type), node)
     if isinstance(node, sql.ArrayAgg):
-        return literal([value])  # NULL is an element, and a row that FILTER leaves out is not
+        made = literal([value])  # NULL is an element, and a row that FILTER leaves out is not
+        if not excludes_null(node) or not value.nullable:
+            return made
+        there = tree("if ($) $ else None", _is_some(value), made.optional().tree)
+        return SqlValue(tree(f"($: Option<{made.type.plain}>)", there), made.type, True)
     return value
+
+
+def excludes_null(node: Expression) -> bool:
+    """Whether an aggregate is a list without NULL, which is empty where there are no values."""
+    return isinstance(node, sql.ArrayAgg) and bool(node.args.get("nulls_excluded"))
 
 
 def _is_some(value: SqlValue) -> Expr:
@@ -81,6 +95,7 @@ def gathered(
     place = item(items(padded([key for key, _ in order]), value.optional().tree))
     rows = f"sql::ordered($.map(|v| v.{place}), $)"
     template, type, more = f"sql::at({rows}, $)", value.type, list[Expr]()
+    kind = node.__class__
     match node:
         case sql.GroupConcat():
             separator = node.args.get("separator")
@@ -88,6 +103,10 @@ def gathered(
             template, type, more = f"sql::texts({rows}, $)", VARCHAR, [by]
         case sql.ArrayAgg():
             template = f"sql::listed({rows})"
+            if excludes_null(node):
+                template = f"Some{{unwrap_or({template}, vec_empty())}}"
+        case _ if kind in BITS:
+            template = f'sql::bits_of({rows}, "{BITS[kind]}")'
         case sql.Mode():
             template = f"sql::mode({rows})"
         case sql.ArgMin() | sql.ArgMax():
@@ -107,3 +126,32 @@ def _share(block: SelectBlock, node: Expression) -> Expr:
     if not isinstance(given, sql.Literal) or given.is_string or not 0 <= float(given.this) <= 1:
         block.places.refuse("a quantile that is not a number from 0 to 1", node)
     return c.double(float(given.this)).tree
+
+
+def firsts_as_lists(node: Expression, places: SqlPlaces) -> None:
+    """Writes FIRST and LAST, of an order, as elements of a LIST, and those over windows as FIRST_VALUE and
+    LAST_VALUE. Raises SqlError."""
+    for each in list(node.find_all(sql.First, sql.Last)):
+        whole: Expression = each
+        is_last = isinstance(each, sql.Last)
+        while isinstance(whole.parent, sql.IgnoreNulls | sql.RespectNulls | sql.Filter):
+            whole = whole.parent
+        if isinstance(whole.parent, sql.Window):
+            each.replace((sql.LastValue if is_last else sql.FirstValue)(this=each.this))
+            continue
+        if not isinstance(each.this, sql.Order):
+            name = "LAST" if is_last else "FIRST"
+            places.refuse(
+                f"{name} without an order", each, "rows have no order: give one inside, or ANY_VALUE"
+            )
+        listed: Expression = sql.ArrayAgg(this=each.this.copy())
+        tests = [whole.expression.this] if isinstance(whole, sql.Filter) else []
+        if whole.find(sql.IgnoreNulls) is not None:
+            tests.append(sql.Not(this=sql.Is(this=each.this.this.copy(), expression=sql.Null())))
+        if tests:
+            listed = sql.Filter(this=listed, expression=sql.Where(this=sql.and_(*tests)))
+        place = sql.Literal.number(1)
+        made = sql.Anonymous(
+            this="list_extract", expressions=[listed, sql.Neg(this=place) if is_last else place]
+        )
+        whole.replace(made)

@@ -50,10 +50,7 @@ def keys_of(block: SelectBlock) -> tuple[list[Expression], list[tuple[int, ...]]
         return _with_names([key(each) for each in plain], keys)
     if group.args.get("totals"):
         block.places.refuse("WITH TOTALS", group)
-    each_part = [
-        *group.expressions,
-        *(each for name in ("rollup", "cube", "grouping_sets") for each in group.args.get(name) or ()),
-    ]
+    each_part = _parts(group, block.places.dialect.is_ansi)
     parts = [
         [s for one in each.expressions for s in _sets(one, key)]
         if isinstance(each, sql.GroupingSets)
@@ -62,6 +59,17 @@ def keys_of(block: SelectBlock) -> tuple[list[Expression], list[tuple[int, ...]]
     ]
     sets = [tuple(dict.fromkeys(k for part in chosen for k in part)) for chosen in product(*parts)]
     return list(keys), sets, list(keys.values())
+
+
+def _parts(group: Expression, is_ansi: bool) -> list[Expression]:
+    """The parts of GROUP BY, whose sets are combined. `GROUP BY a, b WITH ROLLUP` and, in Spark,
+    `GROUP BY a, b GROUPING SETS (…)` only list their columns before."""
+    more = [each for name in ("rollup", "cube", "grouping_sets") for each in group.args.get(name) or ()]
+    listed = group.expressions
+    if listed and more and not more[0].expressions:
+        return [type(more[0])(expressions=[each.copy() for each in listed])]
+    before = is_ansi and listed and isinstance(more[0] if more else None, sql.GroupingSets)
+    return more if before else [*listed, *more]
 
 
 def _sets(node: Expression, key: Callable[[Expression], int]) -> list[tuple[int, ...]]:

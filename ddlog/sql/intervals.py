@@ -8,6 +8,7 @@ from sqlglot import expressions as sql
 
 from ..stdlib.sqlintervals import unit_of
 from . import conversions as c
+from .calls import check_arguments
 from .scalars import Scalars, Translate
 from .types import DATE, DOUBLE, INTEGER, INTERVAL, TIME, TIMESTAMP, VARCHAR, SqlValue, null
 
@@ -22,7 +23,7 @@ def literal(s: Scalars, node: Expression) -> SqlValue:
     amount, unit = node.this, node.args.get("unit")
     if unit is None:
         return text(s, s.value(amount), node)
-    return _of_units(s, unit.name, amount, node)
+    return in_units(s, unit.name, amount, node)
 
 
 def text(s: Scalars, value: SqlValue, node: Expression) -> SqlValue:
@@ -33,7 +34,8 @@ def text(s: Scalars, value: SqlValue, node: Expression) -> SqlValue:
     return made
 
 
-def _of_units(s: Scalars, name: str, amount: Expression, node: Expression) -> SqlValue:
+def in_units(s: Scalars, name: str, amount: Expression, node: Expression) -> SqlValue:
+    """An interval of so many units. Raises SqlError."""
     unit = unit_of(name)
     if unit is None:
         s.places.refuse(f"the unit {name} of an interval", node)
@@ -57,7 +59,13 @@ def _of_units(s: Scalars, name: str, amount: Expression, node: Expression) -> Sq
 
 def of_units(name: str) -> Translate:
     """TO_DAYS and the like."""
-    return lambda s, node: _of_units(s, name, node.this or node.expressions[0], node)
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        given = [each for each in node.iter_expressions() if isinstance(each, sql.Expression)]
+        check_arguments(s, node, len(given), 1, 1)
+        return in_units(s, name, given[0], node)
+
+    return translate
 
 
 def moved(s: Scalars, moment: SqlValue, by: SqlValue, node: Expression) -> SqlValue:

@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 
 from .conjuncts import conjuncts
 from .conversions import convert
-from .lateral import as_lateral, asof, is_members, members, reading, series, subquery, unnest
+from .lateral import as_lateral, asof, is_members, lateral, members, reading, series, unnest
 from .pivots import unfolded
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
@@ -50,7 +50,9 @@ def from_clause(block: SelectBlock) -> tuple[JoinedTables, list[Expression]]:
     if node is None:
         return JoinedTables([], []), []
     later: list[Expression] = []
-    part = _joined(block, _table(block, node.this), block.node.args.get("joins") or [], later)
+    views = [sql.Join(this=each) for each in block.node.args.get("laterals") or ()]
+    joins = [*(block.node.args.get("joins") or ()), *views]
+    part = _joined(block, _table(block, node.this), joins, later)
     return part, later
 
 
@@ -66,11 +68,23 @@ def _joined(
         elif join.args.get("side") in ("RIGHT", "FULL"):
             block.places.refuse("a RIGHT or FULL join with LATERAL", node)
         else:
+            if join.args.get("side") == "LEFT" and not isinstance(node.this.unnest(), sql.Query):
+                join, node = _kept(block, join)
             with reading(block, part.items, part.entries):
-                right = JoinedTables(*subquery(block, node))
+                right = JoinedTables(*lateral(block, node))
                 part = JoinedTables(block.body.items, block.scope.entries)
         part = _join(block, part, right, join, joins, later)
     return part
+
+
+def _kept(block: SelectBlock, join: sql.Join) -> tuple[sql.Join, sql.Lateral]:
+    """LEFT JOIN LATERAL of a function that makes rows as one that makes NULL where it makes none."""
+    on = join.args.get("on")
+    if not (isinstance(on, sql.Boolean) and on.this):
+        block.places.refuse("a LEFT join with LATERAL on another condition than TRUE", join)
+    node = join.this.copy()
+    node.set("outer", True)
+    return sql.Join(this=node), node
 
 
 def _table(block: SelectBlock, node: Expression) -> JoinedTables:
@@ -96,7 +110,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             with reading(block, [], []):
                 return JoinedTables(*members(block, node))
         case sql.Table():
-            block.places.refuse(f"the table function {node.this.sql(dialect='duckdb')}", node)
+            block.places.refuse(f"the table function {block.places.written(node.this)}", node)
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             inner = _table(block, node.this)
             part = _joined(block, inner, node.args.get("joins") or [], [])
@@ -113,7 +127,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             return _joined(block, part, node.args.get("joins") or [], [])
         case sql.Lateral():
             with reading(block, [], []):
-                items, entries = subquery(block, node)
+                items, entries = lateral(block, node)
                 return JoinedTables([*block.body.items, *items], entries)
         case sql.Unnest():
             with reading(block, [], []):

@@ -11,6 +11,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr, VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
+from .calls import of_arguments
 from .lists import function
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, INTEGER, JSON, VARCHAR, SqlType, SqlValue, list_of
@@ -27,8 +28,14 @@ def at_path(s: Scalars, node: Expression) -> SqlValue:
     return _part(s, s.text(node.this), node.expression, is_text, node)
 
 
+def steps_of(s: Scalars, path: Expression | None, node: Expression) -> SqlValue:
+    """A path that is a constant, as the library takes it. Raises SqlError."""
+    return c.string(json.dumps(_steps(s, path, node)))
+
+
 def _part(s: Scalars, text: SqlValue, path: Expression | None, is_text: bool, node: Expression) -> SqlValue:
-    values = [text, c.string(json.dumps(_steps(s, path, node)))]
+    """The part of a text of JSON at a path that is a constant, as JSON or as a text. Raises SqlError."""
+    values = [text, steps_of(s, path, node)]
     template = f"sql::json_at($, $, {'true' if is_text else 'false'})"
     return c.strict(values, template, VARCHAR if is_text else JSON, optional=True)
 
@@ -67,16 +74,15 @@ def _asked(template: str, type: SqlType) -> Translate:
 def _exists(s: Scalars, node: Expression) -> SqlValue:
     if len(node.expressions) != 2:
         s.places.wrong(f"{s.places.called(node)} takes 2 arguments", node)
-    steps = json.dumps(_steps(s, node.expressions[1], node))
-    values = [s.text(node.expressions[0]), c.string(steps)]
+    values = [s.text(node.expressions[0]), steps_of(s, node.expressions[1], node)]
     return c.strict(values, "is_some(sql::json_at($, $, false))", BOOLEAN)
 
 
 # ---------------------------------------------------------------------- to and from
 
 
-def _converted(s: Scalars, node: Expression) -> SqlValue:
-    given = node.this if isinstance(node.this, sql.Expression) else node.expressions[0]
+@of_arguments
+def _converted(s: Scalars, node: Expression, given: Expression) -> SqlValue:
     return _as_json(s, s.value(given), given)
 
 
@@ -104,7 +110,10 @@ def _array(s: Scalars, node: Expression) -> SqlValue:
 
 
 def _object(s: Scalars, node: Expression) -> SqlValue:
-    parts = [_member(s, each.this, each.expression) for each in node.expressions]
+    pairs = node.expressions if isinstance(node.expressions, list) else [node.expressions]
+    if not all(isinstance(each, sql.JSONKeyValue) for each in pairs):
+        s.places.wrong("JSON_OBJECT takes keys and values", node)
+    parts = [_member(s, each.this, each.expression) for each in pairs]
     return c.strict(parts, lambda *x: tree("sql::json_object($)", _texts(x)), JSON)
 
 
@@ -138,8 +147,9 @@ def as_lists(node: Expression) -> None:
         replaced.replace(sql.Anonymous(this=outer, expressions=[made]))
 
 
-def _pair(s: Scalars, node: Expression) -> SqlValue:
-    return _member(s, *node.expressions)
+@of_arguments
+def _pair(s: Scalars, node: Expression, key: Expression, value: Expression) -> SqlValue:
+    return _member(s, key, value)
 
 
 _CLASSES = [sql.JSONExtract, sql.JSONExtractScalar]

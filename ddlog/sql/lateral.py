@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import expressions as sql
 
-from ..syntax import VarDecl
+from ..syntax import VarDecl, VectorLit, Wildcard
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
-from .extents import written
 from .lists import a_list
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
-from .types import INTEGER, JSON, TIMESTAMP, VARCHAR, SqlType, SqlValue
+from .types import INTEGER, JSON, NULL, TIMESTAMP, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -77,6 +76,8 @@ def _is_of(node: Expression, table: str) -> bool:
 
 
 def _name(node: Expression) -> str:
+    if isinstance(node, sql.Lateral):
+        return ""
     if isinstance(node, sql.Unnest):
         return "unnest"
     if is_members(node):
@@ -84,10 +85,13 @@ def _name(node: Expression) -> str:
     return "range" if node.this.args.get("is_end_exclusive") else "generate_series"
 
 
-def subquery(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[VisibleColumn]]:
-    """The clauses and columns of a LATERAL subquery, for the rows that the body has. Raises SqlError."""
+def lateral(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[VisibleColumn]]:
+    """The clauses and columns of LATERAL, for the rows that the body has. Raises SqlError."""
     if not isinstance(node.this.unnest(), sql.Query):
-        block.places.refuse("LATERAL of other than a subquery", node)
+        before = len(block.body.items)
+        names, found = generated(block, node.this, bool(node.args.get("outer")))
+        added, block.body.items[before:] = block.body.items[before:], []
+        return added, _entries(block, node, found, names)
     query, capture, outer = block._subquery(node.this)
     alias = node.alias.lower()
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
@@ -101,6 +105,68 @@ def subquery(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[Vi
         for name, value in zip(source.names, fresh, strict=True)
     ]
     return [term], entries
+
+
+def generated(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequence[str], list[SqlValue]]:
+    """Adds a function of Spark that makes rows to the body; returns the names and the values of its columns.
+    `outer`: a row that it makes none of is there with NULL. Raises SqlError."""
+    outer = outer or isinstance(node, sql.ExplodeOuter | sql.PosexplodeOuter)
+    match node:
+        case sql.Explode() | sql.Posexplode():
+            return _exploded(block, node, outer)
+        case sql.Stack():
+            return _stacked(block, node)
+        case sql.Anonymous() if node.name.lower() == "json_tuple" and len(node.expressions) > 1:
+            text, *keys = node.expressions
+            cells = [sql.Anonymous(this="get_json_object", expressions=[text.copy(), _path(block, each)])
+                     for each in keys]  # fmt: skip
+            return [f"c{at}" for at, _ in enumerate(cells)], [
+                block.variable(block.scalars.value(e)) for e in cells
+            ]
+    block.places.refuse(f"{block.places.called(node)} as a table", node)
+
+
+def _path(block: SelectBlock, key: Expression) -> Expression:
+    if not (isinstance(key, sql.Literal) and key.is_string):
+        block.places.refuse("a key of JSON that is not a constant", key)
+    return sql.Literal.string(f'$["{key.name}"]')
+
+
+def _exploded(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequence[str], list[SqlValue]]:
+    """The elements of a list, and of POSEXPLODE their places, from 0, before them."""
+    values = a_list(block.scalars, node.this, node)
+    type, places = values.type.parts[0], isinstance(node, sql.Posexplode)
+    kept = values.optional() if outer else block.plain(values)
+    if not places:
+        list_ = tree("sparksql::outer($)", kept.tree) if outer else kept.tree
+        return ["col"], [opened(block, list_, type, node)]
+    place, cell = block.output.variable(INTEGER, True), block.output.variable(type, True)
+    row = items(*(VarDecl(each.name, NOWHERE) for each in (place, cell)))
+    call = f"sparksql::{'outer_' if outer else ''}numbered($)"
+    rows = tree(f"$ = FlatMap({call})", row, kept.tree)
+    block.body.items.append(SqlClause(rows, block.places.written(node)))
+    shown = place if outer else SqlValue(tree("unwrap_or($, 0)", place.tree), INTEGER)
+    return ["pos", "col"], [
+        block.variable(shown),
+        block.variable(replace(cell, tree=c.inside(cell.tree, type))),
+    ]
+
+
+def _stacked(block: SelectBlock, node: Expression) -> tuple[Sequence[str], list[SqlValue]]:
+    """STACK(n, x, y, …): the values as n rows."""
+    count = block.scalars.value(node.this).constant
+    if not isinstance(count, int) or count < 1:
+        block.places.refuse("STACK of a number of rows that is not a constant", node)
+    values = [block.scalars.value(each) for each in node.expressions]
+    width = -(-len(values) // count)
+    values += [null(NULL)] * (width * count - len(values))
+    columns = [block.scalars.alike(values[at::width], node, "STACK") for at in range(width)]
+    rows = [items(*(each[at].optional().tree for each in columns), tree("true")) for at in range(count)]
+    fresh = [block.output.variable(each[0].type, True) for each in columns]
+    row = items(*(VarDecl(each.name, NOWHERE) for each in fresh), Wildcard(NOWHERE))
+    made = tree("$ = FlatMap($)", row, VectorLit(tuple(rows), NOWHERE))
+    block.body.items.append(SqlClause(made, block.places.written(node)))
+    return [f"col{at}" for at in range(width)], fresh
 
 
 def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
@@ -133,7 +199,8 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
         kept = [block.plain(each) for each in steps]
         made, type = tree(f"sql::series($, $, $, {is_open})", *(v.tree for v in kept)), INTEGER
     found = _member(block, made, type, call)
-    return block.body.items[before:], _entries(block, node, [found])
+    names = ["id"] if block.places.dialect.is_ansi else []
+    return block.body.items[before:], _entries(block, node, [found], names)
 
 
 def unnest(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
@@ -146,7 +213,7 @@ def unnest(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
     if offset is not None and not isinstance(offset, bool):
         block.places.refuse("UNNEST WITH ORDINALITY", node)
     kept, type = block.plain(values), values.type.parts[0]
-    found = _opened(block, kept.tree, type, node)
+    found = opened(block, kept.tree, type, node)
     return block.body.items[before:], _entries(block, node, [found])
 
 
@@ -167,14 +234,14 @@ def members(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visi
     )
     row = items(*(VarDecl(each.name, NOWHERE) for each in (key, value, type)))
     found = tree("$ = FlatMap(sql::json_members($))", row, text.tree)
-    block.body.items.append(SqlClause(found, written(node)))
+    block.body.items.append(SqlClause(found, block.places.written(node)))
     return block.body.items[before:], _entries(block, node, [key, value, type], ("key", "value", "type"))
 
 
-def _opened(block: SelectBlock, list_: Any, type: SqlType, node: Expression) -> SqlValue:
+def opened(block: SelectBlock, list_: Any, type: SqlType, node: Expression) -> SqlValue:
     """A variable for the elements of a list."""
     cell = block.output.variable(type, True)
-    block.body.items.append(SqlClause(let(cell.name, tree("FlatMap($)", list_)), written(node)))
+    block.body.items.append(SqlClause(let(cell.name, tree("FlatMap($)", list_)), block.places.written(node)))
     return block.variable(replace(cell, tree=c.inside(cell.tree, type)))
 
 
@@ -184,16 +251,26 @@ def unnested(block: SelectBlock, nodes: Sequence[Expression]) -> None:
     found = list(dict.fromkeys(each for node in nodes for each in _unnests(node)))
     if not found:
         return
+    if block.places.dialect.is_ansi:
+        if len(found) > 1:
+            block.places.wrong("a select list has one function that makes rows", found[1])
+        _, values = generated(block, found[0], False)
+        if len(values) > 1:
+            block.places.refuse(
+                f"{block.places.called(found[0])} in a select list", found[0], "LATERAL VIEW has it"
+            )
+        block.scope.known[found[0]] = values[0]
+        return
     values = [a_list(block.scalars, each.this, each) for each in found]
     lists = [block.variable(v) for v in values]
     plain = [tree("unwrap_or($, vec_empty())", v.tree) if v.nullable else v.tree for v in lists]
     if len(found) == 1:
-        block.scope.known[found[0]] = _opened(block, plain[0], lists[0].type.parts[0], found[0])
+        block.scope.known[found[0]] = opened(block, plain[0], lists[0].type.parts[0], found[0])
         return
     places = block.output.variable(INTEGER, False)
     lengths = reduce(partial(tree, "max($, $)"), (tree("vec_len($)", each) for each in plain))
     series = tree("FlatMap(range_vec(0, $ as bigint, 1))", lengths)
-    block.body.items.append(SqlClause(let(places.name, series), written(found[0])))
+    block.body.items.append(SqlClause(let(places.name, series), block.places.written(found[0])))
     for node, each, v in zip(found, plain, lists, strict=True):
         type = v.type.parts[0]
         at = c.inside(tree("sql::element($, $ + 1)", each, places.tree), type)
@@ -202,7 +279,7 @@ def unnested(block: SelectBlock, nodes: Sequence[Expression]) -> None:
 
 def _unnests(node: Expression) -> Iterator[Expression]:
     """The UNNEST of an expression, without those of subqueries."""
-    if isinstance(node, sql.Explode):
+    if isinstance(node, sql.Explode | sql.Posexplode | sql.Stack | sql.Inline):
         yield node
     elif not isinstance(node, sql.Query):
         for each in node.iter_expressions():
@@ -212,7 +289,7 @@ def _unnests(node: Expression) -> Iterator[Expression]:
 def _member(block: SelectBlock, made: Any, type: SqlType, node: Expression) -> SqlValue:
     """A variable for the values of a vector."""
     found = block.output.variable(type, False)
-    block.body.items.append(SqlClause(let(found.name, tree("FlatMap($)", made)), written(node)))
+    block.body.items.append(SqlClause(let(found.name, tree("FlatMap($)", made)), block.places.written(node)))
     return found
 
 

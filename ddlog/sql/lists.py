@@ -9,7 +9,7 @@ from sqlglot import expressions as sql
 from sqlglot.expressions.builders import apply_index_offset
 
 from ..syntax import VectorLit
-from ..syntax.templates import NOWHERE, tree
+from ..syntax.templates import NOWHERE, name, tree
 from . import conversions as c
 from .calls import argument
 from .scalars import Scalars, Translate, is_true
@@ -54,40 +54,88 @@ def a_list(s: Scalars, node: Expression, whole: Expression) -> SqlValue:
 
 def _lambda(translate: Callable[[Scalars, SqlValue, Expression, Expression], SqlValue]) -> Translate:
     def translated(s: Scalars, node: Expression) -> SqlValue:
-        function = node.expression
-        if not isinstance(function, sql.Lambda) or len(function.expressions) != 1:
-            s.places.refuse(f"{s.places.called(node)} without a lambda of one parameter", node)
-        return translate(s, a_list(s, node.this, node), function.expressions[0], function.this)
+        (parameter,), body = _parts(s, node, node.expression, 1)
+        return translate(s, a_list(s, node.this, node), parameter, body)
 
     return translated
 
 
-def _applied(s: Scalars, parameter: Expression, body: Expression, item: SqlValue) -> SqlValue:
-    """The body of a lambda for a value of its parameter."""
+def _parts(
+    s: Scalars, node: Expression, function: Expression, count: int
+) -> tuple[list[Expression], Expression]:
+    """The parameters and the body of a lambda. Raises SqlError."""
+    if not isinstance(function, sql.Lambda) or len(function.expressions) != count:
+        number = "one parameter" if count == 1 else f"{count} parameters"
+        s.places.refuse(f"{s.places.called(node)} without a lambda of {number}", node)
+    return function.expressions, function.this
+
+
+def _applied(
+    s: Scalars, parameters: Sequence[Expression], body: Expression, values: Sequence[SqlValue]
+) -> SqlValue:
+    """The body of a lambda for values of its parameters."""
     if body.find(sql.Query, sql.AggFunc, sql.Window) is not None:
         s.places.refuse("a subquery or an aggregate in a lambda", body)
-    name, hidden = parameter.name.lower(), sql.column(parameter.name, f"lambda {id(parameter)}")
+    hidden = {
+        each.name.lower(): sql.column(each.name, f"lambda {id(each)} {len(s.queries.scope.known)}")
+        for each in parameters
+    }
 
     def named(node: Expression) -> Expression:
         inner = node.this if isinstance(node, sql.Column) and not node.table else node
-        found = isinstance(inner, sql.Identifier) and inner.name.lower() == name
-        return hidden.copy() if found and not isinstance(node.parent, sql.Column | sql.Dot) else node
+        found = hidden.get(inner.name.lower()) if isinstance(inner, sql.Identifier) else None
+        return node if found is None or isinstance(node.parent, sql.Column | sql.Dot) else found.copy()
 
     known = s.queries.scope.known
-    known[hidden] = item
+    known.update(zip(hidden.values(), values, strict=True))
     try:
         return s.value(body.transform(named))
     finally:
-        del known[hidden]
+        for each in hidden.values():
+            del known[each]
+
+
+def mapped(s: Scalars, node: Expression, of: Expression, function: Expression) -> SqlValue:
+    """The list of what a lambda gives for the elements of a list. Raises SqlError."""
+    (parameter,), body = _parts(s, node, function, 1)
+    return _mapped(s, a_list(s, of, node), parameter, body)
+
+
+def folded(s: Scalars, node: Expression) -> SqlValue:
+    """AGGREGATE(list, start, (sum, x) -> …, sum -> …). Raises SqlError."""
+    if len(node.expressions) not in (3, 4):
+        s.places.wrong(f"{s.places.called(node)} takes 3 or 4 arguments", node)
+    values, start = a_list(s, node.expressions[0], node), s.value(node.expressions[1]).optional()
+    parameters, body = _parts(s, node, node.expressions[2], 2)
+    item, variable = c.item_of(values.type)
+    sofar = SqlValue(c.inside(name(f"{variable}s"), start.type), start.type, True)
+    found = _applied(s, parameters, body, [sofar, item])
+    made = c.convert(found, start.type)
+    if made is None:
+        s.places.mistyped(s.places.called(node), f"{start.type} and {found.type}", node)
+    part, of = values.type.parts[0].outside, start.type.outside
+    step = tree(
+        f"|{variable}s: Option<{of}>, {variable}: Option<{part}>| ($: Option<{of}>)",
+        c.outside(made.optional()).tree,
+    )
+    first = c.outside(start).tree
+    total = c.strict(
+        [values], lambda plain: c.inside(tree("$.fold($, $)", plain, step, first), start.type), start.type,
+        optional=True,
+    )  # fmt: skip
+    if len(node.expressions) == 3:
+        return total
+    (last,), finish = _parts(s, node, node.expressions[3], 1)
+    return _applied(s, [last], finish, [total])
 
 
 def _mapped(s: Scalars, values: SqlValue, parameter: Expression, body: Expression) -> SqlValue:
-    return c.each(values, lambda item: _applied(s, parameter, body, item))
+    return c.each(values, lambda item: _applied(s, [parameter], body, [item]))
 
 
 def _filtered(s: Scalars, values: SqlValue, parameter: Expression, body: Expression) -> SqlValue:
     def test(item: SqlValue) -> SqlValue:
-        value = _applied(s, parameter, body, item)
+        value = _applied(s, [parameter], body, [item])
         if value.type not in (BOOLEAN, NULL):
             s.places.mistyped("a condition", str(value.type), body)
         return value
@@ -156,7 +204,12 @@ def bracket(s: Scalars, node: Expression) -> SqlValue:
         given = [("list", node.this), *(("integer", each) for each in ends)]
         return applied(s, node, given, "sql::slice($, $, $)", "list")
     (at,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
-    return applied(s, node, [("list", node.this), ("integer", at)], "sql::element($, $)", "element")
+    return bracket_of(s, node, node.this, at, "sql::element($, $)")
+
+
+def bracket_of(s: Scalars, node: Expression, of: Expression, at: Expression, template: str) -> SqlValue:
+    """The element of a list at a place, by a template."""
+    return applied(s, node, [("list", of), ("integer", at)], template, "element")
 
 
 def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> SqlValue:

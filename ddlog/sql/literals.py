@@ -23,6 +23,7 @@ _PART = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | (?<![\w.$])\d+(?:\.\d+)?(?![\w.])""",
     re.VERBOSE | re.DOTALL,
 )
+_OTHERWISE = re.compile(r"""[\\"`]|''""")
 _CELL = r"(?:\0|-\s*\0|\?|NULL|TRUE|FALSE)"
 _ROW = rf"\(\s*{_CELL}(?:\s*,\s*{_CELL})*\s*\)"
 _INSERT = re.compile(
@@ -57,11 +58,11 @@ def literal_of(text: str) -> Any:
     return Decimal(text) if "." in text else int(text)
 
 
-def parametrised(text: str) -> tuple[str, list[Any]] | None:
+def parametrised(text: str, dialect: str) -> tuple[str, list[Any]] | None:
     """A statement that changes rows, with parameters in the places of its literals, and these; None for other
     statements, and where a subquery may count by them."""
     shape, literals = shape_of(text)
-    if _CHANGE.match(shape) is None or not literals:
+    if _CHANGE.match(shape) is None or not literals or not _reads_alike(text, dialect):
         return None
     first, *rest = shape.split(MARK)
     return first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1)), list(map(literal_of, literals))
@@ -115,13 +116,18 @@ class PlainInsert:
 class PlainInserts:
     """The INSERTs of literals into some relations, with what is known of each shape."""
 
-    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
+    def __init__(
+        self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], dialect: str
+    ) -> None:
+        self._dialect = dialect
         self._relations = {(each.original or each.name).lower(): each for each in readable(relations)}
         self._typedefs = typedefs
         self._known: dict[str, PlainInsert | None] = {}
 
     def of(self, text: str, parameters: Sequence[Any] = ()) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
+        if not _reads_alike(text, self._dialect):
+            return None
         shape, literals = shape_of(text)
         if shape not in self._known:
             if len(self._known) > MOST_SHAPES:
@@ -130,6 +136,11 @@ class PlainInserts:
         found = self._known[shape]
         rows = None if found is None else found.rows(literals, parameters, self._typedefs)
         return None if found is None or rows is None else (found.relation.name, rows)
+
+
+def _reads_alike(text: str, dialect: str) -> bool:
+    """Whether the literals of a text are those of DuckDB in a dialect, too."""
+    return dialect == "duckdb" or _OTHERWISE.search(text) is None
 
 
 def readable(relations: Mapping[str, Relation]) -> list[Relation]:

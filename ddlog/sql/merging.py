@@ -143,7 +143,7 @@ def _case(
             return "delete", (), ()
         case sql.Var() if then.name.upper() == _LAST:
             return None
-    places.refuse(f"{then.sql(dialect='duckdb')} in MERGE", when)
+    places.refuse(f"{places.written(then)} in MERGE", when)
 
 
 def _all(

@@ -91,9 +91,15 @@ def _pivoted(source: Expression, node: Expression, columns: Sequence[str], place
             for field, value in zip(fields, chosen, strict=True)
         ]
         for call in calls:
-            suffix = [] if plainly else [call.alias or call.sql(dialect="duckdb").lower()]
+            suffix = [] if plainly else [call.alias or places.written(call).lower()]
             name = _new("_".join([*map(_text, chosen), *suffix]), names)
-            items.append(sql.alias_(_only_where(call.unalias(), tests), name, quoted=True))
+            cell = _only_where(call.unalias(), tests)
+            if places.dialect.is_ansi:  # of no rows it is NULL
+                there = sql.GT(
+                    this=_only_where(sql.Count(this=sql.Star()), tests), expression=sql.Literal.number(0)
+                )
+                cell = sql.Case(ifs=[sql.If(this=there, true=cell)])
+            items.append(sql.alias_(cell, name, quoted=True))
     made = sql.select(*items).from_(source, copy=False)
     if keys:
         return made.group_by(*(each.copy() for each in keys), copy=False)
@@ -113,7 +119,7 @@ def _only_where(call: Expression, tests: Sequence[Expression]) -> Expression:
 
 
 def _text(value: Expression) -> str:
-    return value.alias or value.name or value.sql(dialect="duckdb")
+    return value.alias or value.name or value.sql()
 
 
 def _new(name: str, names: list[str]) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
+    from .dialects import SqlDialect
+
 
 class SqlError(Exception):
     """An error in one statement: `diagnostic` says which."""
@@ -33,10 +35,10 @@ def are(number: int) -> str:
 
 
 class SqlPlaces:
-    """The places of the nodes of one text, which has these tokens."""
+    """The places of the nodes of one text, in a dialect, which has these tokens."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, dialect: SqlDialect) -> None:
+        self.source, self.dialect = source, dialect
         self._offsets = Offsets(source)
         self.tokens: Sequence[Token] = ()
         self.left_out: dict[str, Type] = {}
@@ -88,7 +90,11 @@ class SqlPlaces:
         name = self._name(node)
         if name is not None:
             return f"the function {name.text.upper()}"
-        return f"the expression {node.sql(dialect='duckdb')[:60]}"
+        return f"the expression {self.written(node)[:60]}"
+
+    def written(self, node: Expression) -> str:
+        """An expression as the dialect writes it."""
+        return node.sql(dialect=self.dialect.reader)
 
     def refuse(self, what: str, node: Expression | None, why: str = "") -> NoReturn:
         """Raises the error for a construct that is not supported: at its keyword, where `what` has one that

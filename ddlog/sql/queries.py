@@ -105,7 +105,7 @@ class Translator:
                 return self.query(in_from(node, self.places), names, capture)
             case sql.Table():
                 return self.query(sql.select("*").from_(node.copy()), names, capture)
-        self.places.refuse(f"the query {node.sql(dialect='duckdb')[:60]}", node)
+        self.places.refuse(f"the query {self.places.written(node)[:60]}", node)
 
     def _with(
         self, with_: Expression, node: Expression, names: QueryNames, capture: Capture | None
@@ -235,7 +235,8 @@ class Translator:
             branches.append(QueryBranch(block.body, values, self.places.of(row)))
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
-        columns = tuple(f"col{i}" for i in range(len(branches[0].values)))
+        first = 1 if self.places.dialect.is_ansi else 0
+        columns = tuple(f"col{i}" for i, _ in enumerate(branches[0].values, first))
         return SqlQuery(columns, tuple(branches))
 
     def limited(self, query: SqlQuery, node: Expression, keys: Sequence[SqlValue] | None = None) -> SqlQuery:

@@ -17,6 +17,7 @@ from .scopes import QueryScope
 from .types import (
     BOOLEAN,
     DATE,
+    DOUBLE,
     INTEGER,
     INTERVAL,
     JSON,
@@ -70,8 +71,6 @@ class Scalars:
 
     def value(self, node: Expression) -> SqlValue:
         """The value of an expression. Raises SqlError."""
-        from .functions import FUNCTIONS
-
         known = self.queries.scope.known.get(node)
         if known is not None:
             return known
@@ -109,7 +108,7 @@ class Scalars:
                     return self.queries.given(node)
             if _is_present(node):
                 self.places.refuse(self.places.called(node), node, _MOMENT)
-            translate = FUNCTIONS.get(type(node))
+            translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
                 return translate(self, node)
         except c.BadLiteral as error:
@@ -145,6 +144,22 @@ class Scalars:
         """Whether a condition is true, neither false nor unknown."""
         return is_true(self.boolean(node))
 
+    def brought(self, node: Expression, type: SqlType, whole: Expression) -> SqlValue:
+        """An argument of a function as a value of a type. Raises SqlError."""
+        value = self.value(node)
+        made = null(type) if value.type.kind == "null" else self.as_type(value, type)
+        if made is None:
+            self.places.mistyped(self.places.called(whole), str(value.type), node)
+        return made
+
+    def as_type(self, value: SqlValue, type: SqlType, texts: bool = False) -> SqlValue | None:
+        """The value as one of a type, as the dialect converts by itself: of `texts` alone, or of any value.
+        None where it does not."""
+        found = c.convert(value, type)
+        if found is None and self.places.dialect.is_ansi and (value.type == VARCHAR or not texts):
+            return self.places.dialect.cast(value, type, may_fail=False)
+        return found
+
     def number(self, node: Expression) -> SqlValue:
         """A number."""
         return self.as_number(self.value(node), node)
@@ -164,9 +179,10 @@ class Scalars:
             return null(VARCHAR)
         if value.type == JSON:
             return replace(value, type=VARCHAR)
-        if value.type != VARCHAR:
+        made = value if value.type == VARCHAR else self.as_type(value, VARCHAR)
+        if made is None:
             self.places.mistyped(self.places.called(node.parent), str(value.type), node)
-        return value
+        return made
 
     def connected(self, node: Expression) -> SqlValue:
         """AND and OR."""
@@ -220,10 +236,12 @@ class Scalars:
         """The values, all brought to one type. Raises SqlError."""
         types = [v.type for v in values if not (isinstance(v.constant, str) and v.type == VARCHAR)]
         found = common(types or [VARCHAR])
+        if found is None and self.places.dialect.is_ansi:
+            found = common(each for each in types if each != VARCHAR)
         if found is not None and found.kind == "null" and len(types) < len(values):
             found = VARCHAR
         try:
-            brought = [] if found is None else [c.convert(v, found) for v in values]
+            brought = [] if found is None else [self.as_type(v, found, True) for v in values]
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
         if found is None or None in brought:
@@ -261,7 +279,10 @@ class Scalars:
     def cast(self, node: Expression) -> SqlValue:
         """CAST and TRY_CAST."""
         type, value = self.type_of(node.args["to"]), self.value(node.this)
-        made = c.cast(value, type, may_fail=isinstance(node, sql.TryCast))
+        may_fail = isinstance(node, sql.TryCast) and self.places.dialect.tries(node)
+        if node.args["to"].this.value == "DECIMAL" and (value.type, type) == (DOUBLE, INTEGER):
+            value = c.strict([value], "sql::double_round($, 0)", DOUBLE)
+        made = self.places.dialect.cast(value, type, may_fail=may_fail)
         if made is None:
             self.places.mistyped(f"CAST to {type}", str(value.type), node)
         return made
@@ -321,9 +342,9 @@ def _is_present(node: Expression) -> bool:
 
 
 _CHAIN = 16  # terms of AND and OR that are one chain
-_TYPES: dict[str, SqlType] = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UTINYINT", "USMALLINT"), INTEGER),
-    **dict.fromkeys(("UINT", "UBIGINT", "MEDIUMINT", "UINT128"), INTEGER),
+TYPES: dict[str, SqlType] = {
+    **{name: decimal(0, n) for name, n in (("TINYINT", 3), ("SMALLINT", 5), ("INT", 10), ("BIGINT", 20))},
+    **dict.fromkeys(("INT128", "UTINYINT", "USMALLINT", "UINT", "UBIGINT", "MEDIUMINT", "UINT128"), INTEGER),
     **dict.fromkeys(("CHAR", "VARCHAR", "TEXT", "NCHAR", "NVARCHAR", "BPCHAR"), VARCHAR),
     **dict.fromkeys(("FLOAT", "DOUBLE"), SqlType("double")),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), TIMESTAMP),
@@ -332,7 +353,9 @@ _TYPES: dict[str, SqlType] = {
     "TIME": SqlType("time"),
     "INTERVAL": INTERVAL,
     "JSON": JSON,
+    "DECIMAL": decimal(3, 18),
 }
+"""The types of DuckDB, by the parser's names."""
 
 
 def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
@@ -345,13 +368,15 @@ def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
         places.wrong(f"`{', '.join(given)}` are no numbers of digits and places", node)
     sizes = list(map(int, given))
     if name == "DECIMAL":
-        scale = sizes[1] if len(sizes) > 1 else 0 if sizes else 3
-        if scale > 38 or (sizes and sizes[0] < scale):
+        usual = places.dialect.types["DECIMAL"]
+        digits = sizes[0] if sizes else usual.digits
+        scale = sizes[1] if len(sizes) > 1 else 0 if sizes else usual.scale
+        if scale > 38 or digits < scale:
             places.wrong("a DECIMAL has at most 38 places, and not more than digits", node)
-        return decimal(scale)
-    found = _TYPES.get(name)
+        return decimal(scale, digits)
+    found = places.dialect.types.get(name)
     if found is None:
-        places.refuse(f"the type {node.sql(dialect='duckdb')}", node)
+        places.refuse(f"the type {places.written(node)}", node)
     return replace(found)
 
 

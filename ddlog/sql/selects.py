@@ -10,7 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax.templates import tree
 from . import conversions as c
 from .conjuncts import conjuncts
-from .extents import written
+from .gathered import firsts_as_lists
 from .joins import JoinedTables, from_clause
 from .jsons import as_lists
 from .lateral import unnested
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 _REFUSED = {
     "sample": "TABLESAMPLE",
-    "distribute": "DISTRIBUTE BY",
-    "sort": "SORT BY",
-    "cluster": "CLUSTER BY",
-    "laterals": "LATERAL VIEW",
     "match": "MATCH_RECOGNIZE",
     "into": "SELECT INTO",
     "locks": "FOR UPDATE",
@@ -65,6 +61,7 @@ class SelectBlock(Subqueries):
                 self.places.refuse(what, found[0] if isinstance(found, list) else found)
         _first_of_each(node)
         as_lists(node)
+        firsts_as_lists(node, self.places)
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")
@@ -184,12 +181,16 @@ class SelectBlock(Subqueries):
                 self.equality(node)
             case _:
                 test = self.scalars.true(node)  # may make a relation of the body
-                self.body.add(SqlGuard(test, written(node)))
+                self.body.add(SqlGuard(test, self.places.written(node)))
 
     def equality(self, node: Expression) -> None:
         """Keeps the rows for which two values are equal. What is not NULL is compared as it is, so that a
         table is looked up by it."""
-        left, right, said = self.scalars.value(node.this), self.scalars.value(node.expression), written(node)
+        left, right, said = (
+            self.scalars.value(node.this),
+            self.scalars.value(node.expression),
+            self.places.written(node),
+        )
         if left.type.kind == "null" or right.type.kind == "null":
             self.body.add(SqlGuard(tree("false"), said))
             return
@@ -210,7 +211,7 @@ class SelectBlock(Subqueries):
         if value.name:
             return value
         made = self.output.variable(value.type, value.nullable)
-        said = "" if node is None or isinstance(node, sql.Star) else written(node)
+        said = "" if node is None or isinstance(node, sql.Star) else self.places.written(node)
         if said:
             self.output.say(made, said, _table(node) if isinstance(node, sql.Column) else None)
         self.body.add(SqlLet(made.name, value.tree, "" if isinstance(node, sql.Column) else said))

@@ -10,7 +10,6 @@ from ..errors.diagnostics import counted as number_of
 from ..syntax import Expr
 from ..syntax.templates import let, tree
 from . import conversions as c
-from .extents import written
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, grouped
 from .scopes import Capture
@@ -44,7 +43,7 @@ def combined(
     first = translator.stored(left, "side", capture)
     second = translator.stored(right, "side", capture, "the rows after EXCEPT" if is_except else "")
     if distinct:
-        said = f"not in {written(node.expression)}"
+        said = f"not in {translator.places.written(node.expression)}"
         return _of_sets(translator, first, second, capture, is_except, said)
     return _of_bags(translator, first, second, capture, is_except)
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..errors.source import Source
 from .literals import shape_of
 
 _SPACE = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)*", re.DOTALL)
-_STATEMENT = re.compile(
-    r"""(?:[^;'"$/-]++ | '(?:[^']|'')*+' | "(?:[^"]|"")*+" | --[^\n]*+ | /\*.*?\*/
-    | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ | \$(?!\w*\$) | /(?!\*) | -(?!-))*+;""",
-    re.VERBOSE | re.DOTALL,
-)
+_QUOTED = {
+    "duckdb": r"""[^;'"$/-]++ | '(?:[^']|'')*+' | "(?:[^"]|"")*+"
+    | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ | \$(?!\w*\$)""",
+    "spark": r"""[^;'"`/-]++ | '(?:[^'\\]|\\.)*+' | "(?:[^"\\]|\\.)*+" | `(?:[^`]|``)*+`""",
+}
+_STATEMENT = {
+    dialect: re.compile(
+        rf"(?:{quoted} | --[^\n]*+ | /\*.*?\*/ | /(?!\*) | -(?!-))*+;", re.VERBOSE | re.DOTALL
+    )
+    for dialect, quoted in _QUOTED.items()
+}
 _DECLARES = re.compile(r"(?i)(CREATE|ATTACH)\b")
 _CHANGES = re.compile(
     r"(?i)(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|WITH|DESCRIBE|SHOW|EXPLAIN|INSERT\s+OR)\b"
@@ -27,12 +34,12 @@ _FACTS = re.compile(
 )
 
 
-def statements(text: str, at: int = 0, final: bool = True) -> Iterator[tuple[int, int]]:
-    """The beginning and the end of each statement from a place on; with `final`, also of one without a
-    `;`."""
+def statements(text: str, dialect: str, at: int = 0, final: bool = True) -> Iterator[tuple[int, int]]:
+    """The beginning and the end of each statement of a dialect from a place on; with `final`, also of one
+    without a `;`."""
     while True:
         begin = _SPACE.match(text, at).end()  # type: ignore[union-attr]
-        found = _STATEMENT.match(text, begin)
+        found = _STATEMENT[dialect].match(text, begin)
         if found is None and not (final and text[begin:].strip()):
             return
         at = len(text) if found is None else found.end()
@@ -46,13 +53,13 @@ def without_script(source: Source) -> tuple[Source, Source | None]:
     text = source.text
     if _WORDS.search(text) is None:
         return source, None
-    found = list(statements(text))
+    found = list(statements(text, source.dialect))
     declares = [_DECLARES.match(text, begin) is not None for begin, _ in found]
     behind = found[len(declares) - declares[::-1].index(True) :] if True in declares else []
     if not any(_is_carried_out(text[begin:end]) for begin, end in behind):
         return source, None
     parts = tuple(
-        Source(source.name, _only(text, [each for each, d in zip(found, declares, strict=True) if d == of]))
+        replace(source, text=_only(text, [e for e, d in zip(found, declares, strict=True) if d == of]))
         for of in (True, False)
     )
     return parts[0], parts[1]

@@ -49,7 +49,7 @@ class ModuleTranslation:
         self.constraints: list[Constraint] = []
         self.primary: dict[str, tuple[str, ...]] = {}  # the keys of tables
         self.broken: set[str] = set()  # names of tables and views that have errors
-        self.imports = ["sql", "group"]
+        self.imports = ["sql", "group", *places.dialect.modules]
 
     def reading(self, tokens: list[Token]) -> list[Token]:
         """The tokens of the text, as the parser is to read them."""
@@ -91,7 +91,7 @@ class ModuleTranslation:
             case sql.Create() if node.kind == "SCHEMA":
                 return  # a name before those of tables, and nothing else
             case _:
-                words = node.sql(dialect="duckdb").split()
+                words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
 
@@ -135,7 +135,7 @@ class ModuleTranslation:
                 case sql.ForeignKey() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
                     rules.append(each)
                 case _:
-                    self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", each)
+                    self.places.refuse(f"the constraint {self.places.written(each)[:40]}", each)
         names = [column.name for column in columns]
         for part in key:
             if part not in names:
@@ -170,7 +170,7 @@ class ModuleTranslation:
                 case sql.Reference() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
                     pass  # a constraint of the table
                 case _:
-                    self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", node)
+                    self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
         return SqlColumn(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
 
     def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:

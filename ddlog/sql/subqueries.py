@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
-from .extents import extent, written
+from .extents import extent
 from .places import SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm, grouped
@@ -66,7 +66,7 @@ class Subqueries:
     def keep_existing(self, node: Expression, negated: bool) -> None:
         """Keeps the rows for which a subquery has a row, or has none."""
         relation, outer = self._existing(node)
-        said = f"NOT EXISTS ({written(node)})" if negated else ""
+        said = f"NOT EXISTS ({self.places.written(node)})" if negated else ""
         self.body.add(self.output.term(relation, outer, negated, said))
 
     def keep_within(self, node: sql.In, negated: bool) -> None:
@@ -78,7 +78,7 @@ class Subqueries:
             self._keep_equal(values, node)
             return
         equal, unknown, about = self._compared("==", values, node.args["query"])
-        said = f"NOT {written(node)}"
+        said = f"NOT {self.places.written(node)}"
         self.body.add(self.output.term(equal, about, True, said))
         if unknown is not None:
             self.body.add(self.output.term(unknown, about, True, said))
@@ -97,7 +97,7 @@ class Subqueries:
             for (a, b), alike in zip(pairs, same, strict=True)
         ]
         self.body.add(self.output.term(relation, [*outer, *fresh]))
-        said = written(node)
+        said = self.places.written(node)
         for a, b, alike in zip(values, fresh, same, strict=True):
             if alike:
                 continue
@@ -127,13 +127,13 @@ class Subqueries:
         value = made.branches[0].values[0]
         if made.single:
             found = self.output.variable(value.type, value.nullable)
-            self.output.say(found, f"({written(query.unnest())})")
+            self.output.say(found, f"({self.places.written(query.unnest())})")
             self.body.add(self.output.term(source.relation, [*outer, found]))
             self.extra.append(found)
             return found
         relation = self._only(source.relation, capture, value)
         result = self._looked_up(relation, outer, value)
-        return self.output.say(result, f"({written(query.unnest())})")
+        return self.output.say(result, f"({self.places.written(query.unnest())})")
 
     def given(self, node: sql.Placeholder) -> SqlValue:
         """The value of a parameter, which is a relation of one row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from sqlglot import expressions as sql
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
+from .calls import check_arguments
 from .lists import concatenated
 from .scalars import Scalars, Translate
 from .types import (
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 def _as_text(s: Scalars, node: Expression) -> SqlValue:
     value = s.value(node)
-    made = null(VARCHAR) if value.type == NULL else c.cast(value, VARCHAR, may_fail=False)
+    made = null(VARCHAR) if value.type == NULL else s.places.dialect.cast(value, VARCHAR, may_fail=False)
     if made is None:
         s.places.mistyped("||", str(value.type), node)
     return made
@@ -37,8 +39,12 @@ def joined(s: Scalars, node: Expression) -> SqlValue:
     values = [s.value(node.this), s.value(node.expression)]
     if any(each.type.parts for each in values):
         return concatenated(s, values, node)
-    parts = [_as_text(s, each) for each in (node.this, node.expression)]
-    return c.strict(parts, "$ ++ $", VARCHAR)
+    return strings_joined(s, (node.this, node.expression))
+
+
+def strings_joined(s: Scalars, nodes: Sequence[Expression]) -> SqlValue:
+    """Values one after another as a text; NULL if one of them is."""
+    return c.strict([_as_text(s, each) for each in nodes], " ++ ".join("$" * len(nodes)), VARCHAR)
 
 
 def concat(s: Scalars, node: Expression) -> SqlValue:
@@ -87,7 +93,9 @@ def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
     """A function of strings, given by the names of its arguments."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        args = [s.text(node.args[name]) for name in names]
+        given = [each for name in names if (each := node.args.get(name)) is not None]
+        check_arguments(s, node, len(given), len(names), len(names))
+        args = list(map(s.text, given))
         return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
 
     return translate
@@ -103,6 +111,8 @@ def mixed(call: str, number: str) -> Translate:
 
 
 def substring(s: Scalars, node: Expression) -> SqlValue:
+    if node.args.get("start") is None:
+        s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
     args = [s.text(node.this), s.number(node.args["start"])]
     length = node.args.get("length")
     if length is None:

@@ -11,7 +11,6 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import items, let, string, tree
 from . import conversions as c
-from .extents import written
 from .places import are
 from .queries import QueryBranch, SqlQuery
 from .rules import SqlBody, SqlClause, grouped
@@ -42,7 +41,11 @@ def top(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequ
     row = items(padded(ordering), padded(cells))
     group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
     most = c.integer(-1 if count is None else count).tree
-    said = [written(node.args[key]) for key in ("order", "limit", "offset") if node.args.get(key) is not None]
+    said = [
+        block.places.written(node.args[key])
+        for key in ("order", "limit", "offset")
+        if node.args.get(key) is not None
+    ]
     body.add(grouped(group, row, domain, "rows to order", cells))
     firsts = tree("FlatMap(sql::top($, $, $, $))", group.tree, string(letters), start, most)
     body.add(SqlClause(let(one.name, firsts), " ".join(said)))

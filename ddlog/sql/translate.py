@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
+    from .dialects import SqlDialect
     from .rules import SqlOutput
     from .statements import ModuleTranslation
 
@@ -49,20 +51,21 @@ def translate(
     from .rules import SqlOutput
     from .statements import ModuleTranslation
 
-    output, dialect = SqlOutput(), sqlglot.Dialect.get_or_raise("duckdb")
+    output, dialect = SqlOutput(), dialect_of(source.dialect)
+    reader = dialect.reader
     origins = Origins(output.relations, output.written)
-    places = SqlPlaces(Source(source.name, source.text, origins=origins))
+    places = SqlPlaces(replace(source, origins=origins), dialect)
     try:
-        tokens = dialect.tokenize(source.text)
+        tokens = reader.tokenize(source.text)
     except sqlglot.errors.TokenError:
-        raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
+        raise DDlogError([_open_quote(places, reader.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     module, found = (begin or ModuleTranslation)(places, output), list[Diagnostic]()
     places.tokens = tokens = in_parentheses(module.reading(tokens))
     module.know_all(relations)
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
-        parser = dialect.parser()
+        parser = reader.parser()
         try:
             with deep_recursion():
                 (statement,) = parser.parse(part, source.text)
@@ -82,22 +85,38 @@ def translate(
 
 def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
     """The stretch of a module, which has no errors, that declares a view."""
-    import sqlglot
     from sqlglot import expressions as sql
 
     from .pivots import in_parentheses
     from .queries import qualified
 
-    dialect = sqlglot.Dialect.get_or_raise("duckdb")
-    for part in _statements(in_parentheses(dialect.tokenize(source.text))):
+    reader = dialect_of(source.dialect).reader
+    for part in _statements(in_parentheses(reader.tokenize(source.text))):
         words = [each.text.upper() for each in part[:4]]
         if words[0] != "CREATE" or "VIEW" not in words:
             continue
-        (node,) = dialect.parser().parse(part, source.text)
+        (node,) = reader.parser().parse(part, source.text)
         assert isinstance(node, sql.Create)
         if qualified(node.this.this if isinstance(node.this, sql.Schema) else node.this) == name:
             return part[0].start, part[-1].end + 1
     return None
+
+
+@cache
+def dialect_of(name: str) -> SqlDialect:
+    """The dialect of a name."""
+    if name == "spark":
+        from .spark import SPARK
+
+        return SPARK
+    from sqlglot import Dialect
+
+    from .conversions import cast
+    from .dialects import SqlDialect
+    from .functions import FUNCTIONS, NAMED
+    from .scalars import TYPES
+
+    return SqlDialect(Dialect.get_or_raise("duckdb"), FUNCTIONS, NAMED, TYPES, cast)
 
 
 def _reading(parser: object, places: SqlPlaces) -> Span | None:
@@ -134,14 +153,14 @@ def _unread(
     statement: Expression | None, part: list[Token], text: str, places: SqlPlaces
 ) -> list[Diagnostic]:
     """The errors in the query of a CREATE that the parser gives up; none for other statements."""
-    from sqlglot import Dialect, errors, expressions
+    from sqlglot import errors, expressions
 
     starts = [at for at, token in enumerate(part) if token.token_type.name == "ALIAS"]
     if not isinstance(statement, expressions.Command) or not starts:
         return []
     rest = part[starts[0] + 1 :]
     try:
-        Dialect.get_or_raise("duckdb").parser().parse(rest, text)
+        places.dialect.reader.parser().parse(rest, text)
     except errors.ParseError as error:
         return _syntax(error, rest, places, places.between(part[0].start, part[-1].end + 1))
     return []

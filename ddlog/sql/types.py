@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..syntax import Expr, Name
 from ..syntax.templates import names_in, tree
@@ -19,11 +19,12 @@ from ..syntax.templates import names_in, tree
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """A type: its kind, of a decimal the number of digits after the point, and of a list the type of its
-    elements."""
+    elements. `digits` are those of a number in all, by which Spark chooses the places of a quotient."""
 
     kind: str
     scale: int = 0
     parts: tuple[SqlType, ...] = ()
+    digits: int = field(default=38, compare=False)
 
     def __str__(self) -> str:
         if self.parts:
@@ -38,6 +39,8 @@ class SqlType:
     @property
     def plain(self) -> str:
         """The type inside of rules."""
+        if self.kind == "row":
+            return f"({', '.join(each.plain for each in self.parts)})"
         if self.parts:
             return f"Vec<Option<{self.parts[0].outside}>>"
         return _PLAIN.get(self.kind, "bigint")
@@ -80,12 +83,12 @@ _NUMBERS = ("integer", "decimal", "double")
 NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")
 VARCHAR, DATE, TIMESTAMP, TIME = SqlType("varchar"), SqlType("date"), SqlType("timestamp"), SqlType("time")
 INTERVAL, JSON = SqlType("interval"), SqlType("json")
-MOST_PLACES = 38
+MOST_PLACES, LEAST_PLACES = 38, 6
 
 
-def decimal(scale: int) -> SqlType:
+def decimal(scale: int, digits: int = MOST_PLACES) -> SqlType:
     """Decimals with so many places; without any, integers."""
-    return SqlType("decimal", scale) if scale else INTEGER
+    return SqlType("decimal" if scale else "integer", scale, digits=digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,28 @@ class SqlValue:
     def name(self) -> str:
         """The variable that the value is; empty for any other expression."""
         return self.tree.name if isinstance(self.tree, Name) and _VARIABLE.fullmatch(self.tree.name) else ""
+
+
+def bounded(digits: int, scale: int) -> SqlType:
+    """A decimal of at most 38 digits, as Spark has it: of too many places as many go as whole digits need,
+    but not the first six."""
+    if digits <= MOST_PLACES:
+        return decimal(scale, digits)
+    return decimal(max(MOST_PLACES - (digits - scale), min(scale, LEAST_PLACES)))
+
+
+def mean_of(type: SqlType) -> SqlType:
+    """The type of a mean of decimals, as Spark has it."""
+    return bounded(type.digits + 4, type.scale + 4)
+
+
+def sum_type(type: SqlType) -> SqlType:
+    """The type of a sum of numbers, with ten digits more if they are decimals."""
+    return (
+        type
+        if not type.is_exact
+        else decimal(type.scale, min(type.digits + 10, MOST_PLACES) if type.scale else 20)
+    )
 
 
 def variables_in(part: object) -> list[str]:
@@ -140,12 +165,15 @@ def common(types: Iterable[SqlType]) -> SqlType | None:
 
 
 def _joined(a: SqlType, b: SqlType) -> SqlType | None:
-    if a == b or b == NULL:
+    if a == b:
+        return a if a.digits >= b.digits else b
+    if b == NULL:
         return a
     if a == NULL:
         return b
     if a.is_number and b.is_number:
-        return DOUBLE if DOUBLE in (a, b) else decimal(max(a.scale, b.scale))
+        scale = max(a.scale, b.scale)
+        return DOUBLE if DOUBLE in (a, b) else decimal(scale, scale + max(x.digits - x.scale for x in (a, b)))
     if {a.kind, b.kind} == {"date", "timestamp"}:
         return TIMESTAMP
     if {a.kind, b.kind} == {"json", "varchar"}:

@@ -16,12 +16,23 @@ from ..syntax import Expr
 from ..syntax.templates import items, let, tree
 from ..values import quote
 from . import conversions as c
-from .extents import written
-from .formulas import MOMENTS, argument_value, moment_of
+from .formulas import MOMENTS, argument_value, has_exact_mean, moment_of
 from .gathered import GATHERED, gathered, ordered_by, plainly
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
-from .types import DATE, DOUBLE, INTEGER, INTERVAL, NULL, TIMESTAMP, SqlType, SqlValue, null
+from .types import (
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    NULL,
+    TIMESTAMP,
+    SqlType,
+    SqlValue,
+    mean_of,
+    null,
+    sum_type,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -81,7 +92,7 @@ def _attach(block: SelectBlock, node: Expression) -> None:
     row = items(padded([v for v, _ in keyed]), made.argument, padded(kept))
     body.add(grouped(group, row, (*domain, *keys), parted, kept))
     body.add(SqlClause(let(one.name, tree(f"FlatMap({made.call})", group.tree))))
-    result = block.output.say(block.output.variable(made.type, made.nullable), written(node))
+    result = block.output.say(block.output.variable(made.type, made.nullable), block.places.written(node))
     relation = block.output.relation("Windowed", [*domain, *kept, result], is_set=False)
     cells = [replace(v, tree=tree(f"$.0.{i}", one.tree)) for i, v in enumerate(kept)]
     value = made.value(tree("$.1", one.tree), lambda read: cells[kept.index(read)].tree)
@@ -241,6 +252,12 @@ def _function(
     if kind is sql.Count:
         number_of = call("window_number", "distinct 0") if distinct else counts
         return WindowCall(number_of, tested(value), INTEGER)
+    if kind is sql.Avg and has_exact_mean(block, value):
+        mean_type = mean_of(value.type)
+        form = f"sql::mean_of_values($, {10 ** (mean_type.scale - value.type.scale)})"
+        return WindowCall(
+            call("window_frames"), tested(value), mean_type, True, lambda found, _: tree(form, found)
+        )
     if kind is sql.Avg:
         name = "window_mean_of_doubles" if value.type == DOUBLE else "window_mean"
         mean = call(name, "avg", more=f", ({10**value.type.scale}: bigint)")
@@ -249,7 +266,8 @@ def _function(
     form = f"{_VALUES[kind]}{'_there' if leaves else ''} {offset}"
     default = node.args.get("default")
     if default is None:
-        return WindowCall(call("window_value", form), tested(value), value.type, True)
+        type_of = sum_type if kind in (sql.Sum, sql.CountIf) else lambda of: of
+        return WindowCall(call("window_value", form), tested(value), type_of(value.type), True)
     return _with_default(block, node, call("window_value", form), value, default, leaves and offset > 0)
 
 

@@ -7,19 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings, fits
+from ..node import Moment, Name, Node, NodeId, SourceOnly, Surroundings, fits
 from ..schema import Schema
 from ..zset import Zset
 from .linear import traced
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct(SingleSource):
+class Distinct(SourceOnly):
     """Weight 1 for every row of positive weight.    distinct^Δ(Δa) = H(z⁻¹ I(Δa), Δa)   (Proposition 4.7)"""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "distinct"
     makes_set: ClassVar[bool] = True
 

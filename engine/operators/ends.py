@@ -6,25 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ..node import Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
+from ..node import Moment, Name, Node, NodeId, NoSource, Signs, SingleSource, Surroundings, fits, not_inside
 from ..schema import Schema
 from ..zset import Zset
 
 
-class _Source(Node):
-    """A node that reads none."""
-
-    __slots__ = ()
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return ()
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return self
-
-
 @dataclass(frozen=True, slots=True)
-class Input(_Source):
+class Input(NoSource):
     """An input relation. `multiset`: weights are kept; otherwise every change leaves the relation a set.
     `stream`: a multiset that holds the rows of one epoch; a runtime retracts them when the next one
     begins. `signed`: a multiset whose weights may be negative. `lasting`: rows are kept though only windows
@@ -43,7 +31,7 @@ class Input(_Source):
         return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"
 
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        return _not_inside(scope)
+        return not_inside(scope)
 
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
         return not self.multiset
@@ -59,7 +47,7 @@ class Input(_Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(_Source):
+class Constant(NoSource):
     """Facts of the program: rows of values, each of weight 1. In an incremental circuit they are the change
     of the first epoch."""
 
@@ -95,13 +83,8 @@ class Output(SingleSource):
         return f"output {'stream ' if self.stream else ''}{self.relation}"
 
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _not_inside(scope)
+        yield from not_inside(scope)
         yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
 
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
         return sets[self.source]
-
-
-def _not_inside(scope: Surroundings) -> Iterator[str]:
-    if scope.outside is not None:
-        yield "does not belong inside a fixpoint"

@@ -13,25 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..node import ENDING, Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits
+from ..node import ENDING, Moment, Name, Node, NodeId, NoSource, Signs, SingleSource, Surroundings, fits
 from ..schema import Schema
 from ..zset import Zset
 
 
 @dataclass(frozen=True, slots=True)
-class Feedback(Node):
+class Feedback(NoSource):
     """z⁻¹ of the node that the Feed of the same name reads; zero in the first epoch."""
 
     name: str
     schema: Schema
     text: str = field(default="", compare=False)
     remembers: ClassVar[bool] = True
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return ()
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return self
 
     def title(self) -> str:
         return f"z⁻¹ {self.name}"

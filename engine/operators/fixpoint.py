@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from ..node import Circuit, Name, Node, NodeId, Signs, Surroundings, fits, flipped
+from ..node import Circuit, Name, Node, NodeId, NoSource, Signs, Surroundings, fits, flipped
 from ..schema import Schema
 from .distinct import DeltaDistinct, Distinct
 from .group import DeltaGroup, Group
@@ -15,7 +15,7 @@ from .linear import Differentiate
 
 
 @dataclass(frozen=True, slots=True)
-class Import(Node):
+class Import(NoSource):
     """Inside a fixpoint's body: the value of a node of the surrounding circuit, brought in by δ₀ at iteration
     0 and held there."""
 
@@ -23,12 +23,6 @@ class Import(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     sign: ClassVar[str] = "δ₀ import"
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return ()
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return self
 
     def details(self, name: Name) -> str:
         return name(self.node)
@@ -51,19 +45,13 @@ def import_name(node: NodeId) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable(Node):
+class Variable(NoSource):
     """Inside a fixpoint's body: the relation's value of the iteration before, the z⁻¹ of the feedback; empty
     at iteration 0."""
 
     relation: str
     schema: Schema
     text: str = field(default="", compare=False)
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return ()
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return self
 
     def title(self) -> str:
         return f"z⁻¹ {self.relation}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, Surroundings
+from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings
 from ..rounding import rounded
 from ..schema import Origin, Schema
 from ..zset import Row, Zset
@@ -42,8 +42,31 @@ class Aggregate:
     first: First | None = field(default=None, compare=False, repr=False)
 
 
+class _Grouping(SingleSource):
+    """A group, or its incremental version."""
+
+    __slots__ = ()
+    keys: int
+    aggregates: tuple[Aggregate, ...]
+    makes_set: ClassVar[bool] = True
+    turns: ClassVar[bool] = True
+
+    def details(self, name: Name) -> str:
+        by = ", ".join(column.name for column in self.schema[: self.keys])
+        results = zip(self.aggregates, self.schema[self.keys :], strict=False)
+        return f"{name(self.source)} by ({by}): {', '.join(_aggregate_text(a, c.name) for a, c in results)}"
+
+    def problems(self, scope: Surroundings) -> Iterator[str]:
+        arity = len(scope.nodes[self.source].schema)
+        if self.keys > arity or len(self.schema) != self.keys + len(self.aggregates):
+            columns = len(self.schema)
+            yield f"{self.keys} keys and {len(self.aggregates)} aggregates do not make {columns} columns"
+        if any(not 0 <= c < arity for a in self.aggregates for c in a.columns):
+            yield f"an aggregate reads a column beyond the {arity} of its source"
+
+
 @dataclass(frozen=True, slots=True)
-class Group(Node):
+class Group(_Grouping):
     """One row for each key (the first `keys` columns of the source): the key columns followed by a column for
     each aggregate. A row of the source counts once, or with `bag` as often as its weight says. A change of
     the source changes only the rows of the keys that it touches."""
@@ -54,14 +77,6 @@ class Group(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     bag: bool = False
-    makes_set: ClassVar[bool] = True
-    turns: ClassVar[bool] = True
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return (self.source,)
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, source=new(self.source))
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         return group(sources[0], self.keys, self.aggregates, self.bag)
@@ -73,15 +88,9 @@ class Group(Node):
     def title(self) -> str:
         return "group of a bag" if self.bag else "group"
 
-    def details(self, name: Name) -> str:
-        return _details(self, name)
-
-    def problems(self, scope: Surroundings) -> Iterator[str]:
-        return _problems(self, scope)
-
 
 @dataclass(frozen=True, slots=True)
-class DeltaGroup(Node):
+class DeltaGroup(_Grouping):
     """Group^Δ: for each touched key, minus the row of before, plus the row of now. `trace` is z⁻¹ I of the
     source."""
 
@@ -92,8 +101,6 @@ class DeltaGroup(Node):
     schema: Schema
     text: str = field(default="", compare=False)
     bag: bool = False
-    makes_set: ClassVar[bool] = True
-    turns: ClassVar[bool] = True
 
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace
@@ -116,11 +123,8 @@ class DeltaGroup(Node):
     def title(self) -> str:
         return "group of a bagΔ" if self.bag else "groupΔ"
 
-    def details(self, name: Name) -> str:
-        return _details(self, name)
-
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _problems(self, scope)
+        yield from _Grouping.problems(self, scope)
         yield from traced(scope.nodes, self.source, self.trace)
 
 
@@ -174,20 +178,6 @@ def delta_group(
 # -------------------------------------------------------- text, construction
 
 
-def _details(node: Group | DeltaGroup, name: Name) -> str:
-    by = ", ".join(column.name for column in node.schema[: node.keys])
-    results = zip(node.aggregates, node.schema[node.keys :], strict=False)
-    return f"{name(node.source)} by ({by}): {', '.join(_aggregate_text(a, c.name) for a, c in results)}"
-
-
 def _aggregate_text(aggregate: Aggregate, column: str) -> str:
     """An aggregate as the definition of its column."""
     return f"{column} = {aggregate.function}({', '.join(f'.{c}' for c in aggregate.columns)})"
-
-
-def _problems(node: Group | DeltaGroup, scope: Surroundings) -> Iterator[str]:
-    arity = len(scope.nodes[node.source].schema)
-    if node.keys > arity or len(node.schema) != node.keys + len(node.aggregates):
-        yield f"{node.keys} keys and {len(node.aggregates)} aggregates do not make {len(node.schema)} columns"
-    if any(not 0 <= c < arity for a in node.aggregates for c in a.columns):
-        yield f"an aggregate reads a column beyond the {arity} of its source"

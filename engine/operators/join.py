@@ -31,8 +31,58 @@ class Term:
     negated: bool = False
 
 
+class _RuleBody(Node):
+    """A join, or its incremental version."""
+
+    __slots__ = ()
+    terms: tuple[Term, ...]
+    steps: tuple[Step, ...]
+    output: tuple[str, ...]
+
+    def details(self, name: Name) -> str:
+        factors = [*(_term_text(term, name) for term in self.terms), *map(step_text, self.steps)]
+        return f"{', '.join(factors)} -> ({', '.join(self.output)})"
+
+    def problems(self, scope: Surroundings) -> Iterator[str]:
+        bound: dict[str, tuple[Kind, str]] = {}
+        for term in self.terms:
+            schema = scope.nodes[term.source].schema
+            if len(schema) != len(term.columns):
+                yield f"a term has {len(term.columns)} columns, its source {len(schema)}"
+                return
+            for name, column in zip(term.columns, schema, strict=True):
+                if name is None:
+                    if term.negated:
+                        yield "a negated term ignores a column"
+                elif bound.setdefault(name, (column.kind, column.domain)) != (column.kind, column.domain):
+                    yield f"the variable {name} is of {bound[name][1]} and of {column.domain}"
+        positive = {name for term in self.terms if not term.negated for name in term.columns}
+        steps = [step for step in self.steps if isinstance(step, Let | Unnest)]
+        known = positive | {step.name for step in steps}
+        negative = {name for term in self.terms if term.negated for name in term.columns}
+        for step in self.steps:
+            for name in inputs(step):
+                if name not in known:
+                    yield f"the step {expression(step).text or step} reads {name}, which nothing binds"
+        for name in sorted(n for n in negative - known if n is not None):
+            yield f"the variable {name} of a negated term is bound by nothing"
+        for name in self.output:
+            if name not in known:
+                yield f"the output {name} is bound by nothing"
+        if len(self.output) != len(self.schema):
+            yield f"{len(self.output)} outputs do not make {len(self.schema)} columns"
+        for name, column in zip(self.output, self.schema, strict=False):
+            if name in bound and bound[name] != (column.kind, column.domain):
+                yield f"the output {name} is of {bound[name][1]}, its column of {column.domain}"
+
+    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
+        # a deletion turns round in negated terms
+        signs = (flipped(of(term.source)) if term.negated else of(term.source) for term in self.terms)
+        return frozenset[tuple[str, int]]().union(*signs)
+
+
 @dataclass(frozen=True, slots=True)
-class Join(Node):
+class Join(_RuleBody):
     """Valuations that satisfy all terms and steps, projected on `output`; weights multiply.
 
         (a ⋈ b)^Δ = Δa ⋈ z⁻¹ I(Δb)  +  I(Δa) ⋈ Δb      (Theorem 4.5)
@@ -65,21 +115,12 @@ class Join(Node):
     def title(self) -> str:
         return "apply" if len(self.terms) == 1 and not self.terms[0].negated else "join"
 
-    def details(self, name: Name) -> str:
-        return _details(self, name)
-
-    def problems(self, scope: Surroundings) -> Iterator[str]:
-        return _problems(self, scope)
-
     def is_set(self, sets: Sequence[bool], nodes: Sequence[Node], outside: Sequence[bool]) -> bool:
         return all(sets[t.source] for t in self.terms if not t.negated) and keeps_valuations(self, nodes)
 
-    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
-        return _shrinking(self.terms, of)
-
 
 @dataclass(frozen=True, slots=True)
-class DeltaJoin(Node):
+class DeltaJoin(_RuleBody):
     """Join^Δ: the sum over the terms j of Δ_j joined with the others, terms before j with this step's change
     and terms after j without it. `traces[k]` is z⁻¹ I of the source of term k, which look-ups in the term
     see."""
@@ -107,19 +148,13 @@ class DeltaJoin(Node):
     def title(self) -> str:
         return "joinΔ"
 
-    def details(self, name: Name) -> str:
-        return _details(self, name)
-
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _problems(self, scope)
+        yield from _RuleBody.problems(self, scope)
         if len(self.traces) != len(self.terms):
             yield f"{len(self.terms)} terms have {len(self.traces)} traces"
             return
         for term, trace in zip(self.terms, self.traces, strict=True):
             yield from traced(scope.nodes, term.source, trace)
-
-    def shrinking(self, of: Callable[[NodeId], Signs]) -> Signs:
-        return _shrinking(self.terms, of)
 
 
 # ------------------------------------------------------------------- meaning
@@ -267,54 +302,10 @@ def _reading(terms: tuple[Term, ...], new: Callable[[NodeId], NodeId]) -> tuple[
     return tuple(replace(term, source=new(term.source)) for term in terms)
 
 
-def _details(node: Join | DeltaJoin, name: Name) -> str:
-    factors = [*(_term_text(term, name) for term in node.terms), *map(step_text, node.steps)]
-    return f"{', '.join(factors)} -> ({', '.join(node.output)})"
-
-
 def _term_text(term: Term, name: Name) -> str:
     """A term as it would stand in a rule."""
     columns = ", ".join(column or "_" for column in term.columns)
     return f"{'not ' if term.negated else ''}{name(term.source)}({columns})"
-
-
-def _problems(join: Join | DeltaJoin, scope: Surroundings) -> Iterator[str]:
-    bound: dict[str, tuple[Kind, str]] = {}
-    for term in join.terms:
-        schema = scope.nodes[term.source].schema
-        if len(schema) != len(term.columns):
-            yield f"a term has {len(term.columns)} columns, its source {len(schema)}"
-            return
-        for name, column in zip(term.columns, schema, strict=True):
-            if name is None:
-                if term.negated:
-                    yield "a negated term ignores a column"
-            elif bound.setdefault(name, (column.kind, column.domain)) != (column.kind, column.domain):
-                yield f"the variable {name} is of {bound[name][1]} and of {column.domain}"
-    positive = {name for term in join.terms if not term.negated for name in term.columns}
-    steps = [step for step in join.steps if isinstance(step, Let | Unnest)]
-    known = positive | {step.name for step in steps}
-    negative = {name for term in join.terms if term.negated for name in term.columns}
-    for step in join.steps:
-        for name in inputs(step):
-            if name not in known:
-                yield f"the step {expression(step).text or step} reads {name}, which nothing binds"
-    for name in sorted(n for n in negative - known if n is not None):
-        yield f"the variable {name} of a negated term is bound by nothing"
-    for name in join.output:
-        if name not in known:
-            yield f"the output {name} is bound by nothing"
-    if len(join.output) != len(join.schema):
-        yield f"{len(join.output)} outputs do not make {len(join.schema)} columns"
-    for name, column in zip(join.output, join.schema, strict=False):
-        if name in bound and bound[name] != (column.kind, column.domain):
-            yield f"the output {name} is of {bound[name][1]}, its column of {column.domain}"
-
-
-def _shrinking(terms: Iterable[Term], of: Callable[[NodeId], Signs]) -> Signs:
-    """`Node.shrinking` of a join: a deletion turns round in negated terms."""
-    signs = (flipped(of(term.source)) if term.negated else of(term.source) for term in terms)
-    return frozenset[tuple[str, int]]().union(*signs)
 
 
 def keeps_valuations(join: Join | DeltaJoin, nodes: Sequence[Node] | Mapping[NodeId, Node]) -> bool:

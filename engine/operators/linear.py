@@ -8,7 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from .. import zset
-from ..node import ENDING, Moment, Name, Node, NodeId, Signs, SingleSource, Surroundings, fits, flipped
+from ..node import (
+    ENDING,
+    Moment,
+    Name,
+    Node,
+    NodeId,
+    Signs,
+    SingleSource,
+    SourceOnly,
+    Surroundings,
+    fits,
+    flipped,
+)
 from ..schema import Schema
 from ..zset import Zset
 
@@ -43,12 +55,9 @@ class Sum(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Negate(SingleSource):
+class Negate(SourceOnly):
     """The source with its weights negated.    (-a)^Δ = -Δa"""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "- negate"
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
@@ -62,12 +71,9 @@ class Negate(SingleSource):
 
 
 @dataclass(frozen=True, slots=True)
-class Delay(SingleSource):
+class Delay(SourceOnly):
     """z⁻¹: the source's value of the epoch before; zero in the first."""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "z⁻¹ delay"
     turns: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
@@ -77,24 +83,18 @@ class Delay(SingleSource):
 
 
 @dataclass(frozen=True, slots=True)
-class Integrate(SingleSource):
+class Integrate(SourceOnly):
     """I: the sum of the source over all epochs so far."""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "∫ integrate"
     turns: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
-class Differentiate(SingleSource):
+class Differentiate(SourceOnly):
     """D: the source minus its value of the epoch before."""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "D differentiate"
     turns: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
@@ -107,13 +107,10 @@ class Differentiate(SingleSource):
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(SingleSource):
+class Trace(SourceOnly):
     """z⁻¹ I: the sum of the source over all epochs before; in a fixpoint, at the same iteration. The only
     state of an incremental circuit."""
 
-    source: NodeId
-    schema: Schema
-    text: str = field(default="", compare=False)
     sign: ClassVar[str] = "z⁻¹∫ trace"
 
 

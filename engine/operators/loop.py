@@ -8,11 +8,11 @@ has a clock of its own again: the time inside is a vector of rounds, the outermo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..node import Name, Node, NodeId, SingleSource, Surroundings, fits
+from ..node import Name, Node, NodeId, NoSource, SingleSource, Surroundings, fits
 from ..schema import Origin, Schema
 from .fixpoint import Fixpoint
 
@@ -68,19 +68,13 @@ class Loop(Fixpoint):
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier(Node):
+class Earlier(NoSource):
     """Inside a loop's body: a result's value of some rounds before; empty where there is no such round."""
 
     relation: str
     rounds: int
     schema: Schema
     text: str = field(default="", compare=False)
-
-    def reads(self) -> tuple[NodeId, ...]:
-        return ()
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return self
 
     def title(self) -> str:
         return f"z⁻¹ {self.relation}" if self.rounds == 1 else f"z⁻¹ {self.relation}, {self.rounds} times"

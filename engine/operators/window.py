@@ -20,14 +20,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from .. import zset
-from ..node import ENDING, Name, Node, NodeId, Signs, Stateful, Surroundings, fits
+from ..node import ENDING, Name, Node, NodeId, Signs, SingleSource, Stateful, Surroundings, fits, not_inside
 from ..schema import Kind, Origin, Schema
 from ..zset import Zset
 from .join import Join, functions_of
 
 
 @dataclass(frozen=True, slots=True)
-class Clock(Stateful):
+class Clock(SingleSource, Stateful):
     """The greatest value that the one column of the source has had: no row, or one."""
 
     source: NodeId
@@ -37,12 +37,6 @@ class Clock(Stateful):
     sign: ClassVar[str] = "clock"
     turns: ClassVar[bool] = True
 
-    def reads(self) -> tuple[NodeId, ...]:
-        return (self.source,)
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, source=new(self.source))
-
     def step(self, sources: list[Zset], memory: Any) -> tuple[Zset, Any]:
         now = _greatest(memory, sources[0])
         return _row(now), now
@@ -51,8 +45,8 @@ class Clock(Stateful):
         return DeltaClock(self.source, self.schema, self.text, self.origin)
 
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _not_inside(scope)
-        yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
+        yield from not_inside(scope)
+        yield from SingleSource.problems(self, scope)
         yield from _time(self.schema)
         if len(self.schema) != 1:
             yield "a clock has one column"
@@ -89,7 +83,7 @@ class _Timed(Stateful):
         return replace(self, source=new(self.source), clock=new(self.clock))
 
     def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _not_inside(scope)
+        yield from not_inside(scope)
         source = scope.nodes[self.source].schema
         yield from fits(source[:-1], self.schema, f"source {self.source}")
         yield from _time(source[-1:])
@@ -247,8 +241,3 @@ def _without_times(rows: Mapping[zset.Row, int]) -> Zset:
 def _time(schema: Schema) -> Iterator[str]:
     if any(column.kind is not Kind.INT for column in schema) or not schema:
         yield "a time is an integer"
-
-
-def _not_inside(scope: Surroundings) -> Iterator[str]:
-    if scope.outside is not None:
-        yield "does not belong inside a fixpoint"

@@ -46,7 +46,7 @@ Changes = Mapping[str, Sequence[tuple[Batch, int]]]
 
 
 class SparkRuntime:
-    """The state of one circuit of changes for a Spark session. See `engine.runtime.FrameRuntime`."""
+    """The state of one circuit of changes for a Spark session. See `engine.runtime.Runtime`."""
 
     def __init__(
         self,

@@ -88,8 +88,8 @@ def test_layouts_share_out_spare_bits() -> None:
     assert layout is not None
     assert sum(field.width for field in layout.fields) == 62
     assert fit([(0, 2**40), (0, 2**40)]) is None
-    for (low, high), (a, b) in zip([(0, 1), (-3, 100)], layout.ranges(), strict=True):
-        assert a <= low and high <= b
+    for (low, high), field in zip([(0, 1), (-3, 100)], layout.fields, strict=True):
+        assert field.offset <= low and high <= field.offset + field.mask
 
 
 @quick

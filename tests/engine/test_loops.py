@@ -38,10 +38,10 @@ from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import LoopLimit, LoopRepetition
-from ddlog.engine.time import Lattice, differential, upto
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 
+from .differential import Lattice, differential, upto
 from .random_circuits import INPUTS, Builder, Changes, apply, grouped, modes, rule, schema, streams
 from .test_oracle import difference, legal, undo
 

@@ -17,10 +17,10 @@ from ddlog.engine.inprocess.arrangements.timeline import (
 )
 from ddlog.engine.inprocess.recursion.missing import missing_presence
 from ddlog.engine.inprocess.storage.batch import Batch
-from ddlog.engine.time import Changes, Lattice, differential, upto
 from ddlog.engine.zset import Zset
 
 from ..trying import trying
+from .differential import Changes, Lattice, differential, upto
 from .random_circuits import schema
 
 LATTICES = [Lattice(1), Lattice(2)]

@@ -188,6 +188,16 @@ def test_the_file_may_be_in_an_archive(tmp_path: Path, capsys: pytest.CaptureFix
     assert "it holds more.csv, orders.csv" in capsys.readouterr().err
 
 
+def test_names_that_differ_in_case_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.csv").write_text("ID,id\n1,2\n")
+    assert f"C={tmp_path}/c.csv?map=id:ID,id_:id" in inferred(capsys, f"{tmp_path}/c.csv")
+    with ddlog.compile("input relation C(id: u8, id_: u8)").session() as session:
+        session.load(f"C={tmp_path}/c.csv?map=id:ID,id_:id")
+        assert list(session["C"].tuples()) == [(1, 2)]
+        with pytest.raises(ddlog.DDlogError, match="a name for the column `id`, too, as in id:OTHER,id_:id"):
+            session.load(f"C={tmp_path}/c.csv?map=id_:id")
+
+
 def test_types_of_tables_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import pyarrow as pa
     from pyarrow import parquet

@@ -95,6 +95,7 @@ CALLS = {
     "(sql::variance(2, 4, 10, 1, false), sql::variance(1, 1, 1, 1, false), sql::deviation(2, 4, 10, 1, true))": "(Some{2}, None, Some{1})",  # noqa: E501
     "(sql::variance_of_doubles([Some{1.5}, None, Some{2.5}], true), sql::variance_of_doubles([Some{1.0}], false))": "(Some{0.25}, None)",  # noqa: E501
     "sql::deviation_of_doubles([Some{1.0}, Some{3.0}], true)": "Some{1}",
+    '(sql::bits_of([6, 3], "&"), sql::bits_of([6, 3], "^"), sql::mean_of_values([Some{1}, None, Some{2}], 10))': "(Some{2}, Some{5}, Some{15})",  # noqa: E501
     "(sql::high(sql::low(Some{1: u8})), sql::high(sql::low(None: Option<u8>)))": "(Some{1}, None)",
 }
 

@@ -17,6 +17,7 @@ import ddlog
 from ddlog.console import progress
 from ddlog.console.cli import main
 from ddlog.console.phases import Phases
+from ddlog.engine import thresholds
 from ddlog.profiling.compare import differences
 from ddlog.profiling.page import page
 from ddlog.profiling.profile import Profile, StratumCost, read_profile
@@ -298,7 +299,9 @@ class Terminal(StringIO):
 def test_progress_lines_have_the_phase_its_rounds_and_rows(
     quiet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The line is there as soon as something tells of its work, and gone after it."""
+    """The line is there as soon as something tells of its work, and gone after it. Here rounds of a few
+    rows are not told together."""
+    monkeypatch.setattr(thresholds, "ROUNDS_AT_ONCE", 1)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)

@@ -112,7 +112,7 @@ def test_a_session_goes_on(spark: SparkSession, tmp_path: Path, monkeypatch: pyt
         assert told(session, 2) == expected[2]
         keeping = session.state.durable
         assert isinstance(keeping, durable.FolderDurable)
-        keeping._folding.stop()
+        keeping._folding.fold_if_due()
         assert len(keeping.folder.manifest.spans) <= before
     renamed = PROGRAM.replace("Twice", "Again")
     with session_on(spark, tmp_path / "state", renamed, read_only=True) as session:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from ddlog.durability import background
 from ddlog.durability import log as durability_log
 from ddlog.durability.log import Durability, Log
 from ddlog.engine.spark.tables import arrow_schema
@@ -55,7 +56,7 @@ LATE: list[Durability] = ["interval", "exit"]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits does so until a test asks for it, and goes together."""
-    monkeypatch.setattr(log, "INTERVAL", 1000)
+    monkeypatch.setattr(background, "INTERVAL", 1000)
     monkeypatch.setattr(log, "_APART", 0)
 
 
@@ -160,7 +161,7 @@ def test_a_failed_write_is_tried_again_and_told(
 
 
 def test_at_most_a_second_later(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "INTERVAL", 0.05)
+    monkeypatch.setattr(background, "INTERVAL", 0.05)
     text = "input relation R(x: u8)\noutput relation S(x: u8)\nS(x) :- R(x)."
     with session_on(spark, tmp_path, text, durability="interval") as session:
         session.insert("R", (1,))

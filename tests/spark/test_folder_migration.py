@@ -81,7 +81,7 @@ def test_columns_are_mapped_by_name(
     with session_on(spark, path, NEW) as session:
         session.insert("R", ("b", "Begun", 3.0, 7))
         session.commit()
-        folder_of(session)._folding.stop()
+        folder_of(session)._folding.fold_if_due()
         folder_of(session)._folding.fold()
         assert session.size("R") == 3 and [weight for _, weight in session["M"].weighted()] == [2]
         assert [session.at(epoch).size("R") for epoch in (3, 4, 5)] == [3, 2, 3]
@@ -253,7 +253,7 @@ def test_what_is_migrated_is_what_a_file_holds(
         with ddlog.compile(first).session(state=file) as plain, session_on(spark, folder, first) as kept:
             for changes in before:
                 assert moves(kept, changes, old[0]) == moves(plain, changes, old[0])
-                folder_of(kept)._folding.stop()
+                folder_of(kept)._folding.fold_if_due()
         wanted, found = (
             opened(lambda: ddlog.compile(second).session(state=file, migrate=True)),
             opened(lambda: session_on(spark, folder, second, migrate=True)),

@@ -57,7 +57,7 @@ def test_the_past_is_what_it_was(
         for number in range(len(COMMITS)):
             expected = told(plain, number)
             assert told(session, number) == expected
-            folder_of(session)._folding.stop()
+            folder_of(session)._folding.fold_if_due()
             fold(session)
         assert [span.folded for span in folder_of(session).folder.manifest.spans] == [True, False, False]
         for epoch in (5, 3, 2, 0):
@@ -118,7 +118,7 @@ def test_history_is_bounded_and_goes_on(
             for n in range(start, start + 12):
                 session.insert("R", (n,))
                 session.commit()
-                folder_of(session)._folding.stop()
+                folder_of(session)._folding.fold_if_due()
             pieces = folder_of(session).folder.past()
             assert len(pieces) <= 8 and sum(piece.apart for piece in pieces)
             assert [one.last + 1 for one in pieces[:-1]] == [one.first for one in pieces[1:]]
@@ -136,7 +136,7 @@ def test_history_is_bounded_and_goes_on(
             for n in range(36, 48):
                 writer.insert("R", (n,))
                 writer.commit()
-                folder_of(writer)._folding.stop()
+                folder_of(writer)._folding.fold_if_due()
         assert session.at(36).size("R") == 135
         with pytest.raises(DDlogError, match="no record of epoch 38"):
             session.at(38)
@@ -156,7 +156,7 @@ def test_a_lost_piece_of_history_is_an_error_of_its_own(
     with session_on(spark, place) as session:
         for number in range(len(COMMITS)):
             told(session, number)
-            folder_of(session)._folding.stop()
+            folder_of(session)._folding.fold_if_due()
         fold(session)
         folder = folder_of(session).folder
         (lost,) = {name for name in folder.all_files() if "/past-" in name and "Edge" in name}
@@ -175,7 +175,7 @@ def test_a_lost_piece_of_history_is_an_error_of_its_own(
         for _ in range(2):
             session.insert("Came", (1,))
             session.commit()
-            folder_of(session)._folding.stop()
+            folder_of(session)._folding.fold_if_due()
         fold(session)
         assert len(folder_of(session).folder.manifest.spans) == 3 and folder_of(session)._told().first == 4
         before = shown(session)
@@ -205,7 +205,7 @@ def test_the_past_is_that_of_a_state_in_a_file(
         try:
             for number, transaction in enumerate(stream):
                 assert apply(session, transaction) == apply(plain, transaction)
-                folder_of(session)._folding.stop()
+                folder_of(session)._folding.fold_if_due()
                 if closed[number % len(closed)]:
                     session.close()
                     session = session_on(spark, Path(home) / "s", text)

@@ -20,6 +20,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
+from ddlog.spark.state.durable import FolderDurable
 from ddlog.spark.streaming.epochs import StreamBatch, StreamEpochs
 from ddlog.spark.streaming.inputchange import RowsChange
 from ddlog.spark.streaming.oldcheckpoint import described_inputs
@@ -56,11 +57,11 @@ def crashing(at: int = 1, *, after: bool = False, of: Callable[..., Any]) -> Cal
 def forget(session: Session) -> None:
     """What the end of a process does: the lock is free, and nothing more is written."""
     kept, session.state.durable = session.state.durable, None
-    if isinstance(kept, Durable):
+    if isinstance(kept, Durable | FolderDurable):
         kept._background.stop()
+    if isinstance(kept, Durable):
         kept.store.close()
-    elif kept is not None:
-        kept._folding.stop()
+    elif isinstance(kept, FolderDurable):
         kept.folder.close()
 
 

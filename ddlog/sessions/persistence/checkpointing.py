@@ -80,11 +80,6 @@ class Checkpointing:
         return self._runtime.circuit
 
     @property
-    def forms(self) -> ValueForms:
-        """The forms of interned values."""
-        return self._forms
-
-    @property
     def names(self) -> list[str | None]:
         """The fingerprint of each node."""
         if self._names is None or self._names[0] is not self.circuit:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ...durability.background import Background
 from ...durability.history import History, cuts
 from ...durability.inputs import PAST
 from ...durability.log import Durability, Log
@@ -40,7 +41,7 @@ from .contents import FolderHistory, RowReader, files_of, history_of, latest, pa
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
-from .log import Flushing, FolderChanges, FolderWriter
+from .log import FolderChanges, FolderWriter
 from .manifest import FolderSpan, RowFiles
 from .migrating import Conversion, Migrating
 from .opening import open_folder
@@ -120,7 +121,8 @@ class FolderDurable(DurableState):
         self._folding = Folding(folder, host.spark, self._rows, passing, self.depth)
         self._writer = FolderWriter(folder, host.spark, self._program, self._stored, passing, self.depth)
         self._log = Log(self._writer, durability, self.tell_on_disk)
-        self._flushing = Flushing(self._log.flush_quietly)
+        flush = self._log.flush_quietly if durability == "interval" else None
+        self._background = Background(None, flush, [self._folding.fold_if_due])
         self._checked = set[str]()  # the files of the history that were compared with what was written
         self.positions = self._read_positions()
         self.close_with_process()
@@ -135,10 +137,9 @@ class FolderDurable(DurableState):
 
     def _close(self) -> None:
         try:
-            self._flushing.stop()
+            self._background.stop()
             self._log.finish()
         finally:
-            self._folding.stop()
             self.folder.close()
 
     def holds_rows(self) -> bool:
@@ -184,12 +185,7 @@ class FolderDurable(DurableState):
 
     def _append(self, epoch: int, changes: FolderChanges, ids: Sequence[str]) -> None:
         self._log.append(epoch, changes, list(ids))
-        if self.durability == "interval":
-            self._flushing.wake()
-
-    def committed(self) -> None:
-        super().committed()
-        self._folding.wake()
+        self._background.wake()
 
     def _relations_there(self) -> Iterable[Stored]:
         return self._stored

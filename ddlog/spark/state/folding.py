@@ -12,7 +12,6 @@ import json
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...errors.diagnostics import DDlogError
@@ -44,29 +43,21 @@ class Folding:
     ) -> None:
         self._folder, self._spark, self._rows = folder, spark, rows
         self._passing, self._depth = passing, depth
-        self._thread: threading.Thread | None = None
+        self._one_at_a_time = threading.Lock()
 
-    def wake(self) -> None:
-        """Folds beside the commits, if there is enough."""
-        if len(self._folder.manifest.spans) >= MANY and (self._thread is None or not self._thread.is_alive()):
-            self._thread = threading.Thread(target=self._run, name="ddlog state", daemon=True)
-            self._thread.start()
-
-    def stop(self) -> None:
-        """Returns when no fold is under way."""
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self) -> None:
-        with suppress(Exception):  # the spans stand, and the next commit tries again
+    def fold_if_due(self) -> None:
+        """Folds spans, if there are many. Raises what `fold` does."""
+        if len(self._folder.manifest.spans) >= MANY:
             self.fold()
 
     def fold(self, whole: bool = False) -> bool:
         """Folds spans, if there are enough; `whole`: all that may be, without history. Raises DDlogError,
         OSError and what Spark raises; then the spans stand."""
-        chosen = self._all() if whole else self._chosen()
-        if not chosen:
-            return False
+        with self._one_at_a_time:
+            chosen = self._all() if whole else self._chosen()
+            return bool(chosen) and self._fold(chosen, whole)
+
+    def _fold(self, chosen: Sequence[FolderSpan], whole: bool) -> bool:
         draft = self._folder.draft()
         try:
             folded = self._folded(chosen, draft.folder)

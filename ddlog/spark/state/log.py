@@ -10,14 +10,12 @@ which have to be told apart.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...durability.log import INTERVAL
 from ...durability.records import Stored
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
@@ -160,37 +158,6 @@ class FolderWriter:
     def _discard(self, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             self._folder.discard(draft)
-
-
-class Flushing:
-    """A thread that writes what waits, half a second after the first of it came."""
-
-    def __init__(self, flush: Callable[[], None]) -> None:
-        self._flush = flush
-        self._woken, self._ended = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def wake(self) -> None:
-        """Says that something waits."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="ddlog state log", daemon=True)
-            self._thread.start()
-        self._woken.set()
-
-    def stop(self) -> None:
-        """Ends the thread, when it has written what it writes."""
-        self._ended.set()
-        self._woken.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self) -> None:
-        while True:
-            self._woken.wait()
-            if self._ended.wait(INTERVAL):
-                return
-            self._woken.clear()
-            self._flush()
 
 
 @contextmanager

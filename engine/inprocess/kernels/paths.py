@@ -16,6 +16,14 @@ NONE = 9223372036854775807
 
 
 @kernel
+def longer(items: Any) -> Any:
+    """An array that begins with the items, and has room for as many more."""
+    found = np.empty(2 * items.shape[0] + 64, np.int64)
+    found[: items.shape[0]] = items
+    return found
+
+
+@kernel
 def push(values: Any, keys: Any, size: int, value: int, key: int) -> None:
     """Puts a key into a heap that has room for it."""
     at = size
@@ -96,9 +104,7 @@ def spread(
                     mark[node] = 1
                     old[node] = value[node]
                     if used == touched.shape[0]:
-                        longer = np.empty(2 * used + 64, np.int64)
-                        longer[:used] = touched
-                        touched = longer
+                        touched = longer(touched)
                     touched[used] = node
                     used += 1
                 value[node] = offered[at - 1]
@@ -127,29 +133,21 @@ def spread(
                 mark[to] = 1
                 old[to] = value[to]
                 if used == touched.shape[0]:
-                    longer = np.empty(2 * used + 64, np.int64)
-                    longer[:used] = touched
-                    touched = longer
+                    touched = longer(touched)
                 touched[used] = to
                 used += 1
             value[to] = given
             if given == now:
                 rank[to] = rank[node] + 1
                 if end == queue.shape[0]:
-                    more = np.empty(2 * end, np.int64)
-                    more[:end] = queue
-                    queue = more
+                    queue = longer(queue)
                 queue[end] = to
                 end += 1
             else:
                 rank[to] = 0
                 if size == values.shape[0]:
-                    more_values = np.empty(2 * size, np.int64)
-                    more_values[:size] = values
-                    values = more_values
-                    more = np.empty(2 * size, np.int64)
-                    more[:size] = keys
-                    keys = more
+                    values = longer(values)
+                    keys = longer(keys)
                 push(values, keys, size, given, to)
                 size += 1
     return touched, used
@@ -205,9 +203,7 @@ def withdraw(
         if held:
             continue
         if used == lost.shape[0]:
-            longer = np.empty(2 * used, np.int64)
-            longer[:used] = lost
-            lost = longer
+            lost = longer(lost)
         lost[used] = node
         used += 1
         mark[node] = 1
@@ -317,9 +313,7 @@ def take_out(
                 left -= taken
                 if weight[step] == 0:
                     if used == gone.shape[0]:
-                        longer = np.empty(2 * used, np.int64)
-                        longer[:used] = gone
-                        gone = longer
+                        gone = longer(gone)
                     gone[used] = step
                     used += 1
                 if left == 0:

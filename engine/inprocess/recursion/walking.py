@@ -13,6 +13,7 @@ where a function gives up: that round is derived in the general way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import NamedTuple, TypeAlias
 
 from ... import interrupt, thresholds
@@ -24,6 +25,7 @@ from ..joins.onebyone import GivenUp, Row, Rows
 from .growingset import GrowingSet
 
 _ROUNDS_PER_CHECK = 64
+_SECONDS = 0.1  # after which progress is told
 
 Viewing: TypeAlias = Callable[[FixpointRule[Joiner], int], Sequence[View | None]]
 """Gives what a rule sees of the other terms, where it starts from one of them."""
@@ -67,9 +69,9 @@ class Walk:
         return None if plan is None else plan.bound(views, self._room)
 
     def rounds(self, most: int) -> tuple[int, bool]:
-        """Runs rounds, at least one and at most so many, while few rows are pending. Returns their number,
-        and whether the last one gave up and is to be derived in the general way."""
-        relations, done = self._relations, 0
+        """Runs rounds, at least one and at most so many, while few rows are pending and not for long. Returns
+        their number, and whether the last one gave up and is to be derived in the general way."""
+        relations, done, until = self._relations, 0, monotonic() + _SECONDS
         rows: Mapping[str, list[Row]] = {name: each.pending_rows() for name, each in relations.items()}
         while done < most and (not done or 0 < sum(map(len, rows.values())) <= thresholds.ROWS_ONE_BY_ONE):
             for each in relations.values():
@@ -81,6 +83,8 @@ class Walk:
                 rows = self._round(rows)
             except GivenUp:
                 return done, True
+            if monotonic() > until:
+                break
         return done, False
 
     def _round(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:

@@ -71,10 +71,6 @@ class PackedLayout:
         field = self.fields[position]
         return packing.unpack_at(words, rows, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
 
-    def ranges(self) -> list[tuple[int, int]]:
-        """The least and greatest value that each column can hold."""
-        return [(f.offset, f.offset + f.mask) for f in self.fields]
-
 
 @lru_cache(maxsize=256)
 def of_one(layout: PackedLayout) -> tuple[PackOne, UnpackOne]:

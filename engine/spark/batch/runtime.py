@@ -57,7 +57,7 @@ class Given:
 
 
 class BatchRuntime:
-    """The contents of one circuit of changes after its first change. See `engine.runtime.FrameRuntime`."""
+    """The contents of one circuit of changes after its first change. See `engine.runtime.Runtime`."""
 
     def __init__(
         self,
