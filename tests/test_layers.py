@@ -76,7 +76,6 @@ CIRCLES = (
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
     "circuits.making circuits.streams",
-    "engine.spark.relocating engine.spark.sides",
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {
@@ -140,13 +139,6 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# Runtimes do not import each other, but for one exception: the driver runs what is small on the in-process
-# runtime, where an operator costs microseconds, and on the cluster a job. These files are all that may.
-_DRIVER = (
-    "driverbirths drivergroups driverrecursion driverrows exchange latest membergroups moving numbered "
-    "placedepoch relocating runtime sealing sides widths"
-)
-ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in _DRIVER.split()}
 # The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory; and
 # all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "console"}
@@ -198,16 +190,6 @@ def test_imports_inside_sessions_point_down_their_ladder() -> None:
     }
     assert rungs.keys() == {each for arrow in arrows for each in arrow}, "each part stands on one rung"
     assert {(user, used) for user, used in arrows if user != used and rungs[user] <= rungs[used]} == OPENED
-
-
-def test_what_is_small_on_the_driver_is_all_that_a_runtime_asks_of_another() -> None:
-    users = {
-        name
-        for name, file in FILES.items()
-        if name.startswith("ddlog.engine.spark.")
-        if any(m.startswith("ddlog.engine.inprocess") for m in imports(name, file, False))
-    }
-    assert users == ON_THE_DRIVER
 
 
 def test_the_front_end_knows_nothing_of_the_engine() -> None:
