@@ -68,6 +68,9 @@ class _DeferredSql:
             self._template = self._written(SqlWriter.stored)
         return _filled(self._template, texts)
 
+    def __reduce__(self) -> Any:
+        return _nothing, ()  # another process computes values, and does without the functions of the program
+
     def checked(self, *texts: str) -> tuple[str, str]:
         """SQL that is null where a sum, difference or product of bigints is beyond what Spark can hold."""
         if self._checked is None:
@@ -81,6 +84,10 @@ class _DeferredSql:
         except NoSqlForm:
             return ""
         return text if len(text) <= MAX_LENGTH else ""
+
+
+def _nothing() -> None:
+    """No SQL."""
 
 
 def _filled(template: str, texts: tuple[str, ...]) -> str:

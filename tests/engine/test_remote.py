@@ -123,3 +123,7 @@ def test_workers_that_do_not_come(started: Started) -> None:
         open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, patience=0.1)
     with pytest.raises(WorkersMissing, match="cannot listen to workers"):
         open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, host="nowhere.invalid")
+
+
+def test_workers_get_the_code_of_rules_and_no_more() -> None:
+    assert b"Functions" not in PICKLED(CIRCUIT)
