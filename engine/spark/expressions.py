@@ -37,8 +37,6 @@ class SparkExpressions:
         self._prefix = f"ddlog_{uuid4().hex[:12]}"
         self._registered: dict[Hashable, str] = {}
         self._origins: dict[Origin, int] = {}  # numbered, since faults come back as text
-        self.splitting = False
-        """Whether joins tell the rows apart on which a value faults that a term is looked up by."""
 
     def value(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The value of an expression over the SQL texts of its inputs."""

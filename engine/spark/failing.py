@@ -30,9 +30,6 @@ class Split:
     late: frozenset[int] = field(default=frozenset(), compare=False)
 
 
-NOT_SPLIT = Split()
-
-
 @dataclass(frozen=True, slots=True)
 class FailingBody:
     """The body of the rows on which a step faults. `terms` are the numbers of its terms in the whole body,

@@ -11,7 +11,7 @@ from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import ArrayDelta
 from ..runtime import Coded, Delta, Sealed
 from ..schema import Schema
-from .exchange import from_arrow, to_arrow
+from .arrowrows import from_arrow, to_arrow
 from .sqltext import As, quoted
 from .tables import Table, Tables
 

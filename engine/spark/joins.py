@@ -1,7 +1,7 @@
 """The plans of joins as SQL: their stages, and the steps that may fault.
 
-A term may be looked up by a value that faults on some rows. With `SparkExpressions.splitting`, these rows
-have queries of their own, which tell whether the rest of the body excludes them."""
+A term may be looked up by a value that faults on some rows. These rows have queries of their own, which tell
+whether the rest of the body excludes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..operators.steps import binds, inputs
 from ..planner import Stages
 from ..schema import Schema
 from .expressions import SparkExpressions
-from .failing import NOT_SPLIT, FailingBody, Split, failing_bodies
+from .failing import FailingBody, Split, failing_bodies
 from .rowsteps import compiled
 
 
@@ -32,34 +32,15 @@ class JoinText:
         steps = tuple(step for step in node.steps if not isinstance(step, Inspect))
         self.node, self.schemas, self.expressions = replace(node, steps=steps), schemas, expressions
         keys = derived_keys(self.node.terms, self.node.steps)
-        self._derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
-        early, self._late = self._steps_that_may_fault() if split is None else ([], split.late)
-        self._split = Split(frozenset(early)) if split is None else split
-        self._failing: list[FailingBody] = []
-        if split is None:
-            self._failing += failing_bodies(self.node, early, self._late)
-        self._stages = Stages(self.node.terms, self.node.steps, self.node.output, self._late, self._derived)
-
-    @property
-    def may_fault(self) -> bool:
-        """Whether its queries keep faults, since a fault may cancel out."""
-        return bool(self._late or self.failing)
-
-    @property
-    def failing(self) -> Sequence[FailingBody]:
-        """The bodies of the rows on which a value faults that a term is looked up by, if they are told
-        apart."""
-        return self._failing if self.expressions.splitting else ()
-
-    @property
-    def split(self) -> Split:
+        derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
+        early, late = self._steps_that_may_fault() if split is None else ([], split.late)
+        self.split = Split(frozenset(early)) if split is None else split
         """The roles of the steps."""
-        return self._split if self.failing or self._split.failing is not None else NOT_SPLIT
-
-    @property
-    def stages(self) -> Stages:
-        """The stages of the join."""
-        return self._stages
+        self.failing: Sequence[FailingBody] = ()
+        """The bodies of the rows on which a value faults that a term is looked up by."""
+        if split is None:
+            self.failing = list(failing_bodies(self.node, early, late))
+        self.stages = Stages(self.node.terms, self.node.steps, self.node.output, late, derived)
 
     def _steps_that_may_fault(self) -> tuple[list[int], frozenset[int]]:
         """The steps that may fault: those by whose values terms are looked up; and the others, which wait for

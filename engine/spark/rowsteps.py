@@ -15,7 +15,7 @@ from ..operators.steps import binds, expression, inputs
 from ..planner import RunStep
 from ..schema import Schema
 from .expressions import Compiled, SparkExpressions
-from .failing import NOT_SPLIT, Split
+from .failing import Split
 from .sqltext import As, Joined, Select, Source, agree
 
 _ONE = "1 AS one"  # a row without columns
@@ -30,14 +30,12 @@ def compiled(step: Step, given: Sequence[str], expressions: SparkExpressions) ->
 
 class RowSteps:
     """The valuations of a body so far, as a query. The columns v0, v1, … are the bound variables, and `e` is
-    the fault, where a step may have failed; `carried` names what else goes along.
+    the fault, where a step may have failed.
 
     A variable among `doubtful` is null where a step has failed on which it depends.
     """
 
-    def __init__(
-        self, node: Join | DeltaJoin, expressions: SparkExpressions, split: Split = NOT_SPLIT
-    ) -> None:
+    def __init__(self, node: Join | DeltaJoin, expressions: SparkExpressions, split: Split) -> None:
         """`split`: what happens to the rows on which steps fault."""
         self.node, self.expressions, self.split = node, expressions, split
         self.variables: dict[str, str] = {}
@@ -46,10 +44,6 @@ class RowSteps:
         self.query: Source = Select([_ONE])
 
     # ------------------------------------------------------------- columns
-
-    def carried(self) -> list[str]:
-        """The columns beside the variables and the fault."""
-        return []
 
     def bind(self, name: str) -> str:
         """A column for a variable."""
@@ -81,15 +75,13 @@ class RowSteps:
         self.variables = {name: column for name, column in self.variables.items() if name in keep}
         return list(self.variables.values())
 
-    def bind_term(
-        self, columns: Sequence[str | None], read: Collection[str] | None = None
-    ) -> tuple[list[str | As], str]:
+    def bind_term(self, columns: Sequence[str | None], read: Collection[str]) -> tuple[list[str | As], str]:
         """Binds the variables of the first term, of which others than those `read` are left out. Returns the
         columns of its rows for them, and the condition that equal variables have equal values."""
         first: dict[str, int] = {}
         items, equal = list[str | As](), []
         for k, name in enumerate(columns):
-            if name is None or (read is not None and name not in read):
+            if name is None or name not in read:
                 continue
             if name in first:
                 equal.append((f"c{first[name]}", f"c{k}"))
@@ -107,9 +99,9 @@ class RowSteps:
         alias: str = "",
         joins: Sequence[Joined] = (),
     ) -> None:
-        """Goes on with some columns and those that are carried."""
+        """Goes on with some columns, and the fault."""
         faults = [fault] if self.faults else []
-        self.query = Select([*items, *self.carried(), *faults] or [_ONE], source, alias, joins, where)
+        self.query = Select([*items, *faults] or [_ONE], source, alias, joins, where)
 
     def derived(self, column: Derived) -> str:
         """The SQL of a derived column of the right side `r` of a join; null where its conditions do not
@@ -148,7 +140,7 @@ class RowSteps:
             self._take(written.text, run, bound, unknown)
 
     def _everything(self) -> list[str]:
-        return [*self.variables.values(), *self.carried(), *self.fault()]
+        return [*self.variables.values(), *self.fault()]
 
     def _filter(self, condition: str, run: RunStep, unknown: str) -> None:
         """Keeps the rows for which a condition holds, and those that have failed for which it is unknown."""
@@ -203,7 +195,7 @@ class RowSteps:
 
     def _explode(self, step: Unnest, fault: str, source: Source) -> None:
         """A row for each element of `f`; a row with a fault goes on, with one element that nobody reads."""
-        elements, inner = "f.v", [*self.variables.values(), *self.carried()]
+        elements, inner = "f.v", self.variables.values()
         faults = list[As]()
         if self.faults:
             elements = (

@@ -44,8 +44,7 @@ class Joined:
 class Select:
     """A SELECT. `grouped` None: no grouping; without columns, all rows are one group, and no row is none.
 
-    `hints` tell Spark how to join or partition: see `broadcast`, `shuffle_hash`, `repartition`. A SELECT of
-    constants has no source.
+    A SELECT of constants has no source.
     """
 
     items: Sequence[str | As]
@@ -55,13 +54,11 @@ class Select:
     where: str = ""
     grouped: Sequence[str] | None = None
     having: str = ""
-    hints: Sequence[str] = ()
     distinct: bool = False
 
     def __str__(self) -> str:
-        hints = f"/*+ {', '.join(self.hints)} */ " if self.hints else ""
         distinct = "DISTINCT " if self.distinct else ""
-        parts = [f"SELECT {hints}{distinct}{', '.join(map(str, self.items))}"]
+        parts = [f"SELECT {distinct}{', '.join(map(str, self.items))}"]
         if self.source:
             parts.append(f"FROM {sourced(self.source)}")
         if self.alias:
@@ -100,38 +97,9 @@ def everything(source: Source, where: str = "") -> Select:
     return Select(("*",), source, where=where)
 
 
-def consolidated(
-    columns: Sequence[str], source: Source, having: str = "<> 0", times: Sequence[str] = ()
-) -> Select:
-    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says.
-
-    `times`: columns after the weight that tell rows apart, too.
-    """
-    items: list[str | As] = [*columns, As("sum(w)", "w"), *times]
-    return Select(items, source, grouped=[*columns, *times], having=f"sum(w) {having}")
-
-
-def partitioned(source: Source, partitions: int, columns: Sequence[str]) -> Select:
-    """All columns of a source, its rows partitioned by some columns; without columns, as they lie."""
-    return Select(("*",), source, hints=[repartition(partitions, columns)] if columns else [])
-
-
-# ------------------------------------------------------------- hints
-
-
-def broadcast(alias: str) -> str:
-    """The hint to send a side of a join to every task."""
-    return f"BROADCAST({alias})"
-
-
-def shuffle_hash(alias: str) -> str:
-    """The hint to put a side of a join into hash tables, partition by partition."""
-    return f"SHUFFLE_HASH({alias})"
-
-
-def repartition(partitions: int, columns: Sequence[str]) -> str:
-    """The hint to partition the rows of a SELECT by columns."""
-    return f"REPARTITION({partitions}, {', '.join(columns)})"
+def consolidated(columns: Sequence[str], source: Source) -> Select:
+    """The rows of a source, each once, with their weights summed; those whose sum is not 0."""
+    return Select([*columns, As("sum(w)", "w")], source, grouped=columns, having="sum(w) <> 0")
 
 
 # ------------------------------------------------------------- pieces

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -78,13 +78,6 @@ class Table:
             self._frame = self._tables.sent(self.local)
         return self._frame
 
-    def release(self) -> None:
-        """Takes the memory of the executors back. A frame that was given out is read from disk from then
-        on."""
-        if self.local is None and self._frame is not None:
-            with suppress(Exception):  # the session may have ended before us
-                self._frame.unpersist()
-
 
 class Tables:
     """The tables of one runtime on one Spark session."""
@@ -96,7 +89,7 @@ class Tables:
         self.partitions = options.partitions or session_partitions(spark)
         self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
         self._made = 0
-        self._known: set[Table] = set()
+        self._kept: list[DataFrame] = []
 
     def configured(self) -> AbstractContextManager[None]:
         """The settings under which plans are made; those of the session come back after."""
@@ -152,9 +145,8 @@ class Tables:
             with suppress(Exception):
                 kept.unpersist()
             raise
-        table = Table(self, int(row[0]), int(row[1] or 0), frame=kept)
-        self._known.add(table)
-        return table
+        self._kept.append(kept)
+        return Table(self, int(row[0]), int(row[1] or 0), frame=kept)
 
     # ------------------------------------------------------------- rows on the driver
 
@@ -190,15 +182,13 @@ class Tables:
         with suppress(Exception):  # the session may have ended before us
             self.spark.catalog.dropTempView(view)
 
-    def release_but(self, held: Iterable[Table]) -> None:
-        """Releases all tables of queries but these."""
-        for table in self._known.difference(held):
-            table.release()
-            self._known.discard(table)
-
     def close(self) -> None:
-        """Releases all tables."""
-        self.release_but(())
+        """Takes the memory of the executors back. A frame that was given out is read from disk from then
+        on."""
+        for frame in self._kept:
+            with suppress(Exception):  # the session may have ended before us
+                frame.unpersist()
+        self._kept.clear()
 
 
 def arrow_schema(codec: Codec, schema: Schema) -> pa.Schema:

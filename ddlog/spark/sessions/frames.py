@@ -64,10 +64,10 @@ class SparkFrames:
             return presented(self._host.runtime.frame(relation, counted), declared, counted)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
+        from ...engine.spark.batch.lazyrows import LazyDelta
         from ...engine.spark.given import GivenDelta
-        from ...engine.spark.rows import FrameDelta
 
-        assert isinstance(delta, FrameDelta | GivenDelta)
+        assert isinstance(delta, LazyDelta | GivenDelta)
         frame = delta.frame()
         names = frame.columns[:-1]
         name = weight_name(names)

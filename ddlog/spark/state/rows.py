@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ...core import Relation
 from ...engine.schema import Schema
-from ...engine.spark.numbered import netted
+from ...engine.spark.arrowrows import netted
 from ...engine.spark.sqltext import consolidated, names, quoted
 from ...engine.spark.tables import arrow_schema
 from ...errors.diagnostics import DDlogError
@@ -177,7 +177,7 @@ class RelationRows:
         wanted = arrow_schema(self._codec, self.schema)
         whole = pa.concat_tables([table.cast(wanted) for table in tables]).combine_chunks()
         if self.schema:
-            return netted(self._codec, self.schema, whole, False)
+            return netted(self._codec, self.schema, whole)
         total = pc.sum(whole.column("w")).as_py() or 0
         return pa.table({"w": [total] if total else []}, wanted)
 

@@ -27,7 +27,6 @@ from ..codec import Codec
 from ..expressions import SparkExpressions
 from ..faults import raising
 from ..given import Crossing
-from ..rows import FrameDelta, FrameRows
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, Options, Table, Tables
@@ -76,7 +75,6 @@ class BatchRuntime:
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
-        self.expressions.splitting = True  # no epoch could be repeated
         self.circuit, self._nan = circuit, nan
         nodes = list(enumerate(circuit.nodes))
         self._inputs = {node.relation: at for at, node in nodes if isinstance(node, Input)}
@@ -89,7 +87,6 @@ class BatchRuntime:
         self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
-        self._computed: list[Table] = []
         self._crossing = Crossing(Values(nan), self.tables)
 
     # ------------------------------------------------------------- giving rows
@@ -201,13 +198,9 @@ class BatchRuntime:
             for view in passing:
                 self.tables.forget(view)
 
-    def _delta(self, relation: str) -> FrameDelta:
+    def _delta(self, relation: str) -> LazyDelta:
         """The contents of an output, as its change."""
-        rows = self.rows(relation)
-        schema = self.schema(relation)
-        delta = LazyDelta(schema, self.codec, 0, rows.fetch, lambda: self._frame(relation, "weight"))
-        delta.count = rows.count
-        return delta
+        return LazyDelta(self.rows(relation), lambda: self._frame(relation, "weight"))
 
     # ------------------------------------------------------------- queries
 
@@ -278,7 +271,6 @@ class BatchRuntime:
         self._hold_below(at)
         with self._computing():
             table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
-        self._computed.append(table)
         self._queries.held[at] = self._view(table.frame.drop("w"))
 
     def _is_dear(self, at: NodeId) -> bool:
@@ -361,7 +353,7 @@ class BatchRuntime:
         schema = tuple(whole[p] for p in positions)
         on = " AND ".join(f"s.c{p} = d.c{k}" for k, p in enumerate(positions)) or "true"
         found = self._matching(relation, schema, [tuple(values[p] for p in positions)], on)
-        return list(FrameRows(whole, self.codec, lambda: found.num_rows, lambda: found))
+        return list(LazyRows(whole, self.codec, lambda: found.num_rows, lambda: found))
 
     def _matching(
         self, relation: str, schema: Schema, wanted: Sequence[tuple[Any, ...]], on: str
@@ -379,7 +371,7 @@ class BatchRuntime:
         circuit: Circuit,
         given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
         most: int | None = None,
-    ) -> FrameRows:
+    ) -> LazyRows:
         """The rows of the one output of a circuit whose inputs are relations of this runtime, or `given`."""
         made = incrementalize(circuit)
         queries = Queries(made, {}, self.expressions)
@@ -397,7 +389,7 @@ class BatchRuntime:
                     queries.held[at] = named(self._facts(node))
             text = queries.of(root, [*names(schema), "1L AS w"])
             rows = self._fetched(text if most is None else f"{text} LIMIT {most}", schema)
-        return FrameRows(schema, self.codec, lambda: rows.num_rows, lambda: rows)
+        return LazyRows(schema, self.codec, lambda: rows.num_rows, lambda: rows)
 
     # ------------------------------------------------------------- what there is not
 

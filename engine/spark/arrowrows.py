@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.interner import Values
-from ..inprocess.storage.layout import bounds, fit
+from ..inprocess.storage.table import RowTable
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .codec import Codec
 from .tables import WEIGHT
@@ -66,37 +66,14 @@ def _input(codec: Codec, column: Column, data: pa.ChunkedArray) -> Any:
     return codec.decode(column, data)
 
 
-def all_differ(rows: pa.Table | None) -> bool:
-    """Whether a quick test shows that no row is there twice, whatever its weight; False for columns other
-    than integers, and for rows that are not on the driver."""
-    rows = None if rows is None else rows.drop_columns(["w"])
-    if (
-        rows is None
-        or not rows.num_columns
-        or not rows.num_rows
-        or not all(map(pa.types.is_integer, rows.schema.types))
-    ):
-        return False
-    if pa.uint64() in rows.schema.types:
-        return False
-    columns = [column.to_numpy().astype(np.int64) for column in rows.columns]
-    layout = fit([bounds(column) for column in columns])
-    if layout is None:
-        return False
-    words = np.sort(layout.pack(columns, rows.num_rows)[0])
-    return bool((words[1:] != words[:-1]).all())
-
-
-def distinct_rows(rows: pa.Table) -> pa.Table | None:
-    """Each row of a local table once, with weight 1; None where Arrow cannot compare the columns."""
-    columns = [name for name in rows.column_names if name != "w"]
-    if all_differ(rows):
-        return rows
-    if not columns or any(pa.types.is_nested(rows.schema.field(name).type) for name in columns):
-        return None
-    once = rows.select(columns).group_by(columns).aggregate([]).combine_chunks()
-    arrays = [column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in once.columns]
-    ones = pa.array(np.ones(once.num_rows, np.int64))
-    return pa.Table.from_arrays(
-        [*arrays, ones], schema=pa.schema([*(rows.schema.field(c) for c in columns), WEIGHT])
-    )
+def netted(codec: Codec, schema: Schema, rows: pa.Table) -> pa.Table:
+    """The rows of a local table, each once, with the sum of its weights, unless that is 0."""
+    batch, table = from_arrow(Values(), codec, schema, rows), RowTable(len(schema))
+    numbers = table.insert(batch.columns, batch.length)
+    sums, first = np.zeros(table.size, np.int64), np.full(table.size, len(numbers), np.int64)
+    np.add.at(sums, numbers, rows.column("w").to_numpy())
+    np.minimum.at(first, numbers, np.arange(len(numbers)))
+    kept = np.flatnonzero(sums)
+    taken = rows.take(pa.array(first[kept]))
+    at = taken.schema.get_field_index("w")
+    return taken.set_column(at, taken.schema.field(at), pa.array(sums[kept]))
