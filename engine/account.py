@@ -31,7 +31,6 @@ from dataclasses import replace
 from .clock import work
 from .maintaining import (
     Choice,
-    Clock,
     Costs,
     Decision,
     Depths,
@@ -58,15 +57,13 @@ class Account:
         situation: Situation,
         epoch: int,
         fits: Callable[[], bool] = lambda: True,
-        clock: Clock | None = None,
     ) -> None:
         """`names` are those of the relations. `fits` says whether there is memory for new contents beside
-        the old ones, `clock` the seconds of work so far."""
-        self._clock = work if clock is None else clock
-        self._start = self._since = self._clock()
+        the old ones."""
+        self._start = self._since = work()
         self._maintaining, self._costs, self._names, self._epoch = maintaining, costs, tuple(names), epoch
         self.situation, self._fits = situation, fits
-        self.choice = Choice(True, "", Watch(clock=clock))  # what to do
+        self.choice = Choice(True, "", Watch())  # what to do
         self._given_up = ""
         self._anew = False
         self._seconds = 0.0
@@ -75,13 +72,13 @@ class Account:
 
     def settle(self, why: str) -> Choice:
         """To maintain, without a choice."""
-        self.choice = Choice(True, why, Watch(clock=self._clock))
+        self.choice = Choice(True, why, Watch())
         return self.choice
 
     def choose(self, ready: bool = True) -> Choice:
         """The way to go. `ready`: the timelines or ranks for maintaining are there."""
         self.situation = replace(self.situation, ready=ready)
-        self.choice = self._maintaining.choose(self._costs, self.situation, self._fits, self._clock)
+        self.choice = self._maintaining.choose(self._costs, self.situation, self._fits)
         return self.choice
 
     def refuse(self, why: str) -> Choice:
@@ -119,37 +116,37 @@ class Account:
 
     def prepared(self, since: float) -> None:
         """Notes the seconds in which the timelines or ranks for maintaining were made."""
-        self._costs.prepared(self.situation.rows + self.situation.before, self._clock() - since)
+        self._costs.prepared(self.situation.rows + self.situation.before, work() - since)
         self.choice.watch.restart()
 
     def begin_anew(self) -> None:
         """The recursion is evaluated from empty relations from now on."""
-        self._anew, self._since = True, self._clock()
+        self._anew, self._since = True, work()
 
     def evaluated(self, rows: int, depths: Depths) -> None:
         """The relations were evaluated from empty ones, and have so many rows."""
-        now = self._clock()
+        now = work()
         self._costs.evaluated(rows, self.situation.imported, now - self._since, depths)
         self._since = now
 
     def compared(self, rows: int) -> None:
         """The new rows were compared with the old ones."""
-        self._costs.compared(rows + self.situation.rows, self._clock() - self._since)
+        self._costs.compared(rows + self.situation.rows, work() - self._since)
 
     def grown(self, rows: int, depths: Depths) -> None:
         """The relations grew to so many rows. If most of them are new, that was as good as an evaluation."""
         if 2 * self.situation.rows <= rows:
-            seconds = self._clock() - self._start
+            seconds = work() - self._start
             self._costs.evaluated(rows - self.situation.rows, self.situation.imported, seconds, depths)
 
     def maintained(self) -> None:
         """The relations were maintained to the end."""
         if self.situation.changed:
-            self._costs.maintained(self.situation, self._clock() - self.choice.watch.start)
+            self._costs.maintained(self.situation, work() - self.choice.watch.start)
 
     def finish(self) -> None:
         """All is done but for the commit."""
-        self._seconds = self._clock() - self._start
+        self._seconds = work() - self._start
 
     def close(self) -> None:
         """The epoch's changes stay: what was done is kept."""

@@ -1,8 +1,7 @@
 """A budget of work: an epoch that takes more is given up and rolled back, to be run in another way.
 
 Work is counted in rows that a join starts from or looks up; what takes more counts as so many of them. So it
-does not depend on the machine, and the same epoch is given up at the same place. The work of a cluster is
-counted in rows that it has made, when a job has ended.
+does not depend on the machine, and the same epoch is given up at the same place.
 """
 
 from __future__ import annotations

@@ -86,13 +86,10 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
-        ordered: Callable[[Sequence[NodeId]], Sequence[NodeId]] = lambda nodes: nodes,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does. `ordered` gives nodes in another order, in which each still
-        comes after those that it reads."""
-        self._ordered = ordered
+        nodes that change even if no input does."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
         self._restless = restless
         self._exhausted = exhausted
@@ -129,7 +126,7 @@ class Epochs(Generic[G, B]):
         try:
             known = self._known() if epoch.first else known
             times = self.times if self._is_large(epoch) else None
-            nodes = self._ordered(self._active(epoch, known or {}))
+            nodes = self._active(epoch, known or {})
             outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:

@@ -8,17 +8,13 @@ from rows of iteration i at the latest reaches its head at iteration i + 1:
                                │             │             ▲
                                └── delta 0 ──┴── rules ────┘        (the z⁻¹ of the feedback)
 
-The loop is the same for all memories of a recursion, which differ in what a delta is:
+The loop is the same for both memories of a recursion, which differ in what a delta is:
 
 - **Growing sets**, while rows only come: the delta is the rows that the last iteration derived for the first
   time. The loop is semi-naive evaluation.
-- **Ranks**, in process, once something may shrink: the delta is the change of *distinct* at an iteration
+- **Ranks**, once something may shrink: the delta is the change of *distinct* at an iteration
   (`ranks`). Derivations may lie at later iterations than the next one; iterations with nothing pending are
   skipped.
-- **Histories**, on a cluster, once something may shrink: the same, but a relation holds its derivations by
-  iteration, summed over all epochs (`spark/history.py`). A history is made of growing sets by `seed`: with
-  every row of every relation as a change at the row's birth, the rules give each derivation once, at its
-  iteration.
 """
 
 from __future__ import annotations
@@ -33,8 +29,8 @@ from .versions import Seen, versions
 J = TypeVar("J")
 
 
-class Deriving(Protocol[J]):
-    """The part of a runtime that `seed` uses: the changes to begin with, and a place for derived rows."""
+class Memory(Protocol[J]):
+    """The relations of a recursion and its imports during one epoch, as a runtime holds them."""
 
     def changed(self, source: Source) -> int:
         """The number of rows in the change of a source with which an epoch begins."""
@@ -50,10 +46,6 @@ class Deriving(Protocol[J]):
     def merge(self) -> None:
         """Takes in the rows derived since the last call: they become pending."""
 
-
-class Memory(Deriving[J], Protocol[J]):
-    """The relations of a recursion and its imports during one epoch, as a runtime holds them."""
-
     def next_iteration(self) -> int | None:
         """The least iteration at which changes are pending; None if there are none."""
 
@@ -62,7 +54,7 @@ class Memory(Deriving[J], Protocol[J]):
 
 
 def seed(
-    rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Deriving[J], first: bool
+    rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Memory[J], first: bool
 ) -> None:
     """Derives the consequences of the changes with which an epoch begins. `first`: every row is new."""
     if first:

@@ -44,8 +44,6 @@ Way: TypeAlias = Literal["maintained", "recomputed", "given up"]
 Coin: TypeAlias = "Callable[[], int | None]"
 """Decides for a test: None to recompute, else the number of looks of a `Watch` at which to give up."""
 
-Clock: TypeAlias = Callable[[], float]
-"""Seconds of work so far, from some point on."""
 
 RATE = 4e-7
 """Seconds that a row takes to be evaluated, where nothing was measured."""
@@ -56,7 +54,6 @@ _PREPARING = 0.5  # of an evaluation that it takes to prepare maintaining, where
 ENOUGH = 0.3
 """Of the seconds of recomputing, the part after which the iterations so far tell what is left."""
 
-_STARTING = 2.0  # iterations that maintaining takes at least
 _PATIENCE = 0.08  # of the seconds of recomputing that maintaining may take before it is watched
 _AT_ONCE = 0.002  # seconds that maintaining may take in any case before it is watched
 _SEEDING = 0.5  # of the same, that it may take to derive what follows from the changes at once
@@ -219,17 +216,15 @@ def number(kept: Any) -> Any:
 
 @dataclass(slots=True)
 class Costs:
-    """The costs of a recursion, as far as they were measured. `starting` are the seconds of maintaining,
-    however few rows are touched: of jobs on a cluster. In process there are hardly any."""
+    """The costs of a recursion, as far as they were measured."""
 
     rate: float = RATE
     comparing: float = _COMPARING
     going: float = _GOING
     coming: float = _COMING
     preparing: float = _PREPARING
-    starting: float = 0.0
     profile: IterationRows = field(default_factory=IterationRows)
-    _measured: bool = False
+    is_measured: bool = False
     _known: set[bool] = field(default_factory=set)  # True: an epoch that shrank was maintained; False: grew
 
     @property
@@ -239,7 +234,7 @@ class Costs:
 
     def resume(self, measured: bool, known: Sequence[bool], profile: IterationRows) -> None:
         """Takes up what another session had found out."""
-        self._measured, self._known, self.profile = measured, {*known}, profile
+        self.is_measured, self._known, self.profile = measured, {*known}, profile
 
     def estimate(self, situation: Situation) -> Estimate:
         """The seconds that the two ways are expected to take."""
@@ -247,7 +242,7 @@ class Costs:
         after = rows * min(_GROWTH, imported / max(before, 1))
         recompute = self.rate * (after + imported) + self.comparing * (rows + after)
         gone, come = self._touched(situation, after)
-        maintain = self.starting + self.rate * (gone * self.going + come * self.coming)
+        maintain = self.rate * (gone * self.going + come * self.coming)
         if not situation.ready:
             maintain += self.preparing * self.rate * (rows + before)
         known = (gone >= come) in self._known or gone + come > _MOST * (rows + before + after + imported)
@@ -262,13 +257,9 @@ class Costs:
     def evaluated(self, rows: int, imported: int, seconds: float, depths: Depths) -> None:
         """An evaluation from empty relations took so long."""
         self.profile = IterationRows(depths)
-        if rows + imported >= _FEW or (rows and not self._measured):
+        if rows + imported >= _FEW or (rows and not self.is_measured):
             self.rate = max(seconds, _NOTHING) / max(rows + imported, 1)
-            self._measured = True
-
-    def iterated(self, seconds: float) -> None:
-        """The shortest iteration of an evaluation took so long: to maintain takes some of them."""
-        self.starting = min(self.starting, _STARTING * seconds)
+            self.is_measured = True
 
     def compared(self, rows: int, seconds: float) -> None:
         """A comparison of so many rows, old and new, took so long."""
@@ -299,8 +290,7 @@ class Costs:
         gone, come = self._touched(situation, situation.rows)
         shrank = gone >= come
         held = self.going if shrank else self.coming
-        self.starting = min(self.starting, seconds)
-        found = (seconds - self.starting) / max(self.rate * max(gone, come), _NOTHING)
+        found = seconds / max(self.rate * max(gone, come), _NOTHING)
         # Epochs differ, so that one moves the factor half of the way, and by no more than two.
         moved = held * min(4.0, max(0.25, found / held)) ** 0.5
         if shrank:
@@ -319,14 +309,12 @@ class Watch:
         rate: float = RATE,
         fits: Callable[[], bool] = lambda: True,
         looks: int | None = None,
-        clock: Clock | None = None,
     ) -> None:
         """`recompute` are the seconds of recomputing; None: it is out of the question. `rate` are those of a
         row of it. `fits` says whether there is memory for it. `looks`: the number of looks after which the
-        epoch is given up in any case. `clock`: None for that of this process."""
+        epoch is given up in any case."""
         self._recompute, self._rate, self._fits, self._looks = recompute, rate, fits, looks
-        self._clock = work if clock is None else clock
-        self.start = self._clock()
+        self.start = work()
         self._seeded: float | None = None  # the seconds until then
         self.reached = 0.0  # the part of the rows of the iterations done, and of the one that runs
         self.waiting = 0  # rows that later iterations have to look at
@@ -356,11 +344,11 @@ class Watch:
     @property
     def spent(self) -> float:
         """The seconds so far."""
-        return self._clock() - self.start
+        return work() - self.start
 
     def restart(self) -> None:
         """Begins to count from now on."""
-        self.start = self._clock()
+        self.start = work()
 
     def seeded(self) -> None:
         """Notes that the direct consequences of the changes are derived; the iterations come."""
@@ -424,26 +412,24 @@ class Maintaining:
         self.decisions: deque[Decision] = deque(maxlen=_KEPT)
         self.decided = 0  # in all
 
-    def choose(
-        self, costs: Costs, situation: Situation, fits: Callable[[], bool], clock: Clock | None = None
-    ) -> Choice:
+    def choose(self, costs: Costs, situation: Situation, fits: Callable[[], bool]) -> Choice:
         """The way to go. `fits` says whether there is memory to evaluate anew beside what is held."""
         if self.mode == "always":
-            return Choice(True, "always", Watch(clock=clock))
+            return Choice(True, "always", Watch())
         if self.mode == "never":
-            return Choice(False, "never maintained", Watch(clock=clock))
+            return Choice(False, "never maintained", Watch())
         if self.mode != "auto":
             looks = self.mode()
-            return Choice(looks is not None, "by a coin", Watch(looks=looks, clock=clock))
+            return Choice(looks is not None, "by a coin", Watch(looks=looks))
         estimate = costs.estimate(situation)
-        watch = Watch(estimate.recompute, costs.rate, fits, clock=clock)
+        watch = Watch(estimate.recompute, costs.rate, fits)
         if estimate.cheaper:
             sure = estimate.maintain <= estimate.recompute
             why = "expected to be cheaper" if sure else "tried, as nothing like it was measured"
             return Choice(True, why, watch, estimate)
         if fits():
             return Choice(False, "expected to be cheaper", watch, estimate)
-        return Choice(True, "there is no memory for both contents", Watch(clock=clock), estimate)
+        return Choice(True, "there is no memory for both contents", Watch(), estimate)
 
     def note(self, decision: Decision) -> None:
         """Keeps a decision."""

@@ -13,8 +13,7 @@ in the mean.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -75,7 +74,7 @@ class Taken(NamedTuple):
 
 class Inside:
     """Notes what goes on inside a recursion. `level` fixpoints are in one another just now, and the rounds
-    are those of level `noted`. `derived` are the rows that rules gave so far. `weight` and `late`: see
+    are those of the outer one. `derived` are the rows that rules gave so far. `weight` and `late`: see
     `Meter`."""
 
     def __init__(self, meter: Meter, at: NodeId) -> None:
@@ -85,7 +84,7 @@ class Inside:
         self.derived: float = 0
         self.of_rounds: tuple[float, float, float] = 0.0, 0.0, 0.0
         """The seconds, derived rows and rows of the rounds noted so far."""
-        self.level, self.noted = 0, 1
+        self.level = 0
         self.weight, self.late = 1, 0.0
 
     def add(self, operator: str, text: str, since: float, until: float, taken: float, out: float) -> None:
@@ -110,7 +109,7 @@ class Inside:
         before = self.of_rounds
         self.of_rounds = before[0] + seconds, before[1] + derived, before[2] + rows
         weight = 1 if until > self.late else self.weight
-        if weight and self.level == self.noted:
+        if weight and self.level == 1:
             number = number if number < MOST_ROUNDS else MOST_ROUNDS
             rounds = self._meter.rounds
             rounds += (self._at, number, weight, seconds, derived, rows)
@@ -123,8 +122,7 @@ class Meter:
     counts what the epoch does before it is late. It may be in force in a thread: then it takes all that is
     measured there."""
 
-    def __init__(self, marking: Callable[[], int] | None) -> None:
-        """`marking` gives the number of jobs so far, of a cluster."""
+    def __init__(self) -> None:
         self.walk: Walk | None = None
         self.inside: Inside | None = None
         self.weight, self.since, self.late = 1, 0.0, 0.0
@@ -133,15 +131,12 @@ class Meter:
         self.walks: list[float] = []
         self.runs: list[float] = []
         self.rounds: list[float] = []
-        self.marking = marking
-        self.marks: list[int] = []  # before, between and after the nodes of the last walk
         self._before = 0, 0  # the lengths of `runs` and `rounds` before the recursions of
         self._before_of = 0.0  # the epoch that began then
         self._insides: dict[NodeId, Inside] = {}
 
     def begin(self, weight: int) -> None:
         """An epoch begins, which is measured."""
-        self.marks.clear()
         self.weight, self.since = weight, clock()
 
     def put_in_force(self) -> Meter | None:
@@ -159,24 +154,18 @@ class Meter:
         runs, rounds = self._inner()
         del self.runs[runs:], self.rounds[rounds:]
         self.walk = self.inside = None
-        self.marks.clear()
 
     def _inner(self) -> tuple[int, int]:
         """Where what recursions noted in this epoch begins in `runs` and `rounds`."""
         is_known = self._before_of == self.since
         return self._before if is_known else (len(self.runs), len(self.rounds))
 
-    def mark(self) -> None:
-        """Notes the number of jobs, if there is a cluster."""
-        if self.marking is not None:
-            self.marks.append(self.marking())
-
     def enter(self, at: NodeId) -> Inside:
         """Begins to measure the inside of a recursion."""
         found = self._insides.get(at)
         if found is None:
             found = self._insides[at] = Inside(self, at)
-        found.level, found.noted, found.derived, self.inside = 0, 1, 0, found
+        found.level, found.derived, self.inside = 0, 0, found
         found.weight, found.late = self.weight, self.since + LATE
         if self._before_of != self.since:
             self._before, self._before_of = (len(self.runs), len(self.rounds)), self.since
@@ -249,19 +238,3 @@ def inside() -> Inside | None:
     """Takes the measures of the recursion that runs; None if nothing is measured."""
     meter = _in_force.meter
     return None if meter is None else meter.inside
-
-
-@contextmanager
-def handing_over() -> Iterator[None]:
-    """A recursion is run by another walk inside, whose rounds are the ones to be noted. If that raises, the
-    rounds after it are noted again."""
-    found = inside()
-    if found is None:
-        yield
-        return
-    found.noted = found.level + 1
-    try:
-        yield
-    except BaseException:
-        found.noted = found.level
-        raise

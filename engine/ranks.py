@@ -6,7 +6,7 @@ and of iteration 0 if it reads none. Each row that is present has a rank, at whi
     Each row that is present has a derivation of its rank or an earlier iteration.        (well-foundedness)
 
 So every row has a proof from rows of lesser ranks, and no rows can support each other alone. Births
-(`spark/history.py`) are the least such ranks. Ranks need not be the least: an insertion moves no rank, and a
+are the least such ranks. Ranks need not be the least: an insertion moves no rank, and a
 deletion moves only the ranks of rows that must move, upwards.
 
     iteration            0    1    2    3    4

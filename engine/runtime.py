@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from .circuit import Circuit
 from .maintaining import Decision, Expectation
@@ -94,13 +94,11 @@ class NotKept(Exception):
 
 
 class StateGone(Exception):
-    """Machines that kept rows are gone, and the rows with them. `ended`: nothing can bring them back, and no
-    epochs follow; `given`: they were given to the epoch, and the state is whole; `mended`: they have been
-    made again since."""
+    """Machines that kept rows are gone, and the rows with them. No epochs follow."""
 
-    def __init__(self, relations: Iterable[str], outcome: Literal["ended", "given", "mended"]) -> None:
-        self.relations, self.outcome = tuple(relations), outcome
-        super().__init__(f"rows of {', '.join(self.relations)} are lost ({outcome})")
+    def __init__(self, relations: Iterable[str]) -> None:
+        self.relations = tuple(relations)
+        super().__init__(f"rows of {', '.join(self.relations)} are lost")
 
 
 class Sealed(Protocol):

@@ -214,16 +214,9 @@ class _Walk(Generic[B]):
     def _stamped(self, nodes: Sequence[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
         """The nodes, with the time before each noted; the end of a node is the beginning of the next one."""
         clock, append = metering.clock, self.times.append
-        if meter.marking is None:
-            for at in nodes:
-                append(clock())
-                yield at
-        else:
-            for at in nodes:
-                meter.mark()
-                append(clock())
-                yield at
-            meter.mark()
+        for at in nodes:
+            append(clock())
+            yield at
         append(clock())
         self.nodes, meter.walk = nodes, self
 

@@ -166,27 +166,3 @@ UNDONE_ROWS = 1_000_000
 
 READ_AHEAD = 200_000
 """Rows of a kept state that are worth reading ahead in a pause."""
-
-# -------------------------------------------------------------------- on Spark
-
-SPARK_PATIENCE = 16
-"""Commits after a wrong guess, or after too many members for the driver, in which neither is tried."""
-
-SPARK_SENT = 1000
-"""Rows that are sent to every task, however few they are joined to."""
-
-SPARK_MEASURED, SPARK_WIDTHS = 256, 64
-"""Rows of a change from which the width of rows is measured; and those of them that are looked at."""
-
-SPARK_BIRTHS = 200_000
-"""Rows derived in an epoch whose history the driver takes."""
-
-SPARK_SORTED_COLUMNS, SPARK_RANGES = 2, 24
-"""First columns by which a table is sorted; and ranges of values that a condition on one of them names."""
-
-SPARK_SMALL_GROWTH, SPARK_LARGE_GROWTH, SPARK_MERGED = 8, 4, 200_000
-"""Times that a small table of a spine is larger than the next, and that a large one is which is not merged;
-and rows that a commit merges beside its first merge."""
-
-SPARK_ASKED = 2
-"""Look-ups by a column from which copies of a table in its order are made."""

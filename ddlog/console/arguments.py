@@ -249,10 +249,10 @@ def _circuit(commands: _Commands) -> None:
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
     circuit.add_argument("--profile", metavar="FILE.json", type=_name,
                          help="with --output FILE.svg: mark the nodes by what they cost in a run that wrote "
-                              "this profile; with --engine spark: say where they were")  # fmt: skip
+                              "this profile")  # fmt: skip
     circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
-                         help="spark: also say which expressions are SQL and which are Python, and "
-                              "which operators stay on the driver or the cluster")  # fmt: skip
+                         help="spark: also say which expressions are SQL and which are Python, in a "
+                              "session without updates")  # fmt: skip
     circuit.add_argument("--plans", action="store_true",
                          help="show instead the order of each join from a change of each of its terms, by "
                               "which keys, with the rows expected and why")  # fmt: skip

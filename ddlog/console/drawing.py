@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ..engine.circuit import Circuit, Fixpoint, Input, Node, Output
+from ..engine.circuit import Circuit, Fixpoint, Node
 from ..engine.drawing import Heat, Heats, to_svg
 from ..engine.labels import cost_key, operator_of
 from ..engine.text import to_dot, to_text
@@ -44,7 +43,9 @@ def draw(circuit: Circuit, output: str | None, profile: str | None = None) -> No
 
 def _heats(profile: Profile) -> Heats:
     """The costs of nodes: of a recursion that of its stratum, and of a join inside one that of its rule."""
-    by_key = _by_key(profile)
+    by_key: dict[tuple[str, str], list[OperatorCost]] = {}
+    for each in profile.operators:
+        by_key.setdefault((each.operator, each.text), []).append(each)
     strata = {each.name: each.seconds for each in profile.strata if each.recursive}
 
     def heat(node: Node, inside: bool) -> Heat | None:
@@ -66,43 +67,3 @@ def _heats(profile: Profile) -> Heats:
 def _key(node: Node, inside: bool) -> tuple[str, str]:
     operator = operator_of(node)
     return ("rule" if inside and operator == "join" else operator), cost_key(node)
-
-
-def _by_key(profile: Profile) -> dict[tuple[str, str], list[OperatorCost]]:
-    found: dict[tuple[str, str], list[OperatorCost]] = {}
-    for each in profile.operators:
-        found.setdefault((each.operator, each.text), []).append(each)
-    return found
-
-
-def placed_by(name: str) -> Callable[[Node, bool], str]:
-    """By the profile in a file: on which side of Spark a node was, and its rows; nothing where it does not
-    tell. Raises DDlogError."""
-    profile = read_profile_file(name)
-    by_key = _by_key(profile)
-    sides = {each.name: f"on the {each.side}, {_rows(each.rows)}" for each in profile.relations if each.side}
-    strata = {each.name: each for each in profile.strata if each.recursive}
-
-    def placed(node: Node, inside: bool) -> str:
-        if isinstance(node, Input | Output):
-            return sides.get(node.relation, "")
-        if isinstance(node, Fixpoint):
-            names = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
-            stratum = strata.get(", ".join(names))
-            return "; ".join(f"{name} {sides[name]}" for name in names if name in sides) if stratum else ""
-        found = by_key.get(_key(node, inside), ())
-        where = " and ".join(sorted({each.side for each in found if each.side}))
-        if not where:
-            return ""
-        return f"on the {where}, {_rows(sum(each.rows_in for each in found))} of changes in{_out(found)}"
-
-    return placed
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"
-
-
-def _out(found: Iterable[OperatorCost]) -> str:
-    rows = [each.rows_out for each in found if each.rows_out is not None]
-    return f", {sum(rows):,} out" if rows else ""

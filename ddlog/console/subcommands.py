@@ -143,6 +143,8 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         reason = "on Spark a circuit is shown as text only"
         raise DDlogError([CannotBeCombined("--engine spark", "--output", reason)])
+    if arguments.profile is not None:
+        raise DDlogError([CannotBeCombined("--engine spark", "--profile", "only a drawing marks the costs")])
     sys.stdout.write(explain(_compile(arguments, externs="warn")))
     return 0
 

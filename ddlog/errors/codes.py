@@ -130,7 +130,7 @@ _KINDS = {
     ),
     "spark": (
         "NoPySpark NoJava NoWideTimes NoExternTypes CannotStart CannotConnect SparkFailed SparkEnded "
-        "RowsLost GivenRowsLost RowsMadeAgain NoSuchTable BadRecord NeedsSpark NotForSpark "
+        "RowsLost - - NoSuchTable BadRecord NeedsSpark NotForSpark "
         "OnlySparkWrites OnlySparkReads OnlyReadHere SkipsNoRows NoFrameOfLookup SameView"
     ),
     "shell": "FileIsThere NoEditor NoRule NothingLoaded",

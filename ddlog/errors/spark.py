@@ -78,29 +78,13 @@ class SparkEnded(Diagnostic):
 
 
 class RowsLost(Diagnostic):
-    """Rows of the state that no executor has any more."""
+    """Rows of the state that went with a worker."""
 
-    title = "an executor of Spark ended, and with it the only copies of rows of {relations}"
+    title = "a worker of the session ended, and with it rows of {relations}"
     suggestion = (
         "the session has ended: open a new one from its inputs, its folder or the checkpoint of its stream; "
-        "SparkOptions(copies=2) keeps each row on two executors"
+        "if an executor was killed for its memory, give executors more of spark.executor.memoryOverhead"
     )
-    relations: str
-
-
-class GivenRowsLost(Diagnostic):
-    """Rows of a transaction that no executor has any more."""
-
-    title = "an executor of Spark ended, and with it rows of this transaction for {relations}"
-    suggestion = "the session is at its last commit: give the rows of the transaction again"
-    relations: str
-
-
-class RowsMadeAgain(Diagnostic):
-    """Rows of the state that were evaluated again while something read them."""
-
-    title = "an executor of Spark ended, and with it rows of {relations}"
-    suggestion = "they have been evaluated again from the inputs: repeat the request"
     relations: str
 
 

@@ -44,12 +44,6 @@ def page(profile: Profile) -> str:
 def _summary(profile: Profile) -> str:
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     facts = [commits, seconds_text(profile.seconds), profile.engine]
-    if any(each.jobs is not None for each in profile.epochs):
-        jobs, shuffled = (
-            sum(each.jobs or 0 for each in profile.epochs),
-            sum(each.shuffled or 0 for each in profile.epochs),
-        )
-        facts.append(f"{jobs:,} jobs, {_bytes(shuffled)} shuffled")
     if profile.memory is not None:
         facts.append(f"{_bytes(sum(each.bytes for each in profile.memory))} stored")
     facts += (f"{each.name} {seconds_text(each.seconds)}" for each in profile.phases)
@@ -129,7 +123,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None
 
 
 def _operators(operators: Sequence[OperatorCost]) -> str:
-    sided = any(each.side for each in operators)
     heads = (
         "Rule",
         "Place",
@@ -139,8 +132,6 @@ def _operators(operators: Sequence[OperatorCost]) -> str:
         "Rows in",
         "Rows out",
         "Duplicates",
-        *(("Side",) if sided else ()),
-        *_work(operators),
     )
     return _table(
         heads,
@@ -154,21 +145,14 @@ def _operators(operators: Sequence[OperatorCost]) -> str:
                 _count(each.rows_in),
                 _count(each.rows_out),
                 _count(each.duplicates),
-                *((each.side or "",) if sided else ()),
-                *((_count(each.jobs), _size(each.shuffled)) if _work(operators) else ()),
             )
             for each in operators
         ),
     )
 
 
-def _work(found: Sequence[OperatorCost | StratumCost]) -> tuple[str, ...]:
-    """The heads for what a cluster did, if there is one."""
-    return ("Jobs", "Shuffled") if any(each.jobs is not None for each in found) else ()
-
-
 def _strata(strata: Sequence[StratumCost]) -> list[str]:
-    heads = ("Relations", "Recursive", "Time", "Rounds", "New rows", "Duplicates", *_work(strata))
+    heads = ("Relations", "Recursive", "Time", "Rounds", "New rows", "Duplicates")
     parts = [
         _table(
             heads,
@@ -180,7 +164,6 @@ def _strata(strata: Sequence[StratumCost]) -> list[str]:
                     _count(len(each.rounds) if each.recursive else None),
                     _count(each.rows_out),
                     _count(each.duplicates),
-                    *((_count(each.jobs), _size(each.shuffled)) if _work(strata) else ()),
                 )
                 for each in strata
             ),
@@ -213,16 +196,14 @@ def _relations(profile: Profile) -> str:
     spent: dict[str, float] = {}
     for each in profile.operators:
         spent[each.relation] = spent.get(each.relation, 0.0) + each.seconds
-    sided = any(each.side for each in profile.relations)
     return _table(
-        ("Relation", "Rows", "Time", "Bytes", *(("Side",) if sided else ())),
+        ("Relation", "Rows", "Time", "Bytes"),
         (
             (
                 each.name,
                 _count(each.rows),
                 _time(spent.get(each.name, 0.0)),
                 _size(each.bytes),
-                *((each.side or "",) if sided else ()),
             )
             for each in sorted(profile.relations, key=lambda each: -each.rows)
         ),

@@ -17,9 +17,7 @@ class OperatorCost:
     """An operator of a rule: `join`, `group`, `distinct` and so on; `rule` is a whole rule of a recursion.
     `rows_in` are the rows of the changes that it was given, `rows_out` those that it gave, and None where
     they are not counted. `duplicates` are the rows that a `distinct`, or the relation of a rule, had already
-    or was given twice. `jobs` are those of a cluster that it waited for, and `shuffled` the bytes that these
-    read from shuffles; None without a cluster, and where there were none. `side` is where it runs now, on
-    Spark: driver or cluster."""
+    or was given twice."""
 
     operator: str
     text: str
@@ -30,9 +28,6 @@ class OperatorCost:
     rows_in: int
     rows_out: int | None
     duplicates: int | None = None
-    jobs: int | None = None
-    shuffled: int | None = None
-    side: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,6 @@ class StratumCost:
     rounds: tuple[Round, ...] = ()
     rows_out: int | None = None
     duplicates: int | None = None
-    jobs: int | None = None
-    shuffled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +64,6 @@ class CommitCost:
     seconds: float
     rows_in: int | None
     rows_out: int | None
-    jobs: int | None = None
-    shuffled: int | None = None
 
     @property
     def rows(self) -> str:
@@ -92,14 +83,12 @@ class SlowEpoch:
 
 @dataclass(frozen=True)
 class RelationSize:
-    """A relation that the session keeps: the rows in it, the bytes of its store and its indexes, and on Spark
-    its `side`, driver or cluster."""
+    """A relation that the session keeps: the rows in it, and the bytes of its store and its indexes."""
 
     name: str
     rows: int
     bytes: int | None
     parts: Mapping[str, int]
-    side: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,10 @@ _RULES = 15
 _ROUNDS = 8
 
 
-def summary(profile: Profile, relations: bool = True) -> Iterator[str]:
-    """Lines: the times of the strata, of the dearest rules, and of the slowest commits; and before these, on
-    Spark, where the relations lie."""
+def summary(profile: Profile) -> Iterator[str]:
+    """Lines: the times of the strata, of the dearest rules, and of the slowest commits."""
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     yield f"{profile.program}: {commits} in {seconds_text(profile.seconds)} ({profile.engine})"
-    if relations and any(each.side for each in profile.relations):
-        yield "Rows of each relation, and where it lies:"
-        for relation in sorted(profile.relations, key=lambda each: (-each.rows, each.name)):
-            yield f"{relation.rows:>14,}  {relation.side or '':<7}  {relation.name}"
     if profile.phases:
         whole = sum(each.seconds for each in profile.phases)
         yield f"Time by phase, of {seconds_text(whole)}:"
@@ -29,7 +24,7 @@ def summary(profile: Profile, relations: bool = True) -> Iterator[str]:
         return
     yield "Time by relation, and for recursions the rows that each round derived, and the new ones:"
     for stratum in profile.strata[:_RULES]:
-        yield f"{_time(stratum.seconds, profile)}  {stratum.name}{_of(stratum)}{_work(stratum)}"
+        yield f"{_time(stratum.seconds, profile)}  {stratum.name}{_of(stratum)}"
     yield "Time by rule, with the rows in and out:"
     for each in profile.operators[:_RULES]:
         yield f"{_time(each.seconds, profile)}  {each.operator}: {each.text}"
@@ -61,9 +56,4 @@ def _figures(each: OperatorCost) -> str:
     rows = "" if each.rows_out is None else f", {each.rows_out:,} out"
     twice = f", {each.duplicates:,} duplicates" if each.duplicates else ""
     place = f"  // {each.place}" if each.place else ""
-    side = f", on the {each.side}" if each.side else ""
-    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{side}{_work(each)}{place}"
-
-
-def _work(each: OperatorCost | StratumCost) -> str:
-    return f", {each.jobs:,} jobs, {each.shuffled or 0:,} bytes shuffled" if each.jobs else ""
+    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{place}"

@@ -110,11 +110,9 @@ class SessionProfile:
 
     def lines(self) -> Iterator[str]:
         """The profile as text."""
-        sides = self._session.state.host.offer.sides()
-        yield "Rows of each relation, and where it lies:" if sides else "Rows of each relation:"
+        yield "Rows of each relation:"
         for name, relation in sorted(self._named()):
-            side = f"{sides.get(relation, ''):<7}  " if sides else ""
-            yield f"{self._session.size(relation):>12,}  {side}{name}"
+            yield f"{self._session.size(relation):>12,}  {name}"
         yield from self._on_demand()
         yield from self._bytes()
         yield from self._plans()
@@ -127,7 +125,7 @@ class SessionProfile:
             state = self._session.state
             found = profile_of(state.program, state.host, state.kept, recorder)
             yield from _times(found)
-            yield from summary(found, relations=False)
+            yield from summary(found)
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):

@@ -14,7 +14,7 @@ interpreted until compiling them pays.
 so a join through the pattern `Id{a, n}` is a join by columns. `ddlog/lowering/records.py` rewrites the
 rules, over the layouts of `ddlog/values/layouts.py`, before they are lowered.
 `ddlog/sessions/results/records.py` gives sessions records again. A record of more than eight fields stays
-one value, and so does a union. On Spark records are structs, which Spark itself keeps in columns.
+one value, and so does a union.
 
 **Any pattern is a key.** What the steps of a join compute of one term's columns is a derived column of the
 term (`engine/derived.py`): `x` in `E(A{x, _}, n)`. The planner looks the term up by it where its value is
@@ -44,7 +44,7 @@ give these rows (`engine/inprocess/joins/proposals.py`). The cheapest proposes f
 extended by the term that proposes least for it, and the others validate. Up to 256 rows are looked up by
 mean fan-out, unless that gives over 1,024. The first chunk of a run decides which indexes are asked, so
 threads do not change the order of rows. Equal valuations are summed up where that pays
-(`engine/inprocess/joins/merging.py`). On Spark the order is chosen by sizes.
+(`engine/inprocess/joins/merging.py`).
 
 **Faults.** A step that faults on a row is put off to the end of the body, since the rest may exclude the
 row. If it faults there too, the other steps that were put off are tried on these rows: a row that they

@@ -56,10 +56,6 @@ class Memories:
         """The weights of the source of a *distinct*, if they may be negative."""
         return self._counts.get(at)
 
-    def put_counts(self, at: NodeId, counts: Store) -> None:
-        """Makes these the weights of the source of a *distinct*."""
-        self._counts[at] = counts
-
     def take(self, at: NodeId, others: Memories, other: NodeId) -> None:
         """Takes over the state of a node from another circuit's, if the node remembers."""
         if at in self._clocked:

@@ -71,16 +71,13 @@ class InProcess:
         workers: int = 1,
         memory_limit: int | None = None,
         values: Values | None = None,
-        maintain: Mode | Coin | Maintaining = "auto",
-        budget: Budget | None = None,
+        maintain: Mode | Coin = "auto",
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`. `budget`: one to share."""
         self.values, self._workers = Values(nan) if values is None else values, workers
-        self._maintaining = (
-            Maintaining(maintain) if callable(maintain) or isinstance(maintain, str) else maintain
-        )
+        self._maintaining = Maintaining(maintain)
         self._limit = memory_limit
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
@@ -93,7 +90,7 @@ class InProcess:
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
-        self.budget = budget or Budget()
+        self.budget = Budget()
         self.meter: metering.Meter | None = None
         """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
@@ -266,14 +263,14 @@ class InProcess:
         return comparing.has_room(self._store(relation), key, come, gone)
 
     def births(
-        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str], between: bool = True
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
     ) -> tuple[list[int], bool] | None:
-        """See `Runtime.births`. `between`: no other runtime is in an epoch on this state."""
-        return self._births_of(relation, self._encode(self._schema(relation), rows), together, between)
+        return self._births_of(relation, self._encode(self._schema(relation), rows), together, True)
 
     def _births_of(
         self, relation: str, batch: Batch, together: Collection[str], between: bool
     ) -> tuple[list[int], bool] | None:
+        """`between`: no epoch is under way on this state."""
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
         if not isinstance(node, Result):
@@ -717,22 +714,8 @@ class InProcess:
         for state in list(self._sharing):
             state.mark(marks)
 
-    # ------------------------------------------------------------- as the part of another runtime
-
-    @property
-    def state(self) -> State:
-        """The state, for a runtime that runs some of its operators elsewhere."""
-        return self._state
-
-    def prepare(self, epoch: Epoch[Batch], but: Collection[NodeId]) -> None:
-        """Prepares the state for an epoch that another runtime runs. Recursions `but` these are elsewhere."""
-        self._built.clear()
-        if not epoch.static and not epoch.first:
-            self._prepare_to_shrink(epoch, but)
-        self._state.evaluator.epoch = self.earlier + epoch.number
-
     def ended(self, first: bool) -> None:
-        """Gives back what nothing uses after an epoch that another runtime ran."""
+        """Gives back what nothing uses after an epoch."""
         if first:
             self.values.settle()
         else:
@@ -756,12 +739,12 @@ class InProcess:
         held = self._state.stores[at].batch()
         return held if held.length else None
 
-    def _prepare_to_shrink(self, epoch: Epoch[Batch], but: Collection[NodeId] = ()) -> None:
+    def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
         if self._state.memories.restless() or any(True for _ in self._epochs.ending()):
             signs.add(ENDING)
         for at, shrinking in self._shrinking.items():
-            if at not in but and not signs.isdisjoint(shrinking):
+            if not signs.isdisjoint(shrinking):
                 self._state.prepare_to_shrink(at, changed, epoch.limit is not None)

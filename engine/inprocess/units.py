@@ -44,7 +44,7 @@ from .storage.keeping import (
 from .storage.unread import AHEAD, all_unread, read_later, some_read
 
 _FLAGS = ("born_in_order", "ranks_are_least")
-_COSTS = ("rate", "comparing", "going", "coming", "preparing", "starting", "_measured")
+_COSTS = ("rate", "comparing", "going", "coming", "preparing")
 
 
 def unit_nodes(state: State) -> Iterator[NodeId]:
@@ -180,7 +180,7 @@ def _recursion(recursion: Recursion, copied: bool) -> Frozen:
     costs = recursion.costs
     return {
         "flags": [getattr(recursion, name) for name in _FLAGS],
-        "costs": [getattr(costs, name) for name in _COSTS],
+        "costs": [*(getattr(costs, name) for name in _COSTS), 0.0, costs.is_measured],  # 0.0: read by nothing
         "known": sorted(costs.known),
         "profile": costs.profile.kept(),
         "ranked": recursion.ranked is not None,
@@ -278,7 +278,7 @@ def _restore_recursion(
     for name, flag in zip(_FLAGS, kept["flags"], strict=True):
         setattr(recursion, name, flag)
     recursion.costs = Costs(
-        **{name: number(value) for name, value in zip(_COSTS[:-1], kept["costs"][:-1], strict=True)}
+        **{name: number(value) for name, value in zip(_COSTS, kept["costs"][:5], strict=True)}
     )
     recursion.costs.resume(kept["costs"][-1], kept["known"], IterationRows.restored(kept["profile"]))
     if kept["ranked"]:

@@ -244,7 +244,7 @@ class SparkRuntime:
             self._move()
             deltas = run()
         except WorkerGone:
-            raise StateGone(self.here.inputs, "ended") from None
+            raise StateGone(self.here.inputs) from None
         return {name: self._given(name, delta) for name, delta in deltas.items()}
 
     def _given(self, name: str, delta: Delta) -> GivenDelta:

@@ -13,9 +13,11 @@ from ddlog.engine.circuit import Aggregate, DeltaGroup
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.groups.extremes import Extreme
 from ddlog.engine.inprocess.groups.grouping import GroupState
+from ddlog.engine.inprocess.groups.wholegroups import Members
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.interner import Values, decode_rows, encode_rows
-from ddlog.engine.schema import Column, Kind
+from ddlog.engine.inprocess.storage.table import RowTable
+from ddlog.engine.schema import Array, Column, Kind
 
 POOLS: dict[str, tuple[Kind, list[Any]]] = {
     "bool": (Kind.BOOL, [False, True]),
@@ -65,10 +67,21 @@ def test_extremes_are_those_of_the_members(kind: str) -> None:
 def _count_reads(state: GroupState) -> list[int]:
     reads: list[int] = []
     for each in state.accumulators:
-        assert isinstance(each, Extreme)
-
-        def best(groups: Any, position: int, greatest: bool) -> None:
-            reads.append(len(groups))
-
-        each.best = best
+        assert isinstance(each, Extreme) and each.members is not None
+        each.members = _Counted(each.members, reads)
     return reads
+
+
+class _Counted:
+    """Members whose readings are counted."""
+
+    def __init__(self, members: Members, reads: list[int]) -> None:
+        self._members, self._reads = members, reads
+
+    @property
+    def table(self) -> RowTable:
+        return self._members.table
+
+    def of(self, groups: Array) -> tuple[Array, Array]:
+        self._reads.append(len(groups))
+        return self._members.of(groups)

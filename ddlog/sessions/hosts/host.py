@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ...io.places import Place
     from ...io.refusals import Refuse
     from ..program import Program
-    from .cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +94,6 @@ class Offer:
     """Whether hosts beside take the batches that this one takes."""
     is_measured: bool = True
     """Whether commits can be measured, rule by rule."""
-    sides: Callable[[], Mapping[str, str]] = dict
-    """Tells whether relations lie on the driver or on the cluster, where there is one."""
-    operators: Callable[[], Sequence[str]] = list
-    """Tells for each node of the circuit whether its operator runs on the driver or on the cluster."""
-    cluster: Callable[[], Cluster | None] = lambda: None
-    """Gives what tells about jobs, where something does."""
     lowered: Callable[[Program, Sequence[str], bool], Circuit] = _in_columns
     """Gives the circuit of a program that computes relations, on demand where the last argument says so."""
     budgeted: BudgetedRuntime | None = None

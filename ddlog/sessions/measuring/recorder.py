@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappush, heappushpop
-from math import isnan
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -28,7 +27,6 @@ from ...profiling.profile import (
     SlowEpoch,
     StratumCost,
 )
-from ..hosts.cluster import Cluster, Work
 from .sums import CommitSums, Cost, RecursionCosts, Sums, Walked, WalkEnds
 
 if TYPE_CHECKING:
@@ -60,16 +58,13 @@ class _Slow(NamedTuple):
     epoch: CommitCost
     nodes: Sequence[NodeId]
     taken: Taken
-    work: Mapping[NodeId, Work]
 
 
 class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
     def __init__(self, host: Host) -> None:
-        self._cluster = host.offer.cluster()
-        self._meter = Meter(None if self._cluster is None else self._cluster.begun)
-        self._work: dict[NodeId, Work] = {}  # of the epochs that wait
+        self._meter = Meter()
         self._here = host.offer.here
         self._ends: WalkEnds | None = None  # of the epoch noted last
         self._sums: Sums | None = None
@@ -163,27 +158,12 @@ class Recorder:
         if self._ends is None or self._ends.nodes is not nodes:
             self._ends = WalkEnds(walk.circuit, nodes)
         ends = self._ends.rows(rows)
-        work, whole = (
-            ({}, (UNKNOWN, UNKNOWN)) if self._cluster is None else self._worked(nodes, self._cluster)
-        )
-        self._noted += (number, seconds, *ends, *whole)
+        self._noted += (number, seconds, *ends)
         if seconds > self._least:
-            told = CommitCost(number, seconds, *ends, *(None if isnan(each) else int(each) for each in whole))
-            self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures), work))
+            told = CommitCost(number, seconds, *ends)
+            self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures)))
         if len(meter.walks) > _MANY or len(meter.runs) > _MANY:
             self._add()
-
-    def _worked(
-        self, nodes: Sequence[NodeId], cluster: Cluster
-    ) -> tuple[Mapping[NodeId, Work], tuple[float, float]]:
-        """The work of a cluster for each node in the last epoch, and in all, also after the walk."""
-        marks = [*self._meter.marks, cluster.begun()]
-        every = cluster.work(marks)
-        work = {at: each for at, each in zip(nodes, every, strict=False) if each.jobs}
-        for at, each in work.items():
-            jobs, shuffled = self._work.get(at, (0, 0))
-            self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
-        return work, (sum(each.jobs for each in every), sum(each.shuffled for each in every))
 
     def _note_slow(self, slow: _Slow) -> None:
         if len(self._slowest) < _SLOWEST:
@@ -200,18 +180,16 @@ class Recorder:
 
     def _add(self) -> Sums | None:
         """The sums, with the epochs that wait: many at once take a fraction of the time."""
-        noted = np.array(self._noted, np.float64).reshape(-1, 6)
+        noted = np.array(self._noted, np.float64).reshape(-1, 4)
         passed = np.array(self._passed).reshape(-1, 2)
         if len(noted):
             if self._sums is None:
                 self._sums = self._new()
             self._sums.add(self._walked, self._meter.taken())
-            self._sums.add_work(self._work)
-            self._work.clear()
             self._walked.clear()
             self._noted.clear()
         if len(noted) or len(passed):
-            unknown = np.full((len(passed), 4), UNKNOWN)
+            unknown = np.full((len(passed), 2), UNKNOWN)
             figures = np.concatenate([noted, np.column_stack([passed, unknown])])
             self._epochs.add(figures[figures[:, 0].argsort()])
             self._commits += len(figures)
@@ -229,7 +207,6 @@ class Recorder:
         for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
             sums = self._new()
             sums.add([Walked(slow.nodes, 1, 1)], slow.taken)
-            sums.add_work(slow.work)
             yield SlowEpoch(slow.epoch, _strata(sums, names))
 
     @property
@@ -240,9 +217,9 @@ class Recorder:
 
 
 class _Names:
-    """The places and the relations of rules, by their text, and the sides of operators."""
+    """The places and the relations of rules, by their text."""
 
-    def __init__(self, program: Program, host: Host) -> None:
+    def __init__(self, program: Program) -> None:
         rules = program.checked.rules
         self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
         self._copies = {
@@ -251,11 +228,6 @@ class _Names:
             for term in rule.body
             if isinstance(term, Atom) and sum(isinstance(each, Atom) for each in rule.body) == 1
         }
-        self._sides = host.offer.operators()
-
-    def side(self, at: NodeId) -> str | None:
-        """Where the operator of a node runs, on Spark."""
-        return self._sides[at] if at < len(self._sides) else None
 
     def of(self, text: str) -> tuple[str, str]:
         """The place of a rule, and its relation; of another text, no place and its first name."""
@@ -272,7 +244,7 @@ class _Names:
 
 def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Recorder | None) -> Profile:
     """The profile of a session that computes the relations `kept`; without a recorder, nothing of time."""
-    names = _Names(program, host)
+    names = _Names(program)
     recorder = recorder or Recorder(host)
     commits, seconds, epochs = recorder.totals
     runtime = host.runtime
@@ -315,7 +287,6 @@ def _relations(
     program: Program, host: Host, kept: Collection[str], held: Iterable[MemorySize] | None
 ) -> Iterator[RelationSize]:
     by_name: Mapping[str, MemorySize] = {each.name: each for each in held or () if each.kind == "relation"}
-    sides = host.offer.sides()
     for declared in program.relations.values():
         if not declared.hidden and declared.name in kept:
             memory = by_name.get(declared.name)
@@ -324,7 +295,6 @@ def _relations(
                 host.runtime.size(declared.name),
                 None if memory is None else memory.bytes,
                 {} if memory is None else memory.parts,
-                sides.get(declared.name),
             )
 
 
@@ -343,7 +313,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
     for at, cost in costs.items():
         node = circuit.nodes[at]
         if not isinstance(node, Fixpoint):
-            operator = _operator(operator_of(node), cost_key(node), cost, names, names.side(at))
+            operator = _operator(operator_of(node), cost_key(node), cost, names)
             stratum = recursive.get(operator.relation)
             (found.setdefault(operator.relation, []) if stratum is None else outside[stratum]).append(
                 operator
@@ -359,8 +329,6 @@ def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
             _seconds(each),
             _dearest(each),
             duplicates=_sum(o.duplicates for o in each),
-            jobs=_sum(o.jobs for o in each),
-            shuffled=_sum(o.shuffled for o in each),
         )
         for name, each in found.items()
     )
@@ -379,7 +347,7 @@ def _recursive(
     assert isinstance(node, Fixpoint)
     relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
     operators = [
-        _operator(operator, names.within(one_line(text), relations), cost, names, names.side(at))
+        _operator(operator, names.within(one_line(text), relations), cost, names)
         for (operator, text), cost in inside.costs.items()
     ]
     rounds = tuple(Round(*each) for each in inside.rounds)
@@ -389,10 +357,6 @@ def _recursive(
         ", ".join(relations), True, whole.seconds + _seconds(outside),
         _dearest([*operators, *outside]), rounds, new,
         derived - new if new is not None and derived and derived >= new else None,
-        jobs=_sum([None if whole.work is None else whole.work.jobs, *(each.jobs for each in outside)]),
-        shuffled=_sum(
-            [None if whole.work is None else whole.work.shuffled, *(each.shuffled for each in outside)]
-        ),
     )  # fmt: skip
 
 
@@ -404,7 +368,7 @@ def _seconds(operators: Iterable[OperatorCost]) -> float:
     return sum(each.seconds for each in operators)
 
 
-def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | None) -> OperatorCost:
+def _operator(operator: str, text: str, cost: Cost, names: _Names) -> OperatorCost:
     place, relation = names.of(text)
     if operator == "distinct" and cost.out is not None:
         duplicates: int | None = cost.taken - cost.out
@@ -422,9 +386,6 @@ def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | N
         cost.taken,
         cost.out,
         duplicates,
-        None if cost.work is None else cost.work.jobs,
-        None if cost.work is None else cost.work.shuffled,
-        side,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 
@@ -11,7 +11,6 @@ import numpy as np
 from ...engine.circuit import Circuit, Input, NodeId, Output, Trace
 from ...engine.circuit import Result as ResultNode
 from ...engine.metering import ROUND, RUN, Figures, Taken, summed
-from ..hosts.cluster import Work
 
 _NO_RUNS = np.zeros((0, RUN - 2))
 _NO_ROUNDS = np.zeros((0, ROUND - 1))
@@ -36,7 +35,6 @@ class Cost:
     taken: int = 0
     out: int | None = 0
     new: int | None = None
-    work: Work | None = None
 
 
 @dataclass(slots=True)
@@ -92,13 +90,6 @@ class Sums:
         self.circuit, self._operators = circuit, operators
         self._visited: dict[tuple[NodeId, ...], _Visited] = {}  # by their nodes
         self._runs, self._rounds = _NO_RUNS, _NO_ROUNDS
-        self._work: dict[NodeId, Work] = {}
-
-    def add_work(self, work: Mapping[NodeId, Work]) -> None:
-        """Adds what a cluster did for nodes."""
-        for at, each in work.items():
-            jobs, shuffled = self._work.get(at, (0, 0))
-            self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
 
     def add(self, walked: Iterable[Walked], taken: Taken) -> None:
         """Adds epochs, given the nodes that those walked which were noted."""
@@ -127,7 +118,6 @@ class Sums:
                 if not isinstance(node, Output | ResultNode | Trace):
                     cost = found.setdefault(at, Cost())
                     cost.calls += visited.epochs
-                    cost.work = self._work.get(at)
                     cost.seconds += seconds
                     cost.taken += round(sum(rows.get(source, 0) for source in node.reads()))
                     cost.out = cost.out + round(rows[at]) if known and cost.out is not None else None
@@ -153,7 +143,7 @@ class CommitSums:
     _MOST = 1 << 14
 
     def __init__(self) -> None:
-        self._kept = np.zeros((0, 6))
+        self._kept = np.zeros((0, 4))
 
     def add(self, figures: Figures) -> None:
         """Adds commits."""
@@ -164,11 +154,11 @@ class CommitSums:
             kept = np.concatenate([kept[slower], kept[len(even) :]])
         self._kept = kept
 
-    def rows(self) -> Iterable[tuple[int, float, int | None, int | None, int | None, int | None]]:
-        """The commits that are kept: number, seconds, rows in and out, jobs and bytes shuffled."""
+    def rows(self) -> Iterable[tuple[int, float, int | None, int | None]]:
+        """The commits that are kept: number, seconds, rows in and out."""
         for n, seconds, *others in self._kept.tolist():
-            taken, given, jobs, shuffled = map(_rows, others)
-            yield int(n), seconds, taken, given, jobs, shuffled
+            taken, given = map(_rows, others)
+            yield int(n), seconds, taken, given
 
 
 def _rows(number: float) -> int | None:

@@ -13,29 +13,19 @@ from ...engine.runtime import StateGone
 from ...engine.shards.remote import WorkersMissing
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
-from ...errors.spark import (
-    BadRecord,
-    GivenRowsLost,
-    NoSuchTable,
-    RowsLost,
-    RowsMadeAgain,
-    SparkEnded,
-    SparkFailed,
-)
+from ...errors.spark import BadRecord, NoSuchTable, RowsLost, SparkEnded, SparkFailed
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
 _TABLE = re.compile(r"`([^`]+)`")
 _SHOWN = 300
 _ABORTED = "Job aborted due to stage failure: "
-_LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 _ENDED = re.compile(
     "(?i)stopped SparkContext|SparkContext (?:has been|was) (?:shut ?down|stopped)"
     "|answer from Java side is empty|error while obtaining a new communication channel"
     "|all masters are unresponsive"
 )
 _NO_FILE = re.compile(r"File (file:\S+) does not exist")
-_OUTCOMES = {"ended": RowsLost, "given": GivenRowsLost, "mended": RowsMadeAgain}
 
 
 def fault_sql(file: str, problem: str, column: str, record: str) -> str:
@@ -70,15 +60,10 @@ def spark_failures() -> Iterator[None]:
         raise DDlogError([diagnostic]) from None
 
 
-def lost_rows(error: BaseException) -> bool:
-    """Whether a job failed because rows that executors kept are gone."""
-    return _LOST in str(error)
-
-
 def diagnose(error: BaseException) -> Diagnostic | None:
-    """The diagnostic of an exception of Spark, or of rows that it lost; None for another exception."""
+    """The diagnostic of an exception of Spark, or of a state that is gone; None for another exception."""
     if isinstance(error, StateGone):
-        return _OUTCOMES[error.outcome](", ".join(error.relations))
+        return RowsLost(", ".join(error.relations))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):

@@ -46,8 +46,6 @@ def driver_settings(given: Mapping[str, str], place: str) -> dict[str, str]:
         if memory is not None and "SPARK_DRIVER_MEMORY" not in os.environ:
             chosen["spark.driver.memory"] = f"{max(1024, memory // 2 // (1 << 20))}m"
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    else:  # an executor that was alone for a while soon finds others for the second copies of its rows
-        chosen["spark.storage.cachedPeersTtl"] = "1000"
     settings = chosen | dict(given)
     options = settings.get("spark.driver.extraJavaOptions", "")
     if "log4j2.configurationFile" not in options:

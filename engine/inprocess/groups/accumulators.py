@@ -95,12 +95,6 @@ class IntegerSum(Unread):
                     sums.huge[group] = sums.huge.get(group, 0) + self.huge[part]
         return sums
 
-    def fill(self, groups: Array, low: Array, high: Array) -> None:
-        """Takes sums of groups that it knows nothing of, in two parts."""
-        top = int(groups.max(initial=-1)) + 1
-        self.low, self.high = grown(self.low, top, 0), grown(self.high, top, 0)
-        self.low[groups], self.high[groups] = low, high
-
     def totals(self, groups: Array) -> list[int]:
         """The sums of groups, of any size."""
         parts = zip(groups.tolist(), self.low[groups].tolist(), self.high[groups].tolist(), strict=True)

@@ -13,7 +13,6 @@ best ones so far of the groups that it touches:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
@@ -24,13 +23,6 @@ from ..storage.batch import Batch
 from ..storage.interner import Values
 from ..storage.unread import Unread, read_later
 from .wholegroups import Members
-
-Best: TypeAlias = Callable[[Sequence[Array], int, int, bool], Array | None]
-"""The least or, if the last argument says so, the greatest values of the column at a position, for so many
-keys (the first two arguments). None: the members are read as always."""
-
-BestOf: TypeAlias = Callable[[Array, int, bool], Array | None]
-"""As `Best`, given the numbers of groups."""
 
 READ, AS_NUMBERS, BY_RANK = range(3)
 """How values are kept: not at all; as integers that are their own order, complements for the greatest; or as
@@ -49,11 +41,10 @@ class Extreme(Unread):
         members: Members | None,
         values: Values,
         net: bool,
-        best: BestOf | None = None,
     ) -> None:
         """`net`: no row comes and goes in one change."""
         self.position, self.column, self.members, self.values = position, column, members, values
-        self.greatest, self.best = greatest, best
+        self.greatest = greatest
         plain = column.kind in (Kind.INT, Kind.BOOL)
         self.mode = READ if not net else AS_NUMBERS if plain else BY_RANK
         self._best: Array = np.zeros(0, np.int64)
@@ -125,18 +116,7 @@ class Extreme(Unread):
         for name, read in zip(("_best", "_known"), kept, strict=True):
             read_later(self, name, read)
 
-    def fill(self, groups: Array, codes: Array) -> None:
-        """Takes the best values of groups that it knows nothing of."""
-        self._admit(codes)
-        if self.mode != READ and len(groups):
-            self._grow(int(groups.max()) + 1)
-            self._best[groups] = self._as_kept(codes)
-
     def _read(self, groups: Array) -> Array:
-        if self.best is not None:
-            found = self.best(groups, self.position, self.greatest)
-            if found is not None:
-                return found
         assert self.members is not None
         rows, starts = self.members.of(groups)
         codes = self.members.table.column_at(rows, self.position)

@@ -6,7 +6,7 @@ function is given the whole group in sorted order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -24,8 +24,8 @@ from ..storage.interner import Values, decode_rows
 from ..storage.marks import Marks
 from ..storage.table import RowTable
 from ..storage.unread import Unread
-from .accumulators import Accumulator, IntegerSum, linear_of
-from .extremes import Best, BestOf, Extreme
+from .accumulators import Accumulator, linear_of
+from .extremes import Extreme
 from .wholegroups import FirstRows, Members, Whole
 
 
@@ -72,10 +72,8 @@ class GroupState(Unread):
         store: Readable | None,
         values: Values,
         net: bool = False,
-        best: Best | None = None,
     ) -> None:
-        """`store` holds the source, if members are read; `net`: no row comes and goes in one change. `best`
-        reads extremes of members that may be elsewhere."""
+        """`store` holds the source, if members are read; `net`: no row comes and goes in one change."""
         self.node = node
         self.arity = node.keys
         self.keys = RowTable(node.keys)
@@ -84,31 +82,12 @@ class GroupState(Unread):
         self._mark: Array = np.zeros(16, np.int8)
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
-        best_of = None if best is None else partial(self._best, best)
         self.accumulators = [
-            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag, best_of)
+            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
-
-    def _best(self, best: Best, groups: Array, position: int, greatest: bool) -> Array | None:
-        return best(self.keys.columns_at(groups), len(groups), position, greatest)
-
-    def fill(self, keys: Sequence[Array], counts: Array, kept: Mapping[int, Sequence[Array]]) -> None:
-        """Takes different groups into a state that has none: their keys, the numbers of their members, and by
-        aggregate what it keeps of them: two parts of a sum, or the best value."""
-        if not len(counts):
-            return
-        groups = self.keys.insert(keys, len(counts))
-        for name in ("counts", "_mark"):
-            grow(self, name, self.keys.size, 0)
-        self.counts[groups], self.alive = counts, len(counts)
-        self.results = [grown(r, self.keys.size, 0) for r in self.results]
-        for k, accumulator in enumerate(self.accumulators):
-            if isinstance(accumulator, IntegerSum | Extreme):
-                accumulator.fill(groups, *kept[k])
-            self.results[k][groups] = accumulator.result(groups, counts)
 
     def read_from(self, store: Readable) -> None:
         """Reads members from another store with the same contents from now on."""
@@ -240,18 +219,16 @@ def accumulator_of(
     rule: str,
     net: bool = False,
     bag: bool = False,
-    best: BestOf | None = None,
 ) -> Accumulator:
     """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
-    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag;
-    `best` reads extremes of members that may be elsewhere."""
+    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag."""
     linear = linear_of(one, source, out, values)
     if linear is not None:
         return linear
     match one.function:
         case "min" | "max":
             position = one.columns[0]
-            return Extreme(position, source[position], one.function == "max", members, values, net, best)
+            return Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":
             assert members is not None
             whole = Whole(one, out, members, values, rule, bag)

@@ -63,8 +63,7 @@ has one entry, which is its birth.
 
 An epoch is evaluated from empty relations after all if that is cheaper (see below), if it comes to far more
 rounds, and if a fault or the limit of rounds may end it: then the evaluation from empty relations tells.
-The same holds where an `Inspect` looks at the rounds. On Spark the driver does all this, on the in-process
-runtime.
+The same holds where an `Inspect` looks at the rounds.
 
 **A recursion over paths needs no rounds**: a group takes the best value of each key, and each rule carries
 one value to another key by a sum or a bound. `engine/paths.py` states the law, and reads the steps from key
