@@ -9,7 +9,7 @@
     DDLOG_BENCH_DATA=FOLDER python tests/bench/run.py galen crdt
                                                      those over published facts, which FOLDER has
     python tests/bench/run.py spark                  those on Spark, which are not part of everything
-    python tests/bench/run.py spark large growth     some of them
+    python tests/bench/run.py spark large epochs     some of them
 
 A workload is timed as a whole process, `ddlog run PROGRAM --input FACTS --sizes`, from the start of Python to
 the printed sizes; inputs are made once and kept in --cache. Soufflé's figures were taken on a machine of the

@@ -1,8 +1,8 @@
-"""Many commits on a large state in a folder: `python commits.py FOLDER COMMITS ROWS [--on-cluster]`.
+"""Many commits on a large state in a folder: `python commits.py FOLDER COMMITS ROWS [--in-workers]`.
 
 Prints the latency, the memory and the disk of the first and the last tenth of the commits. A commit deletes
 500 rows and inserts 500, under a join and a group, so that the state stays as large as it is. The folder must
-not be there, and is removed in the end. `--on-cluster` keeps nothing on the driver.
+not be there, and is removed in the end. `--in-workers` keeps nothing in the driver.
 """
 
 from __future__ import annotations
@@ -62,7 +62,12 @@ def figures(spark: Any, place: Path, told: str, seconds: list[float]) -> tuple[s
     memory = held(spark)
     files = [each.stat().st_size for each in place.rglob("*") if each.is_file()]
     shown = (f"{memory.cached}", f"{memory.storage_mib:.1f}", f"{memory.heap_mib:.0f}")
-    sizes = (f"{memory.python_mib:.0f}", f"{len(files)}", f"{sum(files) / MIB:.1f}")
+    sizes = (
+        f"{memory.python_mib:.0f}",
+        f"{memory.workers_mib:.0f}",
+        f"{len(files)}",
+        f"{sum(files) / MIB:.1f}",
+    )
     return (told, f"{statistics.median(seconds):.2f}", f"{max(seconds):.2f}", *shown, *sizes)
 
 
@@ -72,12 +77,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("commits", type=int)
     parser.add_argument("rows", type=int)
-    parser.add_argument("--on-cluster", action="store_true")
+    parser.add_argument("--in-workers", action="store_true")
     given = parser.parse_args()
     if given.folder.exists():
         parser.error(f"{given.folder} is there already")
     spark, tenth, body = session("4g"), max(1, given.commits // 10), []
-    options = SparkOptions(driver_rows=0) if given.on_cluster else SparkOptions()
+    options = SparkOptions(driver_rows=0) if given.in_workers else SparkOptions()
     with ddlog.compile(PROGRAM).session(
         spark=spark, state=given.folder, spark_options=options, relations="outputs"
     ) as kept:
@@ -91,7 +96,7 @@ def main() -> None:
             if done in (tenth, given.commits):
                 body.append(figures(spark, given.folder, f"{done - tenth + 1} to {done}", seconds[-tenth:]))
         groups = kept.size("Total")
-    head = (*HEAD, "Python, MiB", "files", "MiB on disk")
+    head = (*HEAD, "Python, MiB", "workers, MiB", "files", "MiB on disk")
     print(table(f"{given.commits} commits of {2 * CHANGED:,} rows, {groups:,} groups", head, body))
     shutil.rmtree(given.folder)
     spark.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,16 @@ def resident(process: int, peak: bool = False) -> float:
     return int(size) / 1024
 
 
+def workers() -> list[int]:
+    """The processes of workers on this machine."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and b"ddlog.engine.shards.worker" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
 def processor_seconds(process: int) -> float:
     """Processor time that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -62,13 +73,14 @@ def processor_seconds(process: int) -> float:
 @dataclass(frozen=True)
 class Held:
     """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects,
-    and MiB of the two processes as the system sees them."""
+    and MiB of the two processes, and of those of workers, as the system sees them."""
 
     cached: int
     storage_mib: float
     heap_mib: float
     java_mib: float
     python_mib: float
+    workers_mib: float
 
 
 def held(spark: Any) -> Held:
@@ -86,4 +98,5 @@ def held(spark: Any) -> Held:
         (runtime.totalMemory() - runtime.freeMemory()) / MIB,
         resident(java_process()),
         resident(os.getpid()),
+        sum(map(resident, workers())),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +40,14 @@ class Step:
 
 
 class OnSpark:
-    """A session of a program with everything on the cluster, or placed by size: relations of up to
-    `driver_rows` rows are then on the driver; None: as many as by default."""
+    """A session of a program in workers, or in the driver where its inputs have up to `driver_rows` rows;
+    None: as many as by default."""
 
-    def __init__(
-        self, spark: Any, program: str, *, driver_rows: int | None = 0, partitions: int | None = None
-    ) -> None:
+    def __init__(self, spark: Any, program: str, *, driver_rows: int | None = 0) -> None:
         from ddlog.engine.spark.runtime import SparkOptions
 
         self.iterations = Iterations()
-        options = SparkOptions(partitions=partitions)
-        if driver_rows is not None:
-            options = replace(options, driver_rows=driver_rows)
+        options = SparkOptions() if driver_rows is None else SparkOptions(driver_rows=driver_rows)
         self.session = ddlog.compile(PROGRAMS / f"{program}.dl").session(
             relations="outputs",
             spark=spark,

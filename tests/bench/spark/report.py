@@ -21,9 +21,8 @@ UPDATE_LIMIT = 2.0
 FLAT = 1.15  # what is held at the end, against a quarter of the way
 LARGE = 100_000_000
 SIDES = ("plain", "keyed", "distinct", "ours")
-PLACED = {"placed_network": "network", "placed_mixed": "mixed", "placed_update": "update"}
-NAMES = (*CASES, "iterations", "update", *PLACED, "epochs", "large", "growth")
-PLACED_LIMITS = {"placed_network": 6.0, "placed_mixed": 0.1, "placed_update": 0.5}
+NAMES = (*CASES, "iterations", "update", "network", "epochs", "large")
+NETWORK_LIMIT = 6.0
 
 Figures = dict[str, Any]
 Facts = Callable[[Any], Path]
@@ -114,38 +113,46 @@ def side_table(rows: Sequence[Figures]) -> str:
 
 def small_table(found: Figures) -> str:
     """Small changes to large states."""
-    head = ("change", "rows in the state", "seconds", "required", "", "iterations", "rows changed", "loading")
-    body = []
-    if each := found.get("iterations"):
-        seconds = each["seconds"]
-        one = ("one edge of a closure, an iteration", f"{each['rows']:,}", f"{seconds:.3f}")
-        body.append((*one, f"{ITERATION_LIMIT}", verdict(seconds, ITERATION_LIMIT), *rest(each)))
-    if each := found.get("update"):
-        seconds = each["commit_seconds"]
-        one = ("ten rows under join and group", f"{each['rows']:,}", f"{seconds:.3f}")
-        body.append((*one, f"{UPDATE_LIMIT}", verdict(seconds, UPDATE_LIMIT), *rest(each)))
-    return table("Small changes, all of the state on the cluster", head, body)
+    head = (
+        "change",
+        "state in",
+        "rows in it",
+        "seconds",
+        "required",
+        "",
+        "iterations",
+        "rows changed",
+        "loading",
+    )
+    kinds = (
+        ("iterations", "one edge of a closure", "commit_seconds", ITERATION_LIMIT),
+        ("update", "ten rows under join and group", "commit_seconds", UPDATE_LIMIT),
+    )
+    body = [
+        (
+            what,
+            place,
+            f"{each['rows']:,}",
+            f"{each[key]:.3f}",
+            f"{limit}",
+            verdict(each[key], limit),
+            *rest(each),
+        )
+        for name, what, key, limit in kinds
+        for place, each in (found.get(name) or {}).items()
+    ]
+    return table("Small changes", head, body)
 
 
-def placed_table(found: Figures) -> str:
-    """What placement by size makes of the costs of commits."""
-    head = ("program", "rows", "loading", "seconds", "required", "", "jobs")
+def network_table(found: Figures) -> str:
+    """The network program, in a process of Java that has just started and again in the same one."""
     body = []
-    for name, each in found.items():
-        limit = PLACED_LIMITS[name]
-        if name == "placed_network":
-            for start, load, commits, jobs in zip(
-                ("cold", "warm"), each["load_seconds"], each["commit_seconds"], each["jobs"], strict=True
-            ):
-                total = load + sum(commits)
-                figures = (f"{load:.2f}", f"{total:.2f}", f"{limit}", verdict(total, limit), str(jobs))
-                body.append((f"network, load and three commits, {start}", "", *figures))
-            continue
-        what = "a commit to small relations" if name == "placed_mixed" else "ten rows under join and group"
-        seconds = each["commit_seconds"]
-        figures = (f"{each['load_seconds']:.1f}", f"{seconds:.3f}", f"{limit}", verdict(seconds, limit))
-        body.append((what, f"{each['rows']:,}", *figures, f"{each['jobs']:g}"))
-    return table("Placed by size", head, body)
+    for start, load, commits in zip(
+        ("cold", "warm"), found["load_seconds"], found["commit_seconds"], strict=True
+    ):
+        total = load + sum(commits)
+        body.append((start, f"{load:.2f}", f"{total:.2f}", f"{NETWORK_LIMIT}", verdict(total, NETWORK_LIMIT)))
+    return table("The network program", ("", "loading", "with three commits", "required", ""), body)
 
 
 def rest(each: Figures) -> tuple[str, ...]:
@@ -169,6 +176,7 @@ def epoch_table(found: Figures) -> str:
         "heap MiB",
         "Java MiB",
         "Python MiB",
+        "workers MiB",
         "s a commit",
         "",
     )
@@ -176,13 +184,17 @@ def epoch_table(found: Figures) -> str:
     for name in ("reach", "star"):
         points = found[name]
         flat = max(grown(points, "storage_mib"), grown(points, "heap_mib"), grown(points, "python_mib"))
+        flat = max(flat, grown(points, "workers_mib"))
         for point in points:
             body.append(
                 (
                     name,
                     str(point["epoch"]),
                     str(point["cached"]),
-                    *(f"{point[f'{what}_mib']:.1f}" for what in ("storage", "heap", "java", "python")),
+                    *(
+                        f"{point[f'{what}_mib']:.1f}"
+                        for what in ("storage", "heap", "java", "python", "workers")
+                    ),
                     f"{point['commit_seconds']:.3f}",
                     verdict(flat, FLAT) if point is points[-1] else "",
                 )
@@ -213,25 +225,6 @@ def large_table(found: Figures) -> str:
     )
 
 
-def growth_table(found: dict[str, list[Figures]]) -> str:
-    """The seconds of an iteration against rows, and against partitions."""
-    head = ("state", "rows", "partitions", "s an iteration", "iterations", "s a commit", "loading")
-    body = [
-        (
-            "reach",
-            f"{each['rows']:,}",
-            str(each["partitions"] or "default"),
-            f"{each['seconds']:.3f}",
-            f"{each['iterations']:.1f}",
-            f"{each['commit_seconds']:.3f}",
-            f"{each['load_seconds']:.1f}",
-        )
-        for part in ("rows", "partitions")
-        for each in found[part]
-    ]
-    return table("Growth, one row in each iteration", head, body)
-
-
 def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> Figures:
     """Run the named benchmarks, printing each table as soon as it is complete."""
     found: Figures = {}
@@ -255,22 +248,10 @@ def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> 
             attempt(name, lambda name=name: figures_of("small", name, settings.scale))  # type: ignore[misc]
     if "iterations" in found or "update" in found:
         print(small_table(found), flush=True)
-    placed = {
-        name: attempt(name, lambda part=part: figures_of("placed", part, settings.scale))  # type: ignore[misc]
-        for name, part in PLACED.items()
-        if name in names
-    }
-    if any(placed.values()):
-        print(placed_table({name: each for name, each in placed.items() if each}), flush=True)
+    if "network" in names and attempt("network", lambda: figures_of("small", "network", settings.scale)):
+        print(network_table(found["network"]), flush=True)
     if "epochs" in names and attempt("epochs", lambda: figures_of("small", "epochs", settings.scale)):
         print(epoch_table(found["epochs"]), flush=True)
     if "large" in names and attempt("large", lambda: large(settings)):
         print(large_table(found["large"]), flush=True)
-    if "growth" in names and attempt("growth", lambda: growth(settings)):
-        print(growth_table(found["growth"]), flush=True)
     return found
-
-
-def growth(settings: Settings) -> dict[str, list[Figures]]:
-    """Iterations against rows and against partitions."""
-    return {part: figures_of("growth", part, settings.scale) for part in ("rows", "partitions")}

@@ -1,14 +1,17 @@
-"""Small changes to large states on the cluster: `python small.py iterations|update|epochs SCALE`.
+"""Changes of states in the driver and in workers: `python small.py iterations|update|network|epochs SCALE`.
 
 `iterations`: one edge of a closure, seconds an iteration. `update`: ten rows under a join and a group.
-`epochs`: what the processes hold as epochs go by. Prints JSON.
+`network`: the load and the first three commits of an example program, in a Java virtual machine that has just
+started, and again in the same one. `epochs`: what the processes hold as epochs go by. Prints JSON.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,8 +25,15 @@ from spark.ours import OnSpark, Step
 from spark.star import load_star, some_facts
 from workloads import graph
 
+import ddlog
+from ddlog.commands.interpreter import Interpreter
+from ddlog.commands.updatefiles import update_commands
+
 Figures = dict[str, Any]
 MEMORY = "3g"
+PLACES = {"driver": None, "workers": 0}  # with the rows that may be in the driver
+NETWORK = Path(__file__).parents[3] / "programs" / "network"
+COMMITS = 3
 
 
 def per_iteration(steps: Sequence[Step]) -> Figures:
@@ -40,27 +50,59 @@ def per_iteration(steps: Sequence[Step]) -> Figures:
 
 def iterations(spark: Any, full: bool) -> Figures:
     """One edge of a closure with some 200,000 pairs, deleted and inserted again."""
-    inputs = graph(550, 1100) if full else graph(60, 120)
-    with OnSpark(spark, "tc") as ours:
-        seconds = ours.load(spark, inputs)
-        edges = [[row] for row in sample(inputs["Edge"], 7 if full else 3)]
-        ours.away_and_back("Edge", edges[0])  # builds the history, and warms up
-        steps = [step for edge in edges[1:] for step in ours.away_and_back("Edge", edge)]
-        return {"rows": ours.session.size("TC"), "load_seconds": seconds, **per_iteration(steps)}
+    inputs, found = graph(550, 1100) if full else graph(60, 120), Figures()
+    for place, driver_rows in PLACES.items():
+        with OnSpark(spark, "tc", driver_rows=driver_rows) as ours:
+            seconds = ours.load(spark, inputs)
+            edges = [[row] for row in sample(inputs["Edge"], 7 if full else 3)]
+            ours.away_and_back("Edge", edges[0])  # makes ranks, and warms up
+            steps = [step for edge in edges[1:] for step in ours.away_and_back("Edge", edge)]
+            found[place] = {
+                "rows": ours.session.size("TC"), "load_seconds": seconds, **per_iteration(steps)
+            }  # fmt: skip
+    return found
 
 
 def update(spark: Any, full: bool) -> Figures:
     """Ten facts inserted and deleted, where five million facts are joined and summed up."""
-    rows = 5_000_000 if full else 20_000
-    with OnSpark(spark, "star") as ours:
-        seconds = load_star(ours, spark, rows)
-        pairs = [ours.there_and_back("Fact", some_facts(rows, turn, 10)) for turn in range(8)]
-        steps = [step for pair in pairs[2:] for step in pair]
-        return {"rows": rows, "load_seconds": seconds, **per_iteration(steps)}
+    rows, found = 5_000_000 if full else 20_000, Figures()
+    for place, driver_rows in (PLACES | {"driver": 2 * rows}).items():
+        with OnSpark(spark, "star", driver_rows=driver_rows) as ours:
+            seconds = load_star(ours, spark, rows)
+            pairs = [ours.there_and_back("Fact", some_facts(rows, turn, 10)) for turn in range(8)]
+            steps = [step for pair in pairs[2:] for step in pair]
+            found[place] = {"rows": rows, "load_seconds": seconds, **per_iteration(steps)}
+    return found
+
+
+def network(spark: Any, full: bool) -> Figures:
+    """The seconds of a first and of a second session, each with its load and three commits."""
+    program = ddlog.compile(NETWORK / "network.dl")
+    runs = [_network(spark, program) for _ in range(2)]
+    return {name: [run[k] for run in runs] for k, name in enumerate(("load_seconds", "commit_seconds"))}
+
+
+def _network(spark: Any, program: ddlog.Program) -> tuple[float, list[float]]:
+    started, ends = time.perf_counter(), list[float]()
+    with program.session(spark=spark) as on:
+        on.load(NETWORK / "facts")
+        on.commit()
+        loaded = time.perf_counter()
+        run = Interpreter(
+            on, lambda line: None, lambda *changes: ends.append(time.perf_counter()), program.names("output")
+        )
+        updates = str(NETWORK / "updates.dat")
+        for command in update_commands(updates, program.relations, on.typedefs, program.indexes):
+            run.run([command])
+            run.flush()
+            if len(ends) == COMMITS:
+                break
+        return loaded - started, [b - a for a, b in itertools.pairwise([loaded, *ends])]
 
 
 def epochs(spark: Any, full: bool) -> Figures:
-    """The memory held after every tenth of 200 epochs: of a recursion, and of a join under a group."""
+    """The memory held after every tenth of 200 epochs, of states in workers: of a recursion, and of a join
+    under a group."""
     count, every = (200, 20) if full else (6, 2)
     edges = reach_inputs(50_000 if full else 500)
     found: Figures = {"epochs": count}
@@ -93,6 +135,7 @@ def watched(spark: Any, count: int, every: int, turn: Callable[[int], Sequence[S
 PARTS: dict[str, Callable[[Any, bool], Figures]] = {
     "iterations": iterations,
     "update": update,
+    "network": network,
     "epochs": epochs,
 }
 
