@@ -1,4 +1,4 @@
-"""Circuits over Z-sets, their incremental versions, and two runtimes. Nothing here knows the language.
+"""Circuits over Z-sets, their incremental versions, and runtimes. Nothing here knows the language.
 
 Where to look:
 
@@ -21,20 +21,17 @@ Where to look:
   inprocess/recursion/missing.py
 - recursions that carry the best value of each key along paths: paths.py; inprocess/recursion/paths.py,
   inprocess/pathsteps.py
-- *distinct* in a recursion, in nested time: ranks.py, and spark/history.py with counts; outside of one
-  operators/distinct.py
-- z⁻¹, D, I, and cycles through a delay: operators/linear.py, operators/feedback.py; inprocess/clocked.py,
-  spark/clocked.py
+- *distinct* in a recursion, in nested time: ranks.py; outside of one operators/distinct.py
+- z⁻¹, D, I, and cycles through a delay: operators/linear.py, operators/feedback.py; inprocess/clocked.py
 - brackets in nested time, δ₀ to ∫: operators/bracket.py, inprocess/runningbracket.py
 - Z-sets with negative weights as state: inprocess/arrangements/signedstore.py, and signed_nodes in
   integrals.py
 - windows, their clocks and late rows; relations that forget what no window holds: operators/window.py,
-  inprocess/arrangements/windows.py, inprocess/arrangements/timeindex.py, spark/windows.py; forgetting.py,
-  spark/forgetting.py
+  inprocess/arrangements/windows.py, inprocess/arrangements/timeindex.py; forgetting.py
 - what windows hold that does not follow from the inputs, for those that keep it: remembering.py,
-  inprocess/remembered.py, spark/remembered.py
+  inprocess/remembered.py
 - `group_by`: operators/group.py, inprocess/groups/grouping.py, inprocess/groups/accumulators.py,
-  inprocess/groups/extremes.py, spark/grouping.py, spark/drivergroups.py, spark/membergroups.py
+  inprocess/groups/extremes.py
 - functions of whole groups, or of their first rows in an order: inprocess/groups/wholegroups.py
 - loops, and recursions with groups or negations: product time and its law; a loop as one list of operators;
   its meaning: time.py, loopparts.py, naiveloop.py, operators/loop.py
@@ -44,11 +41,12 @@ Where to look:
   inprocess/recursion/looptimelines.py, inprocess/recursion/loopsums.py,
   inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
   inprocess/recursion/looprecording.py
-- recursion in each runtime: inprocess/recursion/recursion.py, spark/recursion.py
+- recursion in a runtime, and in shards: inprocess/recursion/recursion.py, shards/recursion.py
 - recursions whose rules are products of relations, over bits: inprocess/recursion/products.py,
   inprocess/recursion/densesets.py, inprocess/recursion/denseset.py, inprocess/storage/bits.py
-- rows that went with an executor: spark/losses.py
-- faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; on Spark
-  spark/failing.py and spark/joins.py
-- the two runtimes: memory, batches, look-ups: inprocess/, spark/
+- faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; faults in queries of
+  Spark: spark/failing.py and spark/joins.py
+- rows to their owners: operators/linear.py, shards/placing.py; look-ups in shards: shards/views.py
+- the runtimes: memory, batches, look-ups in one process; the same in several workers; DataFrames and
+  queries: inprocess/, shards/, spark/
 """

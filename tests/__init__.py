@@ -15,7 +15,7 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
 - `tests/engine/test_machine.py`: the dataflow machines against the reference evaluation.
 - `tests/circuits/`: random circuits built in Python, with delays, cycles, nested time and negative weights:
   the runtime against the reference evaluation and the machines, and Q^Δ against D ∘ Q ∘ I.
-- `tests/engine/test_births.py`, `tests/engine/test_ranks.py`: *distinct* in a recursion against its
+- `tests/engine/test_ranks.py`: *distinct* in a recursion against its
   statements in plain Python.
 - `tests/engine/test_paths.py`: values and ranks of recursions over paths against rounds in plain Python.
 - `tests/engine/test_time.py`: timelines in columns against the law of product time.
@@ -25,10 +25,10 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   nothing with the interpreter: values of all forms, keys, multisets, streams, delays, loops, groups,
   queries on demand.
 - `tests/programs/test_faulty_bodies.py`: random bodies whose steps fault on many rows, which the rest of
-  the body may exclude; `tests/spark/test_faulty_bodies.py` the same on the cluster.
+  the body may exclude; `tests/spark/test_faulty_bodies.py` the same by Spark's queries.
 - `tests/programs/test_taken_back.py`: random programs whose rules may fault, where epochs are taken back
   between others: trials, faults, interrupts, refused writes, ends of memory; what is left is compared with
-  the definition. `tests/spark/test_placement.py` does so on both sides, with jobs that fail. With
+  the definition. With
   `DDLOG_TEST_TAKEN=N` in the environment, such epochs come before those of every test, and thresholds are
   low.
 - `tests/programs/test_programs_random.py`: the programs of `programs/`, with random changes of their facts,
@@ -37,14 +37,12 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   from scratch, and one of them against plain Python, also with random changes.
 - `tests/programs/test_corpus.py`: small programs in files, on both evaluations, with their changes cut into
   commits in several ways.
-- `tests/spark/test_placement.py`: operators on either side, and moving at each commit; what takes a job.
-- `tests/spark/test_lookups.py`: small changes of states that count as large, also of rows that are there
-  already.
-- `tests/spark/test_parity.py`: the Spark runtime, with all on the cluster, against the in-process runtime,
-  change by change, on every program of `programs/` and on random programs, also with limits that make
-  everything count as large; again on a Connect server (`tests/spark/test_connect.py`).
-- `tests/spark/test_cluster.py`: a standalone cluster of two workers whose executors are killed in commits;
-  `tests/spark/test_losses.py`: checkpoints whose blocks are taken away.
+- `tests/engine/test_shards.py`, `tests/programs/test_in_shards.py`: one, two, three and seven workers against
+  one process, with messages that come in any order.
+- `tests/spark/test_parity.py`: sessions on Spark, in the driver and in workers, against the in-process runtime,
+  change by change, on every program of `programs/` and on random programs; again on a Connect server
+  (`tests/spark/test_connect.py`).
+- `tests/spark/test_cluster.py`: a standalone cluster of two workers whose executors are killed in commits.
 - `tests/explaining/`: each node of proof trees of random programs is an instance of its rule, by the
   reference evaluation, and each height is the least; of absent rows, what is said to hold or to fail does,
   and sets of facts make the row hold; of changes, what came or went did. The same in the rounds of loops.
