@@ -15,8 +15,7 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
 - `tests/engine/test_machine.py`: the dataflow machines against the reference evaluation.
 - `tests/circuits/`: random circuits built in Python, with delays, cycles, nested time and negative weights:
   the runtime against the reference evaluation and the machines, and Q^Δ against D ∘ Q ∘ I.
-- `tests/engine/test_ranks.py`: *distinct* in a recursion against its
-  statements in plain Python.
+- `tests/engine/test_ranks.py`: *distinct* in a recursion against its statements in plain Python.
 - `tests/engine/test_paths.py`: values and ranks of recursions over paths against rounds in plain Python.
 - `tests/engine/test_time.py`: timelines in columns against the law of product time.
 - `tests/programs/test_random_programs.py`: the same from random program texts, so checking, lowering and
@@ -39,9 +38,9 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   commits in several ways.
 - `tests/engine/test_shards.py`, `tests/programs/test_in_shards.py`: one, two, three and seven workers against
   one process, with messages that come in any order.
-- `tests/spark/test_parity.py`: sessions on Spark, in the driver and in workers, against the in-process runtime,
-  change by change, on every program of `programs/` and on random programs; again on a Connect server
-  (`tests/spark/test_connect.py`).
+- `tests/spark/test_parity.py`: sessions on Spark, in the driver and in workers, against the in-process
+  runtime, change by change, on every program of `programs/` and on random programs; again on a Connect
+  server (`tests/spark/test_connect.py`).
 - `tests/spark/test_cluster.py`: a standalone cluster of two workers whose executors are killed in commits.
 - `tests/explaining/`: each node of proof trees of random programs is an instance of its rule, by the
   reference evaluation, and each height is the least; of absent rows, what is said to hold or to fail does,

@@ -15,6 +15,6 @@ engine calls (`engine/spark/expressions.py`, `engine/spark/evaluation.py`).
 
 **Faults.** A fault travels beside the row, in the column `e`. A row that reaches the end of its body with a
 fault raises it, by a filter that is not deterministic, since Spark moves other filters below joins. So a row
-that the rest of the body excludes does not fault, whatever Spark's order of evaluation is. The rows on which a
-value faults by which a term is looked up have queries of their own (`engine/spark/failing.py`).
+that the rest of the body excludes does not fault, whatever Spark's order of evaluation is. The rows on which
+a value faults by which a term is looked up have queries of their own (`engine/spark/failing.py`).
 """

@@ -1,7 +1,7 @@
-"""Rows that Spark or the driver holds, made of given rows and of queries.
+"""Rows of the driver on their way to Spark, and rows of queries that Spark keeps.
 
-A table has the columns c0, c1, … of its schema, and the weight `w`. A table of the driver is one of Arrow,
-and travels to Spark when a query first needs it."""
+A table has the columns c0, c1, … of its schema, and the weight `w`. It is one of Arrow, and travels to Spark
+when a query first needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .. import interrupt
 from ..runtime import Coded
@@ -30,7 +29,6 @@ WEIGHT = pa.field("w", pa.int64(), nullable=False)
 
 _ROW_BYTES = 32  # of text or columns, as a bound for guesses
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
-_FIGURES = ("count(*)", "min(w)")
 _UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(f"{c}i" for c in "KMGTPE")])}
 _SMALL = 10_000
 """Up to so many rows of the driver are part of the query that reads them; more are unpacked by executors."""
@@ -55,26 +53,23 @@ class Options:
 
 
 class Table:
-    """Rows on the executors, or, `local`, on the driver. `least` is the smallest weight."""
+    """Rows of the driver, in `local`."""
 
-    __slots__ = ("_frame", "_tables", "least", "local", "rows")
+    __slots__ = ("_frame", "_tables", "local")
 
-    def __init__(
-        self,
-        tables: Tables,
-        rows: int,
-        least: int,
-        *,
-        frame: DataFrame | None = None,
-        local: pa.Table | None = None,
-    ) -> None:
-        self._tables, self.rows, self.least, self.local, self._frame = tables, rows, least, local, frame
+    def __init__(self, tables: Tables, local: pa.Table) -> None:
+        self._tables, self.local = tables, local
+        self._frame: DataFrame | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.local.num_rows)
 
     @property
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
         if self._frame is None:
-            assert self.local is not None
             self._frame = self._tables.sent(self.local)
         return self._frame
 
@@ -99,7 +94,7 @@ class Tables:
 
     def local(self, rows: pa.Table) -> Table:
         """Rows of the driver as a table."""
-        return Table(self, rows.num_rows, pc.min(rows.column("w")).as_py() or 0, local=rows)
+        return Table(self, rows)
 
     def sent(self, rows: pa.Table) -> DataFrame:
         """Rows of the driver as a DataFrame; many are unpacked by the executors."""
@@ -135,18 +130,18 @@ class Tables:
 
     # ------------------------------------------------------------- tables of queries
 
-    def stored(self, query: Query) -> Table:
+    def stored(self, query: Query) -> DataFrame:
         """The rows of a query, computed now by one job and kept by the executors."""
         interrupt.check()
         kept = _checkpointed(self.spark.sql(str(query)))
         try:
-            (row,) = kept.selectExpr(*_FIGURES).collect()
+            kept.count()
         except BaseException:
             with suppress(Exception):
                 kept.unpersist()
             raise
         self._kept.append(kept)
-        return Table(self, int(row[0]), int(row[1] or 0), frame=kept)
+        return kept
 
     # ------------------------------------------------------------- rows on the driver
 

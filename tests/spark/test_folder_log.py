@@ -200,7 +200,7 @@ def test_the_past_of_commits_that_wait(
 
 
 def log_on(folder: StateFolder, durability: Durability) -> Log[FolderEpoch]:
-    writer = FolderWriter(folder, None, PROGRAM_OF_R, STORED, set(), 0)  # type: ignore[arg-type]
+    writer = FolderWriter(folder, PROGRAM_OF_R, STORED, set(), 0)  # type: ignore[arg-type]
     return Log(writer, durability, lambda epoch: None)
 
 

@@ -119,7 +119,7 @@ class FolderDurable(DurableState):
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
         self._folding = Folding(folder, host.spark, self._rows, passing, self.depth)
-        self._writer = FolderWriter(folder, host.spark, self._program, self._stored, passing, self.depth)
+        self._writer = FolderWriter(folder, self._program, self._stored, passing, self.depth)
         self._log = Log(self._writer, durability, self.tell_on_disk)
         flush = self._log.flush_quietly if durability == "interval" else None
         self._background = Background(None, flush, [self._folding.fold_if_due])
@@ -224,12 +224,7 @@ class FolderDurable(DurableState):
         """The rows of an input in files of a folder."""
         rows, files = self._rows[stored.id], self.folder.files
         for number, (table, _) in enumerate(held):
-            place, columns = f"{folder}/{number}", [*rows.columns, "w"]
-            if table.local is not None:
-                yield rows.write(files, place, table.local.select(columns))
-            else:
-                frame = table.frame.select(*columns)
-                yield rows.write_frame(files, place, frame, table.rows, table.least, self._host.spark)
+            yield rows.write(files, f"{folder}/{number}", table.local.select([*rows.columns, "w"]))
 
     # ------------------------------------------------------------- beginning
 

@@ -1,11 +1,9 @@
 """Epochs of a log in the folder of a state. See `ddlog.durability.log`.
 
-    rows of the driver ──▶ wait ───────────────────────▶ files ──▶ manifest
-    rows of the executors ──▶ files, which nothing names yet ─────────▶│
+    rows ──▶ wait ──▶ files, which nothing names yet ──▶ manifest
 
-Rows that wait are Arrow tables, which nothing changes; rows of the executors would go with the tables of the
-runtime. Many epochs that wait together become one span with the sum of their changes, but for the last ones,
-which have to be told apart.
+Rows that wait are Arrow tables, which nothing changes. Many epochs that wait together become one span with
+the sum of their changes, but for the last ones, which have to be told apart.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from .rows import RelationRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 _APART = 8
 """So many epochs that wait go to the folder each by itself, so that the past tells them apart."""
@@ -34,13 +31,11 @@ _APART = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FolderEpoch:
-    """The changes of an epoch: rows of the driver, and files in `drafts`, which nothing names yet."""
+    """The changes of an epoch."""
 
     epoch: int
     rows: Sequence[tuple[RelationRows, pa.Table]]
-    parts: Sequence[RowFiles]
     ids: Sequence[str]
-    drafts: Sequence[Draft]
     time: int
 
 
@@ -55,14 +50,12 @@ class FolderWriter:
     def __init__(
         self,
         folder: StateFolder,
-        spark: SparkSession,
         program: Mapping[str, str],
         relations: Sequence[Stored],
         passing: Collection[int],
         depth: int,
     ) -> None:
-        self._folder, self._spark = folder, spark
-        self._program, self._relations = program, relations
+        self._folder, self._program, self._relations = folder, program, relations
         self._passing, self._depth = passing, depth
         self._staged: list[tuple[FolderSpan, Sequence[Draft]]] = []  # in files that nothing names yet
 
@@ -71,28 +64,11 @@ class FolderWriter:
         return self._folder.root
 
     def rows(self, changes: FolderChanges) -> int:
-        return sum([0 if table.local is None else int(table.local.num_rows) for _, table in changes])
+        return sum([table.rows for _, table in changes])
 
     def taken(self, epoch: int, changes: FolderChanges, ids: Sequence[str], waits: bool) -> FolderEpoch:
-        """The changes of an epoch; rows of the executors are written now."""
-        waiting, parts, drafts = list[tuple[RelationRows, "pa.Table"]](), list[RowFiles](), list[Draft]()
-        try:
-            for rows, table in changes:
-                columns = [*rows.columns, "w"]
-                if table.local is not None:
-                    waiting.append((rows, table.local.select(columns)))
-                    continue
-                if not drafts:
-                    drafts.append(self._folder.draft())
-                with _holding(rows):
-                    parts.append(rows.write_frame(
-                        self._folder.files, drafts[0].folder, table.frame.select(*columns), table.rows,
-                        table.least, self._spark,
-                    ))  # fmt: skip
-        except BaseException:
-            self._discard(drafts)
-            raise
-        return FolderEpoch(epoch, waiting, parts, ids, drafts, int(time.time()))
+        held = [(rows, table.local.select([*rows.columns, "w"])) for rows, table in changes]
+        return FolderEpoch(epoch, held, ids, int(time.time()))
 
     def write(self, epochs: Sequence[FolderEpoch]) -> None:
         made = list[Draft]()
@@ -111,7 +87,6 @@ class FolderWriter:
     def drop(self, epoch: FolderEpoch) -> None:
         if self._staged and self._staged[-1][0].last == epoch.epoch:
             self._discard(self._staged.pop()[1])
-        self._discard(epoch.drafts)
 
     def shown(self, manifest: Manifest) -> Manifest:
         """A manifest of the folder with the epochs that are written, and do not last yet."""
@@ -129,7 +104,7 @@ class FolderWriter:
         for group in ([together] if together else []) + [[each] for each in others]:
             known = len(made)
             span = self._span(group, made)
-            yield span, [*made[known:], *(draft for each in group for draft in each.drafts)]
+            yield span, made[known:]
 
     def _span(self, group: Sequence[FolderEpoch], drafts: list[Draft]) -> FolderSpan:
         """Some epochs as one span, with the sum of their changes."""
@@ -139,7 +114,7 @@ class FolderWriter:
             for rows, table in each.rows:
                 if rows.id not in passing:
                     together.setdefault(rows.id, []).append((rows, table))
-        parts = [part for each in group for part in each.parts if part.relation not in passing]
+        parts = list[RowFiles]()
         if together:
             draft = self._folder.draft()
             drafts.append(draft)

@@ -70,9 +70,9 @@ class RelationRows:
         least = pc.min(rows.column("w")).as_py()
         return RowFiles(self.id, rows.num_rows, least or 0, (StoredFile(name, len(data), zlib.crc32(data)),))
 
-    def write_frame(
-        self, files: Files, folder: str, frame: DataFrame, rows: int, least: int, spark: SparkSession
-    ) -> RowFiles:
+    def _write_frame(
+        self, files: Files, folder: str, frame: DataFrame, spark: SparkSession
+    ) -> tuple[StoredFile, ...]:
         """Lets the executors write rows. Raises OSError, and what Spark raises."""
         place = f"{folder}/{self._file}"
         renamed = zip([*self.columns, "w"], [*self._shown, WEIGHT], strict=True)
@@ -81,7 +81,7 @@ class RelationRows:
         files.settle(place)
         made = {f"{place}/{n}": size for n, size in files.sizes(place).items() if n.endswith(".parquet")}
         sums = checksums(spark, files, made)
-        return RowFiles(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
+        return tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made))
 
     def keep(self, files: Files, folder: str, rows: FolderTable, spark: SparkSession | None) -> RowFiles:
         """Writes rows from where they are. Raises OSError, and what Spark raises."""
@@ -90,9 +90,10 @@ class RelationRows:
         if isinstance(rows, pa.Table):
             return self.write(files, folder, rows)
         assert spark is not None
-        written = self.write_frame(files, folder, rows, 0, 0, spark)
-        (found,) = self.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
-        return RowFiles(self.id, int(found[0]), int(found[1] or 0), written.files)
+        written = self._write_frame(files, folder, rows, spark)
+        part = RowFiles(self.id, 0, 0, written)
+        (found,) = self.read_frame(spark, files, [part]).selectExpr("count(*)", "min(w)").collect()
+        return RowFiles(self.id, int(found[0]), int(found[1] or 0), written)
 
     # ------------------------------------------------------------- reading
 

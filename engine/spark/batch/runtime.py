@@ -270,8 +270,8 @@ class BatchRuntime:
         columns = names(self.circuit.nodes[at].schema)
         self._hold_below(at)
         with self._computing():
-            table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
-        self._queries.held[at] = self._view(table.frame.drop("w"))
+            kept = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
+        self._queries.held[at] = self._view(kept.drop("w"))
 
     def _is_dear(self, at: NodeId) -> bool:
         """Whether Spark expects that an input on which a node rests has more rows than the driver takes."""
