@@ -59,15 +59,6 @@ class _DeferredSql:
         self._template: str | None = None
         self._checked: str | None = None
 
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """In another process, which evaluates the expression, there is no such form."""
-        return type(None), ()
-
-    def __call__(self, *texts: str) -> str:
-        if self._template is None:
-            self._template = self._written(SqlWriter.stored)
-        return _filled(self._template, texts)
-
     def __reduce__(self) -> Any:
         return _nothing, ()  # another process computes values, and does without the functions of the program
 
