@@ -254,7 +254,7 @@ class _Names:
         self._sides = host.offer.operators()
 
     def side(self, at: NodeId) -> str | None:
-        """Where the operator of a node runs, on Spark."""
+        """The side on which the operator of a node runs, on Spark."""
         return self._sides[at] if at < len(self._sides) else None
 
     def of(self, text: str) -> tuple[str, str]:
