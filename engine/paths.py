@@ -280,7 +280,7 @@ def _connected(terms: list[Term]) -> bool:
 
 
 def _carrying(steps: tuple[Step, ...], carried: str, value: str) -> Carried:
-    """How a rule carries the variable `carried` to the value that it offers."""
+    """The way in which a rule carries the variable `carried` to the value that it offers."""
     readers = [step for step in steps if carried in inputs(step) or binds(step) == carried]
     if not readers:
         if value != carried:

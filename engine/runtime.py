@@ -139,7 +139,7 @@ class Runtime(Protocol):
         """The changes for `commit` that change an input relation as a delta that this runtime gave."""
 
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
-        """Which rows the relation holds since the last commit."""
+        """For each row, whether the relation holds it since the last commit."""
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
         """The weight of each row since the last commit; 0 for an absent row."""

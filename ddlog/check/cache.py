@@ -53,7 +53,7 @@ _ROOMS = (
 def check_cached(
     source: Source, library_paths: Sequence[Path], tree: syntax.Module | None = None
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
-    """As `check_program`, from the cache if the program was checked before."""
+    """The result of `check_program`, from the cache if the program was checked before."""
     path = _entry_path(source, library_paths, tree)
     found = _load(path, source, library_paths, tree)
     if found is not None:

@@ -1,4 +1,4 @@
-"""Which values a list of patterns does not match, and which patterns can never match.
+"""Values that no pattern of a list matches, and patterns that can never match.
 
 After Maranget, "Warnings for pattern matching": patterns are rows of a matrix, taken apart column by
 column, one alternative of the first column's type at a time.

@@ -286,20 +286,14 @@ def aggregate_of(
     moved = replace(aggregate, columns=tuple(c - shift for c in aggregate.columns), origin=place)
     result = last.terms[0].columns[-1]
     if last.steps:
-        moved = _finished(moved, last, result, body, operator, text, place)
+        moved = _finished(moved, last, result, operator, text, place)
     steps = tuple(_given(rename_step(each, _renamed(columns, name))) for each in first.steps)
     values = tuple(_renamed(columns, name)(each) for each in first.output[shift:])
     return steps, values, moved, body.types["out__0"]
 
 
 def _finished(
-    aggregate: Aggregate,
-    last: Join,
-    result: str | None,
-    body: CheckedBody,
-    operator: str,
-    text: str,
-    place: Span,
+    aggregate: Aggregate, last: Join, result: str | None, operator: str, text: str, place: Span
 ) -> Aggregate:
     """A function of the whole group."""
     step = last.steps[-1]

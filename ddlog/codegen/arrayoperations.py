@@ -33,7 +33,7 @@ def is_wide(type: Type) -> bool:
 
 
 def is_integer(type: Type) -> bool:
-    """Whether it is one of the integer types."""
+    """Whether a type is one of the integer types."""
     return isinstance(type, Bit | Signed | BigInt)
 
 

@@ -163,7 +163,7 @@ class ExpressionWriter(ABC):
         match expr:
             case core.Op(op, operands, type):
                 right = operands[1].type if len(operands) > 1 else None
-                return operation(op, args, operands[0].type, type, right)
+                return operation(op, args, type, right)
             case core.Cast(arg, type):
                 return cast(args[0], arg.type, type)
             case core.Slice(_, high, low):
@@ -205,7 +205,7 @@ class ExpressionWriter(ABC):
 
 
 def changed_arguments(function: Expr) -> tuple[bool, ...]:
-    """Which arguments a function that is a value changes."""
+    """The arguments that a function changes which is a value."""
     return function.type.mutable if isinstance(function.type, Function) else ()
 
 

@@ -24,13 +24,11 @@ def wrapped(text: str, type: Type) -> str:
     return text
 
 
-def operation(op: str, args: list[str], operand: Type, type: Type, right: Type | None = None) -> str:
-    """The Python expression of an operator of the language. `operand` is the type of the first operand."""
-    if op in _COMPARISONS:
+def operation(op: str, args: list[str], type: Type, right: Type | None = None) -> str:
+    """The Python expression of an operator of the language. `right` is the type of the second operand."""
+    if op in _COMPARISONS or op in ("and", "or"):
         return f"({args[0]} {op} {args[1]})"
     match op:
-        case "and" | "or":
-            return f"({args[0]} {op} {args[1]})"
         case "=>":
             return f"(not {args[0]} or {args[1]})"
         case "not":

@@ -62,6 +62,11 @@ class _DeferredSql:
     def __reduce__(self) -> Any:
         return _nothing, ()  # another process computes values, and does without the functions of the program
 
+    def __call__(self, *texts: str) -> str:
+        if self._template is None:
+            self._template = self._written(SqlWriter.stored)
+        return _filled(self._template, texts)
+
     def checked(self, *texts: str) -> tuple[str, str]:
         """SQL that is null where a sum, difference or product of bigints is beyond what Spark can hold."""
         if self._checked is None:

@@ -34,7 +34,7 @@ def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram
         return program
     rules_of = _rules_of(program)
     reads = _reads(program)
-    held = _held(program, reads)
+    held = _held(program)
     every = _closed(wanted, reads)
     plain = {name for name in wanted if name not in goals}
     whole = _closed({*plain, *(held & every), *_given(program)}, reads)
@@ -45,7 +45,7 @@ def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram
             if name not in whole:
                 made.goal(name)
         rewritten = _program(program, made, whole, every)
-        more = made.unbound or set(_offending(program, rewritten, made))
+        more = made.unbound or set(_offending(rewritten, made))
         if not more:
             return rewritten
         whole = _closed({*whole, *(made.of.get(name, name) for name in more)}, reads)
@@ -121,7 +121,7 @@ def _closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str
     return found
 
 
-def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[str]:
+def _held(program: CheckedProgram) -> set[str]:
     """The relations that have to be whole."""
     held = effectful(program) | windows(program)
     held |= {each.past[0] for each in program.relations.values() if each.past}
@@ -149,7 +149,7 @@ def _program(
     return replace(program, relations=relations, rules=(*kept, *made.rules), strata=(*before, *after))
 
 
-def _offending(program: CheckedProgram, rewritten: CheckedProgram, made: Rewriting) -> Iterator[str]:
+def _offending(rewritten: CheckedProgram, made: Rewriting) -> Iterator[str]:
     """The relations that may not be asked, as their meaning would change in a recursion."""
     for stratum in rewritten.strata:
         inside = set(stratum.relations)

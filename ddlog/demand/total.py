@@ -16,7 +16,7 @@ from ..types import BigInt, Bit, Signed
 
 
 class Totality:
-    """Which expressions of a program always have a value."""
+    """Tells the expressions of a program that always have a value."""
 
     def __init__(self, functions: Mapping[str, core.Function]) -> None:
         self._functions = functions
@@ -51,7 +51,7 @@ class Totality:
 
 
 class Effects:
-    """Which rules of a program have an effect when they are evaluated."""
+    """Tells the rules of a program that have an effect when they are evaluated."""
 
     def __init__(self, functions: Mapping[str, core.Function]) -> None:
         self._effectful = {key for key, each in functions.items() if each.effects}

@@ -36,7 +36,7 @@ def is_fault(error: BaseException) -> bool:
 
 
 def misfit(error: BaseException) -> str:
-    """What is wrong with a state whose use has raised something."""
+    """The problem of a state whose use has raised something."""
     return f"what it holds does not fit together ({type(error).__name__}: {str(error) or 'none'})"
 
 

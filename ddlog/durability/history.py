@@ -99,7 +99,7 @@ class History(Generic[S, R]):
         return self._rows.sum(stored, [*held, *cuts(self.fine, epoch + 1, last, -1)])
 
     def of_epoch(self, stored: Stored, epoch: int) -> Iterable[R]:
-        """How an epoch changed a relation; of a stream, its elements."""
+        """The changes of a relation in an epoch; of a stream, its elements."""
         return self._rows.sum(stored, cuts(self.fine, epoch, epoch))
 
     def between(self, stored: Stored, first: int, last: int) -> Iterable[R]:

@@ -75,7 +75,7 @@ class Positions:
             self._next = {}
 
     def changes(self, epoch: int) -> list[tuple[PositionRow, int]]:
-        """How the relation changes in an epoch, with weights."""
+        """The changes of the relation in an epoch, with weights."""
         changed: list[tuple[PositionRow, int]] = []
         for stream, (query, batch) in self._next.items():
             known = self._known.get(stream)

@@ -53,8 +53,8 @@ LASTING: Final = ("input", "window")
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How the relations of a state differ from those that a program wants kept: the same ones by name, inputs
-    and windows whose columns changed with what they are now, and those that are gone."""
+    """Differences of the relations of a state from those that a program wants kept: the same ones by name,
+    inputs and windows whose columns changed with what they are now, and those that are gone."""
 
     same: dict[str, Stored]
     changed: list[tuple[Stored, Stored]]
@@ -73,7 +73,7 @@ class Differences:
 
 
 def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Differences:
-    """How the relations of a state differ from those that a program wants kept."""
+    """The differences of the relations of a state from those that a program wants kept."""
     known = {each.name: each for each in relations if not each.dropped}
     found = Differences({}, [], [])
     for each in wanted.values():

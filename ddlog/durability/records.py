@@ -56,7 +56,7 @@ class EpochSpan:
 
 @dataclass(frozen=True, slots=True)
 class StateHead:
-    """How far a state is."""
+    """The last epoch of a state, and the numbers of its records."""
 
     epoch: int
     spans: int

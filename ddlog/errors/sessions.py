@@ -61,7 +61,7 @@ class FaultInView(Diagnostic):
 
 
 BROKEN = "the constraint "
-"""What faults about constraints begin with."""
+"""The first words of faults about constraints."""
 
 
 class ConstraintBroken(Diagnostic):

@@ -314,7 +314,7 @@ def _others(count: int, attempts: int) -> Iterator[Reason]:
 
 
 def _distance(value: Any, wanted: Any) -> float:
-    """How far apart two values are: 0 for the same, 1 for values of which nothing can be said."""
+    """The distance of two values: 0 for the same, 1 for values of which nothing can be said."""
     if value == wanted:
         return 0
     if isinstance(value, int | float) and isinstance(wanted, int | float):

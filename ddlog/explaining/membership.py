@@ -1,4 +1,4 @@
-"""Which rows a relation has, by a query."""
+"""Membership of rows in a relation, by a query."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Brackets(TokenWriter):
                 self.out.line()
 
     def _body(self, part: Any) -> None:
-        """What follows a heading: on its line, or indented below it."""
+        """Writes the body of a heading: on its line, or indented below it."""
         if type(part) is Phrase and part.action in BLOCKS:
             self._part(part)
             return
@@ -109,7 +109,7 @@ class Brackets(TokenWriter):
         out.close()
 
     def _value(self, part: Any) -> None:
-        """What follows `=` or `->`: on its line, or indented below it if that helps."""
+        """Writes the expression after `=` or `->`: on its line, or indented below it if that helps."""
         if type(part) is Phrase and part.action in (*HUGGED, "if_", "method", "text", "for_"):
             self._part(part)
             return

@@ -21,13 +21,13 @@ class Comment:
 
     @property
     def ends_line(self) -> bool:
-        """Whether its line ends with it in any layout."""
+        """Whether the line of the comment ends with it in any layout."""
         return self.text.startswith("//") or "\n" in self.text
 
 
 @dataclass(frozen=True, slots=True)
 class TokenGap:
-    """What stands between two tokens; `new_line` and `after_empty` are about the second one."""
+    """Space and comments between two tokens; `new_line` and `after_empty` are about the second one."""
 
     comments: tuple[Comment, ...]
     new_line: bool

@@ -93,7 +93,7 @@ def plan_grouping(
                 if first is None:
                     return None
                 column = f"{clause.name}.first{len(results)}"
-                results[column] = (column, expr.type, _of_first(clause, expr, columns, first, compile_expr))
+                results[column] = (column, expr.type, _of_first(expr, columns, first, compile_expr))
                 return Var(column, expr.type, expr.span)
             case Call(function, (Var(name),)) if name == clause.name:
                 called = program.functions[function]
@@ -152,9 +152,7 @@ def _first_rows(called: Function, rest: Sequence[Expr]) -> First | None:
     return None
 
 
-def _of_first(
-    clause: GroupBy, call: Call, columns: tuple[int, ...], first: First, compile_expr: Compile
-) -> Aggregate:
+def _of_first(call: Call, columns: tuple[int, ...], first: First, compile_expr: Compile) -> Aggregate:
     """A function of the first rows of a group, as an aggregate."""
     compiled = compile_expr(call, "")
     scalar = compiled.scalar

@@ -1,4 +1,4 @@
-"""Where a name is looked for: in its module, in the modules that this one imports, in those of its prefix."""
+"""The scopes of a name: its module, the modules that this one imports, and those of its prefix."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where the time goes: measurements of sessions as data, text and pages."""
+"""Measurements of time: those of sessions as data, text and pages."""

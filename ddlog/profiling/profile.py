@@ -121,7 +121,7 @@ class LookUpRows:
 
 @dataclass(frozen=True)
 class JoinRun:
-    """How a join went on from the changes of the term `start`, to which the `tests` were applied first, in
+    """The way of a join on from the changes of the term `start`, to which the `tests` were applied first, in
     `seconds`."""
 
     rule: str

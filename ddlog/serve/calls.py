@@ -39,7 +39,12 @@ if TYPE_CHECKING:
     from .service import Service
 
 _CHECKED = ("typedefs", "functions", "relations", "rules", "strata", "indexes", "array_keys")
-_EXPLAINED = ("why", "why_all", "why_not", "why_ends", "why_change")
+_DEPTH: Mapping[str, tuple[type, ...]] = {"depth": (int,)}
+_WITHIN: Mapping[str, tuple[type, ...]] = {"within": (float, int)}
+_EXPLAINED = {
+    "why": _DEPTH, "why_all": _DEPTH, "why_change": _DEPTH, "why_not": {**_DEPTH, **_WITHIN},
+    "why_ends": _WITHIN,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +307,9 @@ METHODS: Mapping[str, Method] = {
     ),
     **{
         word: Method(
-            _explained(word), {**_RELATION, "row": _ROW, "depth": (int,), "within": (float, int)},
-            frozenset({"row", "depth", "within"}),
+            _explained(word), {**_RELATION, "row": _ROW, **named}, frozenset({"row", *named})
         )
-        for word in _EXPLAINED
+        for word, named in _EXPLAINED.items()
     },
     "extend": Method(
         _other_program(lambda program, given: extended(program, given["text"], given["name"])), _TEXT,

@@ -7,7 +7,7 @@
     dataclass          {"new": "errors.unknown:UnknownName", "fields": {…}}; the next time {"again": 7}
 
 Only dataclasses and enums of the rooms that are named here are made of what a server sends, and nothing of it
-is executed.
+is executed: no Python file, and no text where code that is generated has a number or an operator.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ..core import Op
 from ..errors.declared import Declared
 from ..explaining.held import ANY
 from ..syntax.nesting import deep_recursion
@@ -30,6 +31,10 @@ from ..values.structs import Struct, restored
 ROOMS = ("core", "engine", "errors", "explaining", "profiling", "syntax", "types")
 """The rooms whose classes are carried."""
 
+_OPS = {
+    "neg", "~", "not", "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "and", "or", "=>", "++", "concat",
+    "==", "!=", "<", "<=", ">", ">=",
+}  # fmt: skip
 _TUPLES: dict[str, type[Any]] = {each.__name__: each for each in (Vec, Set, Map, Group)}
 Other = Callable[[Any], Any]
 
@@ -127,9 +132,15 @@ class _Reader:
         return tuple.__new__(_TUPLES[word], map(self.read, part))
 
     def _dataclass(self, kind: Any, parts: Mapping[str, Any]) -> Any:
-        made = kind.__new__(kind)
+        made, plain = kind.__new__(kind), _plain(kind)
         for name, part in parts.items():
-            object.__setattr__(made, name, self.read(part))
+            value = self.read(part)
+            known = (
+                value in _OPS if kind is Op and name == "op" else isinstance(value, plain.get(name, object))
+            )
+            if not known:
+                raise TypeError(f"{name} of {kind.__name__} is {value!r:.60}")
+            object.__setattr__(made, name, value)
         self._made.append(made)
         return made
 
@@ -139,10 +150,17 @@ def _name(kind: type[Any]) -> str:
 
 
 @cache
+def _plain(kind: type[Any]) -> Mapping[str, type]:
+    """The classes of the fields that hold numbers, texts or truth values."""
+    plain: Mapping[Any, type] = {"int": int, "str": str, "bool": bool, int: int, str: str, bool: bool}
+    return {each.name: plain[each.type] for each in fields(kind) if each.type in plain}
+
+
+@cache
 def _class(name: str) -> Any:
     """The class of a name. Raises KeyError for one that is not carried."""
     module, _, word = name.partition(":")
-    if module.partition(".")[0] not in ROOMS:
+    if module.partition(".")[0] not in ROOMS or module == "core.pythonfile":
         raise KeyError(name)
     found = vars(import_module(f"ddlog.{module}"))[word]
     if not (isinstance(found, type) and (issubclass(found, Enum | Declared) or is_dataclass(found))):

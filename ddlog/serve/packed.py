@@ -11,6 +11,7 @@ from typing import Any
 
 from ..core import Column, Relation
 from ..io.arrow import columns_of_table, to_table
+from ..io.arrowfiles import tables_of_streams
 from ..lowering.building import column
 from ..sessions.results.listedrows import ListedRows
 from ..types import TypeDef
@@ -46,9 +47,7 @@ def unpacked(content: bytes, relation: Relation, typedefs: TypeDefs) -> ListedRo
         types = [each.type for each in columns]
         rows = [tuple(from_json(v, of, typedefs) for v, of in zip(r, types, strict=True)) for r in listed]
         return ListedRows(schema, rows, weights)
-    import pyarrow as pa
-
-    table, numbered = pa.ipc.open_stream(content).read_all(), _numbered(columns)
+    table, numbered = next(tables_of_streams(content)), _numbered(columns)
     weights = table.column("weight").to_pylist() if "weight" in table.column_names else None
     table = table.select([each.name for each in numbered])
     found = columns_of_table(table, replace(relation, columns=numbered), typedefs)

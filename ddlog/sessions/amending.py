@@ -72,7 +72,7 @@ def imports_of(program: Program) -> list[str]:
 
 
 def _head(source: Source) -> str:
-    """The text before that which is added."""
+    """The text of a program, ended so that more can be added."""
     end = "\n;\n" if source.name.endswith(".sql") else "\n"
     return source.text.rstrip() + end if source.text.strip() else ""
 
@@ -105,7 +105,7 @@ def without(program: Program, what: str) -> Program:
         raise DDlogError([ProgramStays("nothing can be dropped from a module of SQL")])
     tree, _ = parse_program(program.source)
     named = _NAME.fullmatch(what)
-    gone = _declared(program, tree, named[1]) if named else _same(tree, what)
+    gone = _declared(tree, named[1]) if named else _same(tree, what)
     left = [each for each in tree.declarations if each not in gone]
     try:
         made = again(replace(program.source, text=_blanked(program.source.text, gone)))
@@ -114,7 +114,7 @@ def without(program: Program, what: str) -> Program:
     return Program(made.source, made.checked, (), made.again)
 
 
-def _declared(program: Program, tree: syntax.Module, name: str) -> list[syntax.Declaration]:
+def _declared(tree: syntax.Module, name: str) -> list[syntax.Declaration]:
     """The declarations of a name, and the rules of a relation."""
     for kind, word in _KINDS:
         found = [each for each in tree.declarations if isinstance(each, kind) and each.name == name]

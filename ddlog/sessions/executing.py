@@ -174,7 +174,7 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
 def _row_changes(
     plan: SelectPlan, rows: Sequence[Row], declared: Relation, state: SessionState
 ) -> list[RowChange]:
-    """What rows of a statement's answer change. Raises DDlogError."""
+    """The changes that the rows of a statement's answer say. Raises DDlogError."""
     from ..sql.changing import MERGED
 
     assert plan.program is not None

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """How a session of a program is opened: what `Program.session` takes."""
+    """Options with which a session of a program is opened, as `Program.session` takes them."""
 
     relations: str | Iterable[str] = "all"
     max_iterations: int | None = None

@@ -58,7 +58,7 @@ _WORDS_OF_TYPES = {
     **dict.fromkeys(("tuple", "Tuple"), "write `(A, B)`"),
 }
 GROUPED = "values are counted and summed up in a group: `var n = x.group_by(key).count()` in the body"
-"""How an aggregate is written that other languages write around a value."""
+"""The text of an aggregate that other languages write around a value."""
 
 _WORDS_OF_VALUES = {
     **dict.fromkeys(("True", "TRUE"), "write `true`"),

@@ -194,7 +194,7 @@ class _Lexer:
         return self._open(Literal(at, raw, self._level() if raw else 1), found.end())
 
     def _level(self) -> int:
-        """How often the text at the current place is unescaped: see strings.py."""
+        """The number of times that the text at the current place is unescaped: see strings.py."""
         return self.open[-1].level if self.open else 0
 
     def _open(self, literal: Literal, end: int) -> int:

@@ -251,7 +251,7 @@ class Substitution:
         return len(left) == len(right) and all(self._unify(a, b) for a, b in zip(left, right, strict=True))
 
     def _join(self, left: TypeVar, right: TypeVar) -> bool:
-        """Makes two unknowns one: that which fewer are bound to is bound, so that chains stay short."""
+        """Makes two unknowns one: binds the one with fewer bound to it, so that chains stay short."""
         fewer, more = sorted((left, right), key=lambda unknown: self._bound_to[unknown.name])
         self._bound_to[more.name] += self._bound_to[fewer.name] + 1
         return self._bind(fewer, more)

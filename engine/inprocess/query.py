@@ -56,7 +56,7 @@ class _Query(RunningEpoch):
         return self.state.stores[at].batch() if at in self._read else None
 
     def _kept(self, at: int) -> Built:
-        """Where arrangements of a store go: those of inputs of the runtime stay until it changes."""
+        """The arrangements of a store so far: those of inputs of the runtime stay until it changes."""
         node = self.circuit.nodes[at]
         return self._built if isinstance(node, Input) and at not in self._given else {}
 

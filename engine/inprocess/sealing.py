@@ -53,7 +53,7 @@ class SealedEpoch:
                     yield node.relation, partial(coded, running.state.values, node.schema, change)
 
     def _change(self, at: NodeId, node: Input) -> Batch:
-        """How the rows of an input change: what it takes, without what it forgets."""
+        """The changes of the rows of an input: those that it takes, without those that it forgets."""
         running = self._running
         if node.stream or running.epoch.first:
             return running.state.stores[at].batch()

@@ -14,6 +14,7 @@ import pytest
 import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
+from ddlog.serve.carrying import received
 from tests.serve.conftest import Serving, connected
 
 PROGRAM = """
@@ -226,6 +227,20 @@ def test_a_client_outlives_its_server(serving: Serving, tmp_path: Path) -> None:
 def test_servers_that_cannot_be_used(serving: Serving, url: str, message: str) -> None:
     with pytest.raises(DDlogError, match=message):
         ddlog.connect(url.format(url=serving(PROGRAM).url), patience=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"new": "core.pythonfile:PythonFile", "fields": {"path": "x.py", "content": "raise SystemExit"}}',
+        '{"new": "types.types:Bit", "fields": {"width": "8 + f()"}}',
+        '{"new": "core.expressions:Op", "fields": {"op": "+ f() +", "args": [], "type": null, "span": null}}',
+        '{"new": "io.placed:Place", "fields": {}}',
+    ],
+)
+def test_a_server_sends_nothing_that_its_client_would_execute(text: str) -> None:
+    with pytest.raises(ValueError, match="this is no data of a session"):
+        received(text)
 
 
 def test_the_async_twin(serving: Serving) -> None:

@@ -240,9 +240,10 @@ TORN, LONG = r"\ud800", "9" * 100_000
         ("/query", f'{{"query": "Link(a, b), var c = \\"{TORN}\\""}}', 400),
         ("/query", f'{{"sql": "SELECT * FROM \\"{TORN}\\""}}', 400),
         ("/why", f'{{"relation": "{TORN}", "row": [1]}}', 400),
+        ("/call", '{"method": "why", "arguments": {"relation": "Reach", "within": 1}}', 400),
     ],
 )
-def test_a_body_that_is_no_text_is_refused_in_few_words(
+def test_a_body_that_cannot_be_meant_is_refused_in_few_words(
     serving: Serving, path: str, body: str, status: int
 ) -> None:
     with serving().client() as client:

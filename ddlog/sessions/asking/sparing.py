@@ -33,7 +33,7 @@ LEAST, EACH = 1 << 22, 32
 """Rows of work that a question may always take, some 40 ms, and those for each fact."""
 
 MORE, LESS = 64, 8
-"""How many times more the whole may take than demand before it, and how many times less demand after it."""
+"""The factor by which the whole may take more than demand before it, and demand less after it."""
 
 
 def sparing(facts: int, attempt: Callable[[bool, int | None], T]) -> T:

@@ -1,1 +1,1 @@
-"""Where a session keeps its relations: hosts, what they offer, and the choice among them."""
+"""Hosts, which keep the relations of a session: their abilities, and the choice among them."""

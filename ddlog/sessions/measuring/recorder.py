@@ -30,7 +30,7 @@ from ...profiling.profile import (
 from .sums import CommitSums, Cost, RecursionCosts, Sums, Walked, WalkEnds
 
 if TYPE_CHECKING:
-    from ...engine.runtime import Batch, Delta, Seal
+    from ...engine.runtime import Delta
     from ..hosts.host import Host
     from ..program import Program
 
@@ -44,9 +44,7 @@ and what ends late are noted (`engine.metering`)."""
 _MANY = 1 << 13  # figures that wait together
 
 
-Commit: TypeAlias = Callable[
-    ["Mapping[str, Sequence[tuple[Batch, int]]]", bool, "Seal | None"], "dict[str, Delta]"
-]
+Commit: TypeAlias = Callable[[], "dict[str, Delta]"]
 """Runs one epoch of a runtime, and gives the changes."""
 
 
@@ -80,24 +78,17 @@ class Recorder:
         self._passing = 0  # short epochs that are passed over before the next that is noted
         self._draw = Random(0)
 
-    def commit(
-        self,
-        run: Commit,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        static: bool,
-        seal: Seal | None,
-        number: int,
-    ) -> dict[str, Delta]:
+    def commit(self, run: Commit, number: int) -> dict[str, Delta]:
         """The result of `run`, which runs one epoch of the runtime, with so many before it. What can be
         computed later, for many epochs at once, is not computed here."""
         runtime = self._here
         if runtime is None or not self._passing:
-            return self._commit_noted(run, changes, static, seal, number)
+            return self._commit_noted(run, number)
         self._passing -= 1
         meter = runtime.meter = self._meter
         meter.weight, meter.since = 0, clock()
         try:
-            deltas = run(changes, static, seal)
+            deltas = run()
         except BaseException:
             meter.forget()
             raise
@@ -112,21 +103,14 @@ class Recorder:
         meter.walk = None  # which has the changes
         return deltas
 
-    def _commit_noted(
-        self,
-        run: Commit,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        static: bool,
-        seal: Seal | None,
-        number: int,
-    ) -> dict[str, Delta]:
+    def _commit_noted(self, run: Commit, number: int) -> dict[str, Delta]:
         """As `commit`, of an epoch that is noted. After the first ones, others are passed over, now more and
         now fewer, so that commits which take turns are noted alike."""
         meter = self._meter
         meter.begin(1 if self._whole or self._here is None else _ONE_IN)
         outer = meter.put_in_force()
         try:
-            deltas = run(changes, static, seal)
+            deltas = run()
         except BaseException:
             meter.forget()
             raise

@@ -28,7 +28,7 @@ class Present:
         return self._runtime.batch(self.relation.name, rows)
 
     def weights(self, rows: Sequence[Row]) -> Sequence[int]:
-        """How often the relation held each row at the last commit."""
+        """The number of times that the relation held each row at the last commit."""
         return self._runtime.lookup(self.relation.name, rows)
 
     def counted(self) -> Mapping[Row, int]:

@@ -227,7 +227,7 @@ class Durable(DurableState):
 
     @contextmanager
     def _doubting(self) -> Iterator[None]:
-        """What goes wrong inside because of the checkpoint that the session began with is only noted."""
+        """Notes faults inside that the checkpoint causes with which the session began, and lets them pass."""
         try:
             yield
         except Exception as error:

@@ -55,7 +55,7 @@ class StoredChanges(ABC, Generic[R]):
         return self.signed(name, stored, self.told.held(stored, epoch))
 
     def of_epoch(self, name: str, stored: Stored, epoch: int) -> SignedBatches:
-        """How an epoch changed a stored relation, as changes of the relation `name`."""
+        """The changes of a stored relation in an epoch, as changes of the relation `name`."""
         return self.signed(name, stored, self.told.of_epoch(stored, epoch))
 
     def signed(self, name: str, stored: Stored, several: Iterable[R]) -> SignedBatches:

@@ -34,7 +34,7 @@ class SealedWindows(Protocol[T_co]):
     """An epoch that tells how windows changed in it."""
 
     def remembered(self) -> Mapping[str, T_co]:
-        """How the contents of windows changed, by their names."""
+        """The changes of the contents of windows, by their names."""
 
     def passed(self) -> Mapping[str, T_co]:
         """The rows of inputs that came and were forgotten at once."""

@@ -64,7 +64,7 @@ class DurableState(ABC):
     """The state that a session keeps. All methods raise DDlogError."""
 
     positions: Positions
-    """Where the streams are that drive the session."""
+    """The positions of the streams that drive the session."""
 
     def __init__(
         self,

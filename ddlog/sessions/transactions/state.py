@@ -129,17 +129,12 @@ class SessionState:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
-        run = partial(self._measured, changes, static, seal)
+        run = partial(self._commit, changes, static, seal)
+        if self.recorder is not None:
+            run = partial(self.recorder.commit, run, self.epochs)
         deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
         self.epochs += 1
         return deltas
-
-    def _measured(
-        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
-    ) -> dict[str, Delta]:
-        if self.recorder is None:
-            return self._commit(changes, static, seal)
-        return self.recorder.commit(self._commit, changes, static, seal, self.epochs)
 
     def _commit(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None

@@ -1,4 +1,4 @@
-"""Where the rows of a relation come from and go to: what `.input`, `.output` and `.printsize` say."""
+"""Sources and targets of the rows of a relation, as `.input`, `.output` and `.printsize` name them."""
 
 from __future__ import annotations
 

@@ -74,11 +74,11 @@ class Chains:
         )
 
     def with_entries(self, rows: int) -> Array:
-        """Those of the first rows that have an entry."""
+        """The first rows, without those that have no entry."""
         return np.flatnonzero(self._head[:rows] >= 0)
 
     def alive(self, rows: int) -> Array:
-        """Those of the first rows that have an entry which is not 0."""
+        """The first rows, without those that have no entry other than 0."""
         found = np.empty(rows, np.int64)
         head, following, _, amounts = self.arrays
         return found[: kernels.alive_rows(head, following, amounts, rows, found)]

@@ -124,7 +124,7 @@ class Index:
         return found
 
     def stretches(self) -> tuple[Array, Array, Array]:
-        """Where each group's row ids are, as kernels read it: first, count, slab."""
+        """The places of each group's row ids, as kernels read them: first, count, slab."""
         return self._first, self._count, self._slab
 
     # ------------------------------------------------------------- changes
