@@ -128,6 +128,17 @@ def test_what_happened_once_is_not_evaluated_again(rule: str) -> None:
     assert not repeatable(ddlog.compile(text + rule).circuit())
 
 
+def test_the_cause_is_told_and_not_the_call() -> None:
+    from pyspark.errors import PySparkException
+
+    error = PySparkException(
+        "An error occurred while calling o38.load.\n: org.apache.hadoop.fs.UnsupportedFileSystemException: "
+        'No FileSystem for scheme "s3"\n\tat org.apache.hadoop.fs.FileSystem.get(FileSystem.java:3443)\n'
+    )
+    found = diagnose(error)
+    assert found is not None and 'Spark: no FileSystem for scheme "s3"' in str(ddlog.DDlogError([found]))
+
+
 def test_an_application_that_has_ended() -> None:
     from pyspark.errors import PySparkException
 
