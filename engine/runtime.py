@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from .circuit import Circuit
 from .maintaining import Decision, Expectation
@@ -63,6 +63,14 @@ class RowSet(Protocol):
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+
+@runtime_checkable
+class PartedRows(Protocol):
+    """Rows of which a part can be had without putting all in order."""
+
+    def some(self, first: int, count: int) -> RowSet:
+        """At most so many of the rows, from one on in the order in which they lie; these in value order."""
 
 
 class Delta(Protocol):

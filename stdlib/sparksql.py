@@ -20,6 +20,7 @@ from .sparkmoments import next_day as next_day
 from .sparkmoments import read_date as read_date
 from .sparkmoments import read_moment as read_moment
 from .sparkmoments import read_timestamp as read_timestamp
+from .sqlregexps import group_of, replaced_by
 from .sqlvalues import LONG
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
@@ -197,19 +198,9 @@ def octets(text: str) -> int:
     return len(text.encode())
 
 
-def _group(found: re.Match[str], at: int) -> str:
-    if not 0 <= at <= found.re.groups:
-        raise Fault(f"a regular expression with {found.re.groups} groups has no group {at}")
-    return found.group(at) or ""
-
-
 def regexp_extract(text: str, pattern: str, at: int) -> str:
     found = searched(pattern, captures=True).search(text)
-    return "" if found is None else _group(found, at)
-
-
-def regexp_extract_all(text: str, pattern: str, at: int) -> Vec:
-    return Vec(some(_group(each, at)) for each in searched(pattern, captures=True).finditer(text))
+    return "" if found is None else group_of(found, at)
 
 
 def regexp_substr(text: str, pattern: str) -> Struct:
@@ -226,30 +217,14 @@ def regexp_instr(text: str, pattern: str) -> int:
     return 0 if found is None else found.start() + 1
 
 
-def regexp_split(text: str, pattern: str, limit: int) -> Vec:
-    if not pattern and text:
-        count = limit if 0 < limit <= len(text) else len(text)
-        return Vec(map(some, [*text[: count - 1], text[count - 1 :]]))
-    parts, at = list[str](), 0
-    for each in searched(pattern, captures=True).finditer(text):
-        if 0 < limit <= len(parts) + 1:
-            break
-        if each.end() == 0:
-            continue  # an empty match gives no empty text at the beginning
-        parts.append(text[at : each.start()])
-        at = each.end()
-    return Vec(map(some, [*parts, text[at:]]))
-
-
 _REFERENCE = re.compile(r"\\(.)|\$(\d+)", re.DOTALL)
 
 
 def regexp_replace(text: str, pattern: str, by: str) -> str:
     def filled(found: re.Match[str]) -> str:
-        return _REFERENCE.sub(lambda each: each[1] or _group(found, int(each[2])), by)
+        return _REFERENCE.sub(lambda each: each[1] or group_of(found, int(each[2])), by)
 
-    made: str = searched(pattern, captures=True).sub(filled, text)
-    return made
+    return replaced_by(text, pattern, filled, True)
 
 
 # ------------------------------------------------------------------------ lists

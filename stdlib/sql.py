@@ -62,6 +62,11 @@ from .sqllists import slice as slice
 from .sqllists import split as split
 from .sqllists import sum_of_doubles as sum_of_doubles
 from .sqllists import sum_of_units as sum_of_units
+from .sqlregexps import regexp_extract as regexp_extract
+from .sqlregexps import regexp_extract_all as regexp_extract_all
+from .sqlregexps import regexp_full_match as regexp_full_match
+from .sqlregexps import regexp_replace as regexp_replace
+from .sqlregexps import regexp_split as regexp_split
 from .sqltexts import ascii as ascii
 from .sqltexts import chr as chr
 from .sqltexts import concat_ws as concat_ws

@@ -40,7 +40,7 @@ from ..io.delimitedfiles import cell_readers, read_cells, shaped
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import CellFault
 from ..io.header import find_header
-from ..io.jsonfiles import row_from_json
+from ..io.jsonfiles import in_columns, row_from_json
 from ..io.refusals import Refuse, stop
 from ..values.fromjson import decode_json, from_json
 from ..values.rows import Row
@@ -281,12 +281,13 @@ def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Re
 
 def _rows_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Row]:
     """A row from decoded JSON, or the rows of an array that is none itself. Raises ValueError."""
+    named = in_columns(declared, PLAIN)
     try:
-        return [row_from_json(data, declared, typedefs)]
+        return [row_from_json(named(data), declared, typedefs)]
     except ValueError:
         if not isinstance(data, list) or not data or not all(isinstance(each, list | dict) for each in data):
             raise
-    return [row_from_json(each, declared, typedefs) for each in data]
+    return [row_from_json(named(each), declared, typedefs) for each in data]
 
 
 def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Any]:

@@ -139,7 +139,8 @@ _KINDS = {
     "editing": "CannotRename BreaksProgram NameIsTaken",
     "serving": (
         "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
-        "ProgramIsAnother CannotListen NeedsTls ChangesLost NewPython"
+        "ProgramIsAnother CannotListen NeedsTls ChangesLost NewPython RowsWithoutPlace "
+        "ChangesNotTold"
     ),
 }
 PREFIX = "DL"

@@ -48,6 +48,22 @@ class NewPython(Diagnostic):
     file: str
 
 
+class RowsWithoutPlace(Diagnostic):
+    """Rows of an input relation that another program declares otherwise, or not at all."""
+
+    title = "the input relation {name} has rows ({count:,}), for which this program has no place"
+    suggestion = "delete them first, or start the server anew with this program and --migrate"
+    name: str
+    count: int
+
+
+class ChangesNotTold(Diagnostic):
+    """A transaction whose answer was lost."""
+
+    severity = "warning"
+    title = "the transaction was committed, but the server went away before it told the changes"
+
+
 class UnknownServer(Diagnostic):
     """A server that a client cannot reach, or that answers otherwise than a server of ddlog."""
 

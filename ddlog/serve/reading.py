@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..engine.drawing import to_svg
+from ..engine.runtime import PartedRows
 from ..engine.text import to_text
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import BadRequest
@@ -18,11 +19,13 @@ from ..sessions.results.listedrows import ListedRows
 from ..sessions.results.views import RelationView, Result
 from ..sessions.session import Session
 from ..values.rows import Row
-from .answers import body_of, columns_of
+from .answers import JSON, body_of, columns_of
 from .failures import told
 
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
 FORMS = {"json": "application/json", "text": "text/plain", "html": "text/html", "dot": "text/vnd.graphviz"}
+
+_ORDERED = 100_000  # rows that a page puts in order
 
 
 def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict[str, Any]:
@@ -52,12 +55,16 @@ def query(session: Session, text: str, sql: bool, media: str, most: int, offset:
 def page(
     session: Session, relation: str, media: str, most: int, offset: int, order: str, holding: str
 ) -> Any:
-    """The body with rows of a relation: those with a cell that holds a text, in the order of a column."""
+    """The body with rows of a relation: those with a cell that holds a text, in the order of a column.
+    Without either, pages of a large relation are in no order."""
     view = session[relation]
-    table: RelationView | Result = view
+    more, stored = {"rows_in_all": len(view)}, view.stored
     if order or holding:
-        table = _chosen(view, order, holding)
-    return body_of(table, media, {"rows_in_all": len(view)}, most, offset)
+        return body_of(_chosen(view, order, holding), media, more, most, offset)
+    if media == JSON and len(view) > _ORDERED and isinstance(stored, PartedRows):
+        part = Result(view.relation, stored.some(offset, most), view.typedefs)
+        return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)
+    return body_of(view, media, more, most, offset)
 
 
 def _chosen(view: RelationView, order: str, holding: str) -> Result:

@@ -17,8 +17,8 @@ from ..core import CheckedProgram, CheckedQuery, Relation
 from ..engine.runtime import Batch, Delta, RowSet
 from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
-from ..errors.diagnostics import DDlogError, InternalError
-from ..errors.serving import ProgramIsAnother, UnknownServer
+from ..errors.diagnostics import DDlogError, InternalError, warn
+from ..errors.serving import ChangesNotTold, ProgramIsAnother, UnknownServer
 from ..errors.source import Source
 from ..io.columns import Columns
 from ..io.files import FactFile
@@ -218,6 +218,8 @@ class RemoteRuntime:
         content, media = self.body(changes)
         found, _ = self.wire.transact(content, media, self.facts.log)
         self.facts = replace(self.facts, epoch=found["epoch"])
+        if found["repeated"]:
+            warn([ChangesNotTold()])
         return self.deltas(found["changes"] or {})
 
     def body(

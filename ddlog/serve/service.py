@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 from ..engine.runtime import Batch, Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import NotAnOutput
-from ..errors.serving import BadRequest, NewPython, OnlyReading
+from ..errors.serving import BadRequest, NewPython, OnlyReading, RowsWithoutPlace
 from ..errors.state import NeedsState
 from ..io.read import too_large
 from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
+from ..types import Type, TypeDef
+from ..types.unify import named_in
 from .answers import RowTexts, Weighted, columns_of
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
@@ -274,8 +276,26 @@ class Service:
         if before.again is None:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
         made: Program = before.again(replace(before.source, text=text))
+        self._check_kept(made)
         changes = self.texts.changes(self.go_on_with(made, own=own))
         return {"epoch": self.number, "changes": changes, "warnings": made.warnings}
+
+    def _check_kept(self, made: Program) -> None:
+        """Raises DDlogError if rows of an input relation have no place in another program."""
+        before, lost = self.program, []
+        old, new = before.checked.typedefs, made.checked.typedefs
+        for name in before.names("input"):
+            one, other = before.relations[name], made.relations.get(name)
+            same = other is not None and (one.role, one.kind, one.columns) == (
+                other.role, other.kind, other.columns
+            )  # fmt: skip
+            types = _types_of((each.type for each in one.columns), old)
+            if same and all(new.get(each) == old[each] for each in types):
+                continue
+            if name in self.shown and one.kind != "stream" and self.session.size(name):
+                lost.append(RowsWithoutPlace(one.original or name, self.session.size(name)))
+        if lost:
+            raise DDlogError(lost)
 
     def go_on_with(self, made: Program, *, own: bool = False) -> Changes:
         """Goes on with another program, and tells subscribers. In the thread of the session. `own`: it is
@@ -314,6 +334,19 @@ class Service:
                 each.tell(Event("end", "", '{"reason":"a relation is not what it was"}'))
             else:
                 each.go_on(self.log, epoch)
+
+
+def _types_of(types: Iterable[Type], typedefs: Mapping[str, TypeDef]) -> set[str]:
+    """The names of the types of a program that types are made of."""
+    found: set[str] = set()
+    waiting = [name for each in types for name in named_in(each)]
+    while waiting:
+        name = waiting.pop()
+        if name in typedefs and name not in found:
+            found.add(name)
+            fields = (of for each in typedefs[name].constructors for _, of in each.fields)
+            waiting += [other for of in fields for other in named_in(of)]
+    return found
 
 
 def _python_files(program: Program) -> set[str]:

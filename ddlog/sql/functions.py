@@ -28,8 +28,9 @@ from .intervals import age, bucket, of_units
 from .intervals import literal as interval
 from .jsons import JSONS, NAMED_JSONS
 from .lists import LISTS, NAMED_LISTS
+from .regexps import NAMED_REGEXPS, REGEXPS
 from .scalars import Scalars, Translate, conjoined, is_true
-from .textfunctions import concat, concat_ws, joined, like, mixed, pad, regexp, strings, substring, trim
+from .textfunctions import concat, concat_ws, joined, like, mixed, pad, strings, substring, trim
 from .types import (
     BOOLEAN,
     DATE,
@@ -178,6 +179,7 @@ NAMED: dict[str, Translate] = {
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
     **NAMED_LISTS,
     **NAMED_JSONS,
+    **NAMED_REGEXPS,
     "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
 }
 """The translation of each function that the parser knows by its name alone."""
@@ -206,7 +208,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Like: like,
     sql.ILike: like,
     sql.Escape: like,
-    sql.RegexpLike: regexp,
     sql.Upper: strings("sql::upper", "this"),
     sql.Lower: strings("sql::lower", "this"),
     sql.Reverse: strings("sql::reversed", "this"),
@@ -296,5 +297,27 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Anonymous: _anonymous,
     **LISTS,
     **JSONS,
+    **REGEXPS,
 }
 """The translation of each kind of node."""
+
+UNREAD: dict[type[Expression], tuple[str, ...]] = {
+    sql.ArraySize: ("expression",),
+    sql.ArraySlice: ("step",),
+    sql.ArraySort: ("expression",),
+    sql.ArrayToString: ("null",),
+    sql.Ceil: ("decimals", "to"),
+    sql.Contains: ("json_scope",),
+    sql.Floor: ("decimals", "to"),
+    sql.JSONExtract: ("expressions",),
+    sql.Length: ("binary", "encoding"),
+    sql.ParseJSON: ("expression",),
+    sql.RegexpLike: ("full_match",),
+    sql.RegexpSplit: ("limit",),
+    sql.Round: ("truncate",),
+    sql.Split: ("limit",),
+    sql.StrPosition: ("position", "occurrence", "clamp_position"),
+    sql.Trunc: ("decimals",),
+    sql.Week: ("mode",),
+}
+"""The arguments of functions that translations do not read: a call with one of them is refused."""

@@ -110,6 +110,7 @@ class Scalars:
                 self.places.refuse(self.places.called(node), node, _MOMENT)
             translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
+                self.check_read(node)
                 return translate(self, node)
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
@@ -119,6 +120,14 @@ class Scalars:
         if isinstance(node, sql.Window):
             self.places.wrong("a window function stands outside of SELECT, QUALIFY, ORDER BY", node)
         self.places.refuse(self.places.called(node), node)
+
+    def check_read(self, node: Expression) -> None:
+        """Raises SqlError for a call with an argument that its translation would not read."""
+        from .functions import UNREAD
+
+        for key in UNREAD.get(type(node), ()):
+            if node.args.get(key):
+                self.places.refuse(f"{self.places.called(node)} with so many arguments", node)
 
     def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""

@@ -33,9 +33,9 @@ _BASE = Dialect.get_or_raise("spark")
 ALIKE = (
     "ABS", "ACOS", "ARRAY", "ARRAY_MAX", "ARRAY_MIN", "ARRAY_SORT", "ASIN", "ATAN", "ATAN2", "CBRT",
     "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE", "CONCAT_WS", "CONTAINS", "COS", "COSH", "DEGREES",
-    "ENDSWITH", "EXP", "FILTER", "GREATEST", "IF", "IFNULL", "LCASE", "LEAST", "LEFT", "LEN", "LENGTH",
+    "ENDSWITH", "EXP", "FILTER", "GREATEST", "IF", "IFNULL", "LCASE", "LEAST", "LEN", "LENGTH",
     "LEVENSHTEIN", "LOWER", "LPAD", "LTRIM", "MD5", "NULLIF", "NVL", "PI", "POW", "POWER", "RADIANS",
-    "REPEAT", "RIGHT", "RPAD", "RTRIM", "SIN", "SINH", "SORT_ARRAY", "SPLIT_PART", "SQRT", "STARTSWITH",
+    "REPEAT", "RPAD", "RTRIM", "SIN", "SINH", "SORT_ARRAY", "SPLIT_PART", "SQRT", "STARTSWITH",
     "TAN", "TANH", "TRANSFORM", "TRANSLATE", "UCASE", "UPPER",
 )  # fmt: skip
 """Functions that mean the same as those of DuckDB that the parser reads them as."""

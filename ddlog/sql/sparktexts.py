@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from ..stdlib.regex import try_regex
 from . import conversions as c
 from .calls import call, either, of_arguments
 from .lists import function
+from .regexps import check_pattern
 from .scalars import Scalars, Translate
 from .textfunctions import strings_joined
 from .types import BOOLEAN, INTEGER, VARCHAR, SqlType, SqlValue, list_of
@@ -62,17 +62,10 @@ def _regexp(template: str, type: SqlType, *more: str, optional: bool = False) ->
     def translate(s: Scalars, node: Expression) -> SqlValue:
         pattern = node.expressions[1] if len(node.expressions) > 1 else None
         if isinstance(pattern, sql.Literal) and pattern.is_string:
-            checked(s, pattern)
+            check_pattern(s, pattern)
         return made(s, node)
 
     return translate
-
-
-def checked(s: Scalars, pattern: Expression) -> None:
-    """Raises SqlError for a literal that is no regular expression."""
-    found = try_regex(pattern.name)
-    if found[0] != 0:
-        s.places.wrong(str(found[1]), pattern)
 
 
 def rlike(s: Scalars, node: Expression) -> SqlValue:
@@ -82,7 +75,7 @@ def rlike(s: Scalars, node: Expression) -> SqlValue:
 
 def _matches(s: Scalars, node: Expression, text: Expression, pattern: Expression) -> SqlValue:
     if isinstance(pattern, sql.Literal):
-        checked(s, pattern)
+        check_pattern(s, pattern)
     return c.strict([s.text(text), s.text(pattern)], "sql::regexp_matches($, $)", BOOLEAN)
 
 
@@ -126,6 +119,7 @@ TEXTS: dict[str, Translate] = {
     "hex": _hex,
     "initcap": call("sparksql::initcap($)", VARCHAR, "0 text"),
     "instr": call("sql::position($, $)", INTEGER, "0 text", "1 text"),
+    "left": call("sql::left($, max($, 0))", VARCHAR, "0 text", "1 integer"),
     "locate": either(
         2, call("sql::position($1, $0)", INTEGER, "0 text", "1 text"),
         call("sparksql::locate($, $, $)", INTEGER, "0 text", "1 text", "2 integer"),
@@ -138,8 +132,8 @@ TEXTS: dict[str, Translate] = {
         _regexp("sparksql::regexp_extract($, $, $)", VARCHAR, "2 integer"),
     ),
     "regexp_extract_all": either(
-        2, _regexp("sparksql::regexp_extract_all($, $, 1)", list_of(VARCHAR)),
-        _regexp("sparksql::regexp_extract_all($, $, $)", list_of(VARCHAR), "2 integer"),
+        2, _regexp("sql::regexp_extract_all($, $, 1)", list_of(VARCHAR)),
+        _regexp("sql::regexp_extract_all($, $, $)", list_of(VARCHAR), "2 integer"),
     ),
     "regexp_instr": _regexp("sparksql::regexp_instr($, $)", INTEGER),
     "regexp_like": of_arguments(_matches),
@@ -150,6 +144,7 @@ TEXTS: dict[str, Translate] = {
         call("sql::replaced($, $, $)", VARCHAR, "0 text", "1 text", "2 text"),
     ),
     "reverse": _reversed,
+    "right": call("sql::right($, max($, 0))", VARCHAR, "0 text", "1 integer"),
     "rlike": of_arguments(_matches),
     "sha": call("sparksql::sha($, 1)", VARCHAR, "0 text", optional=True),
     "sha1": call("sparksql::sha($, 1)", VARCHAR, "0 text", optional=True),
@@ -157,8 +152,8 @@ TEXTS: dict[str, Translate] = {
     "soundex": call("sparksql::soundex($)", VARCHAR, "0 text"),
     "space": call('sql::repeated(" ", $)', VARCHAR, "0 integer"),
     "split": either(
-        2, _regexp("sparksql::regexp_split($, $, -1)", list_of(VARCHAR)),
-        _regexp("sparksql::regexp_split($, $, $)", list_of(VARCHAR), "2 integer"),
+        2, _regexp("sql::regexp_split($, $, -1)", list_of(VARCHAR)),
+        _regexp("sql::regexp_split($, $, $)", list_of(VARCHAR), "2 integer"),
     ),
     "substring_index": call("sparksql::substring_index($, $, $)", VARCHAR, "0 text", "1 text", "2 integer"),
 }  # fmt: skip

@@ -132,8 +132,3 @@ def pad(s: Scalars, node: Expression) -> SqlValue:
     fill = node.args.get("fill_pattern")
     args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
     return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
-
-
-def regexp(s: Scalars, node: Expression) -> SqlValue:
-    args = [s.text(node.this), s.text(node.expression)]
-    return c.strict(args, "sql::regexp_matches($, $)", BOOLEAN)

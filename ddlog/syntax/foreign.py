@@ -29,6 +29,7 @@ _SPELLINGS = {
     "OR": "inside a condition `or` is written small; several rules of one relation mean `or`, too",
     "&&": "the clauses of a rule are separated by commas; inside a condition `&&` is written `and`",
     **dict.fromkeys(("is", "IS"), "an Option is tested by `is_none(x)` and `is_some(x)`"),
+    "?": "only in the REPL a query has `?` before it",
     "WHERE": "conditions follow the relations, after a comma",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }

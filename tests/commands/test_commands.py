@@ -236,7 +236,7 @@ def test_json_lines(tmp_path: Path) -> None:
 
 
 def test_a_json_line_with_several_rows(tmp_path: Path) -> None:
-    content = '{"insert": {"Edge": [[1, 2], {"a": 3, "b": 4}], "Pairs": [[5, 6]]}}\n{"commit": true}\n'
+    content = '{"insert": {"Edge": [[1, 2], {"A": 3, "b": 4}], "Pairs": [[5, 6]]}}\n{"commit": true}\n'
     assert list(changes(tmp_path / "c.jsonl", content)) == [
         Start(),
         insert("Edge", 1, 2, last=False),

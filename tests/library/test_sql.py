@@ -57,6 +57,9 @@ CALLS = {
     "(to_string(sql::Date{2}), to_string(sql::Time{0}), to_string(sql::Timestamp{0}))": '("1970-01-03", "00:00:00", "1970-01-01 00:00:00")',  # noqa: E501
     "(sql::decimal_text(-5, 2), sql::decimal_text(1234, 2), sql::double_text(100.0))": '("-0.05", "12.34", "100.0")',  # noqa: E501
     '(sql::like("abc", "a_%", ""), sql::like("a%", "a!%", "!"), sql::ilike("ABC", "%b%", ""))': "(true, true, true)",  # noqa: E501
+    '(sql::regexp_full_match("abc", "b."), sql::regexp_extract("a1", "(a)(.)", 2), sql::regexp_extract("a", "a", 1))': '(false, "1", "")',  # noqa: E501
+    '(sql::regexp_extract_all("ab", "(.)", 1), sql::regexp_split("a,b", ",", -1))': '([Some{"a"}, Some{"b"}], [Some{"a"}, Some{"b"}])',  # noqa: E501
+    '(sql::regexp_replace("aa", "(a)", "<\\\\1>", false), sql::regexp_replace("aa", "a", "b", true))': '("<a>a", "bb")',  # noqa: E501
     '(sql::regexp_matches("abc", "b."), sql::regexp_matches("abc", "^b"))': "(true, false)",
     '(sql::length("é"), sql::position("abc", "c"), sql::position("abc", "x"))': "(1, 3, 0)",
     '(sql::substring("abcde", 0, 2), sql::substring("abcde", -2, 2), sql::substring_from("abcde", 3))': '("a", "de", "cde")',  # noqa: E501

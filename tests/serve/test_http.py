@@ -18,7 +18,7 @@ import pytest
 
 import ddlog
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.serve import connections
+from ddlog.serve import connections, reading
 from ddlog.serve.answers import ARROW, LINES
 from ddlog.serve.limits import Limits
 from ddlog.serve.routes import ROUTES
@@ -102,6 +102,23 @@ def test_answers_in_each_form(serving: Serving) -> None:
         assert (wrong["place"]["line"], wrong["place"]["column"]) == (1, 12)
         found = client.get("/relations/Reach/rows", params={"contains": "D", "limit": 1}).json()
         assert (found["count"], found["rows_in_all"], found["rows"]) == (3, 6, [{"from": "a", "to": "d"}])
+
+
+def test_pages_of_a_large_relation(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_ORDERED", 2)
+    text = "typedef P = P{x: u32, y: u32}\ninput relation At(p: P)\ninput multiset Seen(what: string)\n"
+    with serving(text).client() as client:
+        post(client, {"insert": {"At": [[{"x": n, "y": 0}] for n in range(5)]}})
+        post(client, {"insert": {"Seen": [["a"], ["b"], ["c"], ["a"]]}})
+        pages = [
+            client.get("/relations/At/rows", params={"limit": 2, "offset": at}).json() for at in (0, 2, 4, 6)
+        ]
+        assert [len(each["rows"]) for each in pages] == [2, 2, 1, 0] and pages[1]["offset"] == 2
+        found = sorted(row["p"]["x"] for each in pages for row in each["rows"])
+        assert found == list(range(5)) and {each["count"] for each in pages} == {5}
+        rest = [client.get("/relations/Seen/rows", params={"limit": 2, "offset": at}).json() for at in (0, 2)]
+        assert sorted(row["what"] for each in rest for row in each["rows"]) == ["a", "b", "c"]
+        assert [2] in [[w for w in each.get("weights", ()) if w > 1] for each in rest]
 
 
 def test_explanations_and_trials(serving: Serving) -> None:
@@ -329,6 +346,10 @@ def test_the_program_changes_with_the_state_kept(serving: Serving, tmp_path: Pat
         wrong = client.put("/program", content=less + "Reach(x) :- Link(x, x).")
         assert wrong.status_code == 422 and wrong.json()["errors"][0]["place"]["line"] > 10
         assert client.get("/program").json()["text"] == less
+        other = less.replace("Link(from: string, to: string)", "Link(from: string, to: string, up: bool)")
+        for text in (other.replace("Link(x, y)", "Link(x, y, _)"), "input relation Node(id: u32)\n"):
+            lost = client.put("/program", content=text)
+            assert lost.json()["errors"][0]["message"].startswith("the input relation Link has rows (2)")
         post(client, {"insert": {"Link": ["c", "d"]}})
         assert client.get("/relations/Reach/rows").json()["count"] == 3
 

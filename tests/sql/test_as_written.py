@@ -20,7 +20,7 @@ CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, 
 CREATE TABLE p (c INTEGER, k INTEGER NOT NULL);
 CREATE TABLE l (k INTEGER, xs INTEGER[], ss VARCHAR[], ds DATE[], ms DECIMAL(6,2)[], j JSON);
 """  # noqa: E501
-VIEWS = """
+VIEWS = r"""
 SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 ELSE 0 END) AS y FROM t
 SELECT b, SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 END) AS x, COUNT(DISTINCT CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 END) AS y FROM t GROUP BY b
 SELECT b, SUM(a) FILTER (WHERE a > 1) AS x, COUNT(DISTINCT a) FILTER (WHERE a > (SELECT max(c) - 1 FROM p)) AS y FROM t GROUP BY ROLLUP (b)
@@ -165,6 +165,10 @@ SELECT pk, time_bucket(INTERVAL '15 minutes', w) AS x, time_bucket(INTERVAL '1 m
 SELECT pk, w - INTERVAL (a) HOUR AS x, (w - d) * 2 AS y, (w - d) / 2 AS z, 1.5 * (w - d) AS u, -(w - d) AS v, (w - d) + INTERVAL 1 DAY AS q, INTERVAL (b) MONTH AS r FROM t
 SELECT pk, CAST(w - d AS VARCHAR) AS x, INTERVAL '14 months -3 days 25:00:01.5'::VARCHAR AS y, '3 days ago'::INTERVAL::VARCHAR AS z, (INTERVAL (-b) MINUTE)::VARCHAR AS u, (INTERVAL (a * 7) MONTH)::VARCHAR AS v FROM t
 SELECT count(DISTINCT w - d) AS x, min(w - d) AS y FROM t
+SELECT pk, regexp_replace(s, 'a', '[\0]') AS a, regexp_replace(s || 'a', '(a|b)', '<\1>', 'g') AS b, regexp_extract(s, '(a) ?(b?)', 1) AS c, regexp_extract(s, 'A', 0, 'i') AS d, regexp_extract_all(s || 'ab', '[ab]') AS e, regexp_full_match(s, '. .') AS f, regexp_split_to_array(s, ' ') AS g, string_split_regex('a1b22c', '\d') AS h, regexp_matches(s, 'B', 'i') AS i FROM t
+SELECT a, first(s ORDER BY pk) AS f, last(b ORDER BY pk DESC) AS l, first(pk ORDER BY pk) FILTER (WHERE b > 2) AS g, last(d ORDER BY m NULLS FIRST, pk) AS h FROM t GROUP BY a
+SELECT a, bit_and(b) AS x, bit_or(b) AS y, bit_xor(b) AS z FROM t GROUP BY a
+SELECT bit_and(pk) AS x, bit_or(b) FILTER (WHERE b > 100) AS y, CAST(2.5::DOUBLE AS DECIMAL(2, 0)) AS z FROM t
 SELECT w - d AS x FROM t UNION SELECT INTERVAL (k) DAY FROM p
 SELECT w - d AS x FROM t EXCEPT SELECT INTERVAL (k) DAY FROM p
 SELECT pk FROM t WHERE w - d > INTERVAL '10 days' AND (w - d) IN (SELECT w - d FROM t)
@@ -308,6 +312,17 @@ def test_subqueries_under_or_cost_what_the_table_has(test: str) -> None:
         session.insert("p", *((chosen.choice([None, i]), i) for i in range(400)))
         session.commit()
         assert max(len(session[each].stored) for each in session.program.names("internal")) <= 400
+
+
+CALLS = """trunc(x, 1); floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1); week(d, 1); length(s, 'x');
+split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s); to_days(); substr(s);
+json_object(a)"""
+
+
+@pytest.mark.parametrize("call", CALLS.replace("\n", " ").split("; "))
+def test_no_argument_is_left_out(call: str) -> None:
+    with pytest.raises(DDlogError, match=r"not supported|takes|not SQL"):
+        program_of(f"{TABLES}CREATE VIEW v AS SELECT {call} AS x FROM t;")
 
 
 def test_the_page_of_functions_is_that_of_the_tables() -> None:

@@ -15,7 +15,7 @@ import ddlog
 from ddlog.durability import background, reports
 from ddlog.durability.contents import contents_of
 from ddlog.durability.parts import packed
-from ddlog.durability.records import StateHead, Stored
+from ddlog.durability.records import EpochSpan, StateHead, Stored, span_of, span_row
 from ddlog.durability.store import Store
 from ddlog.durability.walog import PAGE
 from ddlog.errors.diagnostics import DDlogError
@@ -118,3 +118,9 @@ def test_text_that_is_none_is_found_though_its_checksums_are_right(tmp_path: Pat
     store.close()
     with pytest.raises(DDlogError, match="rows of R of epoch 1"):
         list(reports.checked(str(tmp_path / "s")))
+
+
+def test_a_span_of_parts_that_have_no_number_is_damaged() -> None:
+    for part_from, fits in ((7, True), ((1 << 63) - 1, False)):
+        span = EpochSpan(1, 1, 1, "epochs", False, 1.0, part_from, 0, 0)
+        assert (span_of(span_row(span, ()), {}) == span) == fits

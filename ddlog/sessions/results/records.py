@@ -12,7 +12,7 @@ from ...core import Relation
 from ...engine.circuit import Circuit
 from ...engine.maintaining import Decision, Expectation
 from ...engine.plans import JoinPlan
-from ...engine.runtime import Batch, ComparingRuntime, Delta, Held, RowSet
+from ...engine.runtime import Batch, ComparingRuntime, Delta, Held, PartedRows, RowSet
 from ...engine.schema import Schema
 from ...engine.settling import Unsettled
 from ...lowering.building import column
@@ -88,6 +88,11 @@ class RecordRows:
     def weights(self) -> list[int] | None:
         """The weight of each row; None: all 1."""
         return self._stored.weights
+
+    def some(self, first: int, count: int) -> RecordRows:
+        """A part of the rows in no order. See `PartedRows`."""
+        assert isinstance(self._stored, PartedRows)
+        return RecordRows(self._of, self._stored.some(first, count))
 
     def columns(self) -> list[list[Any]]:
         """The values column by column."""

@@ -112,7 +112,8 @@ def _condition_of(error: BaseException, text: str) -> str:
 
 def _reason(text: str) -> str:
     """The most telling line of an exception's text: the last cause, without its class and plan."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = re.sub(r"\AAn error occurred while calling \S+\s+: ", "", text)  # py4j's own line
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
     raised = re.findall(
         r"^\s*((?:\w+\.)*\w*(?:Error|Exception): .+)$", text.partition("Traceback (most")[2], re.M
     )

@@ -22,7 +22,7 @@ at the iterations at which they may change.
 
 - **While nothing can shrink, only rows are kept.** The relation is a growing set, and an epoch is
   semi-naive evaluation. Each operator says which changes of its inputs can
-  make a relation shrink (`Node.shrinking`).
+  make a relation shrink (`Node.shrinking`). Rounds from a few rows run in one loop of Python (`walking.py`).
   An epoch that finds no rows in a recursion, and brings most of its imports, evaluates it as the first
   epoch does.
 - **Dense relations of two columns are bits while they are evaluated.** Where every recursive rule is a
