@@ -71,7 +71,7 @@ CIRCLES = (
     "demand.linear demand.rewriting",
     "sql.arithmetic sql.calls sql.datefunctions sql.functions sql.intervals sql.jsons sql.lists sql.regexps "
     "sql.scalars sql.textfunctions",
-    "sql.aggregates sql.formulas sql.gathered sql.groupingkeys sql.joins sql.lateral sql.queries "
+    "sql.aggregates sql.formulas sql.frames sql.gathered sql.groupingkeys sql.joins sql.lateral sql.queries "
     "sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
