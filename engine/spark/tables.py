@@ -62,11 +62,6 @@ class Table:
         self._frame: DataFrame | None = None
 
     @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return int(self.local.num_rows)
-
-    @property
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
         if self._frame is None:

@@ -64,7 +64,7 @@ class FolderWriter:
         return self._folder.root
 
     def rows(self, changes: FolderChanges) -> int:
-        return sum([table.rows for _, table in changes])
+        return sum([int(table.local.num_rows) for _, table in changes])
 
     def taken(self, epoch: int, changes: FolderChanges, ids: Sequence[str], waits: bool) -> FolderEpoch:
         held = [(rows, table.local.select([*rows.columns, "w"])) for rows, table in changes]
