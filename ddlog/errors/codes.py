@@ -129,7 +129,7 @@ _KINDS = {
         "StreamFailed OutputOfAnotherRun NotOfThisFolder OnlyInsertsAndDeletes"
     ),
     "spark": (
-        "NoPySpark NoJava NoWideTimes NoExternTypes CannotStart CannotConnect SparkFailed SparkEnded "
+        "NoPySpark NoJava - NoExternTypes CannotStart CannotConnect SparkFailed SparkEnded "
         "RowsLost - - NoSuchTable BadRecord NeedsSpark NotForSpark "
         "OnlySparkWrites OnlySparkReads OnlyReadHere SkipsNoRows NoFrameOfLookup SameView"
     ),

@@ -28,14 +28,6 @@ class NoJava(Diagnostic):
     problem: str
 
 
-class NoWideTimes(Diagnostic):
-    """A window on Spark by times of more than 126 bits."""
-
-    title = "on Spark a window takes times of at most 126 bits: {text}"
-    suggestion = "declare the times as s64 or u64, or run it in-process (--engine in-process)"
-    text: str
-
-
 class NoExternTypes(Diagnostic):
     """An extern type of a program that runs on Spark."""
 

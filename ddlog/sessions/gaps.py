@@ -12,7 +12,7 @@ from enum import Enum
 
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.sessions import ProgramStays
-from ..errors.spark import NeedsSpark, NoExternTypes, NoFrameOfLookup, NoWideTimes, SkipsNoRows
+from ..errors.spark import NeedsSpark, NoExternTypes, NoFrameOfLookup, SkipsNoRows
 from ..errors.state import StateNeedsClassicSpark
 
 
@@ -36,7 +36,6 @@ class Ability(Enum):
     SKIP_ROWS = "skip wrong rows of facts"
     OTHER_RULES = "take other rules"
     EXTERN_TYPES = "hold values of extern types of a program"
-    WIDE_TIMES = "keep a window by times of more than 126 bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,6 @@ GAPS = (
     Gap(Ability.OTHER_RULES, _ON_SPARK, lambda _: ProgramStays("it runs on Spark")),
     Gap(Ability.SKIP_ROWS, _ON_SPARK, lambda _: SkipsNoRows()),
     Gap(Ability.EXTERN_TYPES, _ON_SPARK, NoExternTypes),
-    Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
 )
 """Every gap."""
 

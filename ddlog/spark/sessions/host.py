@@ -9,12 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ... import values
-from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.circuit import Circuit, Clock, Fixpoint, Window
+from ...engine.circuit import Circuit
 from ...engine.machine import UNLIMITED, default_limit
 from ...engine.runtime import Batch, RowSet
-from ...engine.schema import Column
 from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
@@ -36,7 +34,6 @@ from ...sessions.pending import (
     unkeyed_changes,
 )
 from ...sessions.program import Program
-from ...types import Bit, Signed
 from ...values import TypeDefs
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
@@ -71,7 +68,6 @@ def open_host(
     for each in program.checked.typedefs.values():
         if each.extern is not None:
             check_offered(HostKind.SPARK, Ability.EXTERN_TYPES, each.name)
-    _check_operators(circuit)
     session = open_session() if spark is None else spark
     from ...engine.spark.runtime import SparkRuntime
 
@@ -90,18 +86,6 @@ def open_host(
 def _is_sendable(typedefs: TypeDefs, circuit: Circuit) -> bool:
     """Whether the rows of a circuit mean the same in another process: closures are of one program."""
     return not any(values.holds_function(each, typedefs) for each in column_types(circuit))
-
-
-def _check_operators(circuit: Circuit) -> None:
-    """Raises DDlogError for times that Spark cannot compare."""
-    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
-    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
-        if isinstance(node, Clock | Window) and _is_binary(circuit.nodes[node.source].schema[-1]):
-            check_offered(HostKind.SPARK, Ability.WIDE_TIMES, node.text)
-
-
-def _is_binary(column: Column) -> bool:
-    return isinstance(column.type, Bit | Signed) and integer_type(column.type) == "BINARY"
 
 
 class SparkHost:
