@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
-    from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
     from .session import Session
 
@@ -310,13 +309,6 @@ class Program:
         assert relation.key is not None
         key = compile_function_table(self.checked)[relation.key.key]
         return lambda row: key(*row)
-
-    def key_expression(self, relation: Relation) -> RowExpr:
-        """The primary key of a row of the relation as an expression over its columns."""
-        from ..codegen.scalar import compile_function_table, row_expr
-
-        assert relation.key is not None and relation.key.body is not None
-        return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
     def kept_names(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         """The names of the relations that a session keeps, for what `session` takes as `relations`: these,
