@@ -103,7 +103,7 @@ class Sharded(Member):
         `values` are those of another runtime, whose batches this one then takes."""
         super().__init__(placed, team, nan, workers, memory_limit, values)
         self._controls, self._serial, self._ended = controls, 0, ended
-        self._own_changes: Mapping[str, Batch] = {}
+        self._last_inputs: Mapping[str, Batch] = {}
 
     # ------------------------------------------------------------- epochs
 

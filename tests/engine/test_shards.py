@@ -10,11 +10,11 @@ import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
 from ddlog.engine.schema import RowFault
-from ddlog.engine.shards.threads import in_threads
 
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, settling, streams
 from .test_oracle import commit, follow, undo
+from .threads import in_threads
 
 thorough = trying(25)
 

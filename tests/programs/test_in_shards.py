@@ -14,11 +14,11 @@ from ddlog.engine.incremental import original
 from ddlog.engine.inprocess import runtime
 from ddlog.engine.shards.placing import may_be_placed
 from ddlog.engine.shards.runtime import Sharded
-from ddlog.engine.shards.threads import in_threads
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 from ddlog.spark.types.closures import column_types
 
+from ..engine.threads import in_threads
 from ..spark.alike import printed, update_file
 from .test_corpus import CORPUS, NAMES
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import threading
 from multiprocessing import Pipe
 
-from ..circuit import Circuit
-from .member import Member
-from .placing import placed
-from .runtime import Sharded, follow
-from .team import Lines, Team
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.shards.member import Member
+from ddlog.engine.shards.placing import placed
+from ddlog.engine.shards.runtime import Sharded, follow
+from ddlog.engine.shards.team import Lines, Team
 
 
 def in_threads(circuit: Circuit, size: int, nan: float = float("nan"), first: int = 0) -> Sharded:
