@@ -20,6 +20,7 @@ TYPE_CHECKING = False  # the module `typing` takes longer to load than a Ctrl-C 
 if TYPE_CHECKING:
     from typing import Any
 
+    from .engine.spark.runtime import SparkOptions
     from .errors.diagnostics import DDlogError, DDlogWarning, Diagnostic, render
     from .serve.asynchronous import connect_async
     from .serve.client import connect
@@ -38,6 +39,7 @@ __all__ = [
     "RelationView",
     "Result",
     "Session",
+    "SparkOptions",
     "compile",
     "connect",
     "connect_async",
@@ -54,6 +56,7 @@ _HOMES = {
     "RelationView": "sessions.results",
     "Result": "sessions.results",
     "Session": "sessions.session",
+    "SparkOptions": "engine.spark.runtime",
     "compile": "sessions.program",
     "connect": "serve.client",
     "connect_async": "serve.asynchronous",

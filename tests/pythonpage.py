@@ -12,7 +12,7 @@ import ddlog
 
 NAMES = (
     "compile", "connect", "connect_async", "Program", "Session", "RelationView", "Result", "Changes",
-    "IndexView",
+    "IndexView", "SparkOptions",
     "DDlogError", "Diagnostic", "render", "DDlogWarning",
 )  # fmt: skip
 """The public names in the order of the page."""

@@ -26,13 +26,12 @@ from ..maintaining import Coin, Decision, Expectation, Mode
 from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress, Seal, StateGone
 from ..schema import Schema
-from ..shards.placing import may_be_placed
 from ..shards.runtime import Sharded, WorkerGone
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
-from .settings import encrypts, is_connect
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
+from .workers import may_be_in_workers, open_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -301,9 +300,7 @@ class SparkRuntime:
 
     def _may_move(self) -> bool:
         """Whether workers can take the state over."""
-        if self.is_in_workers or is_connect(self.spark) or encrypts(self.spark):
-            return False  # the lines of workers are not encrypted
-        return may_be_placed(self.circuit) and self._sendable(self.circuit)
+        return not self.is_in_workers and may_be_in_workers(self.spark, self.circuit, self._sendable)
 
     def _outgrows(self, changes: Changes) -> bool:
         """Whether the inputs will have more rows than the driver is to hold, and workers can hold them."""
@@ -316,8 +313,6 @@ class SparkRuntime:
     def _move(self) -> None:
         """Moves the state from the driver to workers: they evaluate the rows of its inputs. Raises what a
         commit raises; then it stays."""
-        from .workers import open_workers
-
         before = self.here
         there = open_workers(
             self.spark,

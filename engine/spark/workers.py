@@ -14,11 +14,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
+from ..shards.placing import may_be_placed
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
 from .codec import Codec
 from .evaluation import pickled, unpickled
+from .settings import encrypts, is_connect
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,6 +54,14 @@ def open_workers(
         patience=patience,
         values=values,
     )
+
+
+def may_be_in_workers(spark: SparkSession, circuit: Circuit, sendable: Callable[[Circuit], bool]) -> bool:
+    """True if workers on the executors can hold the state of a circuit of changes. `sendable`: whether its
+    values mean the same in another process."""
+    if is_connect(spark) or encrypts(spark):
+        return False  # the lines of workers are not encrypted
+    return may_be_placed(circuit) and sendable(circuit)
 
 
 def slots(spark: SparkSession) -> int:

@@ -78,12 +78,12 @@ def open_host(
         made = partial(
             SparkRuntime, circuit, session, codec, values.NAN, options, maintain,
             memory_limit=None if limit == UNLIMITED else limit,
-            sendable=partial(_is_sendable, program.checked.typedefs),
+            sendable=partial(is_sendable, program.checked.typedefs),
         )  # fmt: skip
         return SparkHost(program, made, codec)
 
 
-def _is_sendable(typedefs: TypeDefs, circuit: Circuit) -> bool:
+def is_sendable(typedefs: TypeDefs, circuit: Circuit) -> bool:
     """Whether the rows of a circuit mean the same in another process: closures are of one program."""
     return not any(values.holds_function(each, typedefs) for each in column_types(circuit))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -19,22 +19,26 @@ def evaluated(
     at: NodeId,
     imported: Mapping[NodeId, pa.Table],
     crossing: Crossing,
-    nan: float,
+    opened: Callable[[Circuit, int], InProcess],
     epoch: Epoch[Any],
 ) -> dict[NodeId, Table]:
     """The rows of the Result nodes of a Fixpoint of a circuit of changes, each once, given those of the nodes
-    that it reads. Raises what a commit raises."""
+    that it reads. `opened` gives a runtime for a circuit whose inputs have so many rows, over the values of
+    the crossing. Raises what a commit raises."""
     alone, names, results = _alone(circuit, at)
-    runtime = InProcess(alone, nan, values=crossing.values)
+    runtime = opened(alone, sum(rows.num_rows for rows in imported.values()))
     changes = {
         names[source]: [(crossing.batch(circuit.nodes[source].schema, rows), 1)]
         for source, rows in imported.items()
     }
-    runtime.commit(changes, static=True, max_iterations=epoch.limit, progress=epoch.progress)
-    return {
-        k: crossing.table(circuit.nodes[k].schema, runtime.contents(relation))
-        for k, relation in results.items()
-    }
+    try:
+        runtime.commit(changes, static=True, max_iterations=epoch.limit, progress=epoch.progress)
+        return {
+            k: crossing.table(circuit.nodes[k].schema, runtime.contents(relation))
+            for k, relation in results.items()
+        }
+    finally:
+        runtime.close()
 
 
 def _alone(circuit: Circuit, at: NodeId) -> tuple[Circuit, dict[NodeId, str], dict[NodeId, str]]:

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from ...circuit import Circuit, Constant, Input, NodeId, Output, Result
 from ...epoch import Epoch
-from ...incremental import incrementalize
+from ...incremental import incrementalize, original
+from ...inprocess.runtime import InProcess
 from ...inprocess.storage.interner import Values
 from ...integrals import shown
 from ...maintaining import Decision
@@ -30,6 +31,7 @@ from ..given import Crossing
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, Options, Table, Tables
+from ..workers import may_be_in_workers, open_workers
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
 from .recursions import evaluated
@@ -68,14 +70,16 @@ class BatchRuntime:
         keys: Mapping[str, Sequence[int]] | None = None,
         lasting: bool = False,
         guard: Guard = nullcontext,
+        sendable: Callable[[Circuit], bool] = lambda circuit: True,
     ) -> None:
         """`keys`: for input relations, columns in which no two rows agree. `lasting`: frames that are given
         out outlive the runtime, which on a session that looks names up late needs names that stay. `guard`
-        surrounds whatever Spark runs."""
+        surrounds whatever Spark runs. `sendable`: whether the values of a circuit mean the same in another
+        process."""
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
-        self.circuit, self._nan = circuit, nan
+        self.circuit, self._nan, self._sendable = circuit, nan, sendable
         nodes = list(enumerate(circuit.nodes))
         self._inputs = {node.relation: at for at, node in nodes if isinstance(node, Input)}
         self._outputs = {node.relation: at for at, node in nodes if isinstance(node, Output)}
@@ -255,9 +259,18 @@ class BatchRuntime:
         node = self.circuit.nodes[fixpoint]
         imported = {source: self._imported(source) for source in dict.fromkeys(node.reads())}
         with self._computing():
-            found = evaluated(self.circuit, fixpoint, imported, self._crossing, self._nan, self._epoch)
+            found = evaluated(self.circuit, fixpoint, imported, self._crossing, self._opened, self._epoch)
         for at, table in found.items():
             self._queries.held[at] = self._view(table.frame.drop("w"))
+
+    def _opened(self, circuit: Circuit, rows: int) -> InProcess:
+        """A runtime for a recursion that reads so many rows: in the driver, or in workers if they are
+        many."""
+        values = self._crossing.values
+        if rows > self.options.driver_rows and may_be_in_workers(self.spark, circuit, self._sendable):
+            count = self.options.workers
+            return open_workers(self.spark, original(circuit), self.codec, count, self._nan, values=values)
+        return InProcess(circuit, self._nan, values=values)
 
     def _imported(self, at: NodeId) -> pa.Table:
         """The rows of a node, each once, for a recursion."""
