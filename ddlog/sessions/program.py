@@ -19,6 +19,7 @@ from ..errors.options import BadOptionValue
 from ..errors.reading import NotDelayed, TakenByAnswer
 from ..errors.source import DIALECTS, Source, program_text
 from ..errors.sql import SqlTooDeep
+from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
 from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
@@ -102,6 +103,8 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
         wrong = [each for each in diagnostics if each.severity == "error"]
         if isinstance(wrong[0], ExpressionTooDeep):
             raise DDlogError([SqlTooDeep(wrong[0].limit, span=wrong[0].span)])
+        if isinstance(wrong[0], TypeTooLarge):
+            raise DDlogError(wrong)
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:

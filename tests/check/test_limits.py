@@ -206,3 +206,11 @@ def test_integers_beyond_the_doubles_are_infinite() -> None:
 def test_a_long_number_that_does_not_fit_is_told_in_short() -> None:
     with pytest.raises(DDlogError, match=r"\(6,000 digits\) is not a value of type bit<8>"):
         ddlog.compile(f"output relation R(x: u8)\nR({'7' * 6000}).")
+
+
+def test_a_view_of_too_many_columns_is_an_error_of_its_text() -> None:
+    columns = ", ".join(f"a + {i} AS c{i}" for i in range(2_600))
+    with pytest.raises(DDlogError, match=r"p\.sql:2:1: `V` has more than 5000 parts"):
+        compile_source(
+            Source("p.sql", f"CREATE TABLE t (a INTEGER);\nCREATE VIEW v AS SELECT {columns} FROM t;")
+        )
