@@ -64,7 +64,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _SHOWN = 60  # characters of a text in a message
 _INTEGER = re.compile(r"-?[0-9]+")
-STRICT = json.JSONDecoder(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
+
+
+class _Strict(json.JSONDecoder):
+    def __init__(self) -> None:
+        super().__init__(parse_int=to_int, parse_float=to_float, object_pairs_hook=_object)
+
+    def __reduce__(self) -> tuple[type[_Strict], tuple[()]]:
+        """Executors make one of their own."""
+        return _Strict, ()
+
+
+STRICT = _Strict()
 """Reads integers of any length, and no object that has a name twice."""
 
 

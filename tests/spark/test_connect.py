@@ -19,9 +19,9 @@ from ddlog.engine.spark.tables import Tables
 
 from .inner import run_inner
 
-FILES = ["test_session.py", "test_runtime.py", "test_parity.py", "test_stream.py"]
+FILES = ["test_session.py", "test_parity.py", "test_stream.py"]
 CHOSEN = (
-    "test_session or (failed_job and 3) or a_fault_is or driver-points_to or outgrowing "
+    "test_session or a_fault_is or driver-points_to or outgrowing "
     "or (batch_is_an_epoch and not process) or (fault_ends_the_stream and process)"
 )
 PORT = 15002  # where `remote("local[2]")` puts the server and looks for it
