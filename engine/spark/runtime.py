@@ -101,7 +101,7 @@ class SparkRuntime:
     def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
         return self.here.batch_from_columns(relation, columns)
 
-    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Batch:
+    def batch_from_frame(self, relation: str, frame: DataFrame) -> Batch:
         schema = self.schema(relation)
         columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
         with self._configured():

@@ -231,9 +231,8 @@ class SparkHost:
 
     def _batch(self, declared: Relation, frame: DataFrame) -> Any:
         """The rows of a frame of the relation's columns as a batch, computed now. Raises DDlogError."""
-        once = declared.key is None  # a set takes a row once; with a primary key, a second one is refused
         with spark_failures():
-            return self.runtime.batch_from_frame(declared.name, frame, once=once)
+            return self.runtime.batch_from_frame(declared.name, frame)
 
     def _collected(self, declared: Relation, frame: DataFrame) -> list[Row]:
         """The rows of a frame of the relation's columns, on the driver. Raises DDlogError."""

@@ -108,7 +108,7 @@ class BatchRuntime:
         length = len(first[1] if isinstance(first, tuple) else first)
         return self._given(self.tables.of_columns(self.schema(relation), Coded(columns, None, length)))
 
-    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Given:
+    def batch_from_frame(self, relation: str, frame: DataFrame) -> Given:
         return self.batch_from(relation, lambda: frame)
 
     def batch_from(self, relation: str, make: Callable[[], DataFrame]) -> Given:
