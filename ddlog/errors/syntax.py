@@ -18,7 +18,6 @@ class BadCharacter(Diagnostic):
 
 _CHARACTERS = {
     "!": "`!` is written `not`",
-    "\\": "`\\+` is written `not`",
     "$": '`${...}` stands in a string, which begins with `"`',
 }
 
