@@ -261,3 +261,18 @@ def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
     script = f"{statement}\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+EXTRAS = (
+    "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot", "starlette",
+    "uvicorn",
+)  # fmt: skip
+"""The packages of extras: who installs none runs programs without them."""
+
+
+def test_a_program_runs_without_the_extras() -> None:
+    script = f"import sys\nsys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
+    script += "from ddlog.console.cli import main\n"
+    script += "main(['run', '-c', 'R(1). output relation R(x: u32)'])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "R{.x = 1}" in run.stdout, run.stderr

@@ -196,7 +196,7 @@ def _with_attributes(
         if isinstance(declaration, syntax.RelationDecl)
         else [each.fields for each in declaration.constructors]
     )
-    for fields, constructor in zip(shapes, typedef.constructors, strict=True):
+    for fields, constructor in zip(shapes, typedef.constructors, strict=False):
         if constructor.json:
             for written, form, field in zip(fields, constructor.json, constructor.fields, strict=True):
                 yield written, form, field, constructor

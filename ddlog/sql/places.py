@@ -6,8 +6,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from sqlglot import expressions as sql
-
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
@@ -74,6 +72,8 @@ class SqlPlaces:
 
     def _name(self, node: Expression) -> Token | None:
         """The token of a function's name: the one that the parser notes, or the one before its arguments."""
+        from sqlglot import expressions as sql
+
         if not isinstance(node, sql.Func) or isinstance(node, sql.Binary | sql.Case | sql.Connector):
             return None
         if "start" in node.meta:
