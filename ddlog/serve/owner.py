@@ -110,12 +110,12 @@ class Owner:
                 if self.ends and question.limited:
                     raise DDlogError([ServerEnds()])
                 outcome = question.call()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
             self._rest()
-            gone = ServerEnds() if self.ends else QuestionTooLong(self._limits.seconds)
-            outcome = DDlogError([gone])
-        except Exception as error:
             outcome = error
+            if self._late or isinstance(error, KeyboardInterrupt):  # code below may turn it into an error
+                gone = ServerEnds() if self.ends else QuestionTooLong(self._limits.seconds)
+                outcome = DDlogError([gone])
         if self.session.in_transaction:  # a trial's; here nothing interrupts taking it back
             self.session.rollback()
         self._tell([(question.future, outcome)])
