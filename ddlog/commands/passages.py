@@ -47,7 +47,7 @@ class Passage:
         return Span(self._source(), span.line + more, begin, span.end_line + more, end)
 
 
-def passage_of(name: str, text: str, first: int, begin: int, end: int) -> Passage:
-    """The passage from offset `begin` to `end` of a text that begins at line `first` of a file."""
+def passage_of(name: str, text: str, line: int, begin: int, end: int) -> Passage:
+    """The passage of a text from offset `begin`, which is on this line of a file, to `end`."""
     start = text.rfind("\n", 0, begin) + 1
-    return Passage(text[begin:end], text[start:begin], name, first + text.count("\n", 0, begin))
+    return Passage(text[begin:end], text[start:begin], name, line)

@@ -45,6 +45,7 @@ class Scanner:
     ) -> None:
         self._relations, self._typedefs, self._indexes = relations, typedefs, indexes
         self._name, self._first = name, 1
+        self._counted = 0, 1  # a position, and the line on which it is: lines are counted once
         self.cursor = Cursor("", commands=True)
 
     def feed(self, text: str) -> None:
@@ -52,6 +53,7 @@ class Scanner:
         cursor = self.cursor
         done = cursor.text.rfind("\n", 0, cursor.position) + 1
         self._first += cursor.text.count("\n", 0, done)
+        self._counted = 0, self._first
         self.cursor = Cursor(cursor.text[done:] + text, cursor.position - done, commands=True)
 
     def place(self, start: int, end: int) -> Locate:
@@ -106,7 +108,10 @@ class Scanner:
             end = len(self.cursor.text)
             raise Unfinished("expected `;` after the query", end, end)
         self.cursor.position = found.end()
-        return passage_of(self._name, self.cursor.text, self._first, *found.span(1))
+        begin, end = found.span(1)
+        at, line = self._counted if self._counted[0] <= begin else (0, self._first)
+        self._counted = begin, line + self.cursor.text.count("\n", at, begin)
+        return passage_of(self._name, self.cursor.text, self._counted[1], begin, end)
 
     def relation(self, what: str) -> Relation:
         """A relation, by its name."""
