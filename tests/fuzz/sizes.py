@@ -83,12 +83,13 @@ def printed(text: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Sized:
     """A kind of input: its text of n parts, what reads it, the parts of the smaller of two that are compared,
-    and how much longer twice the size may take."""
+    how much longer twice the size may take, and the most parts that are not refused."""
 
     text: Callable[[int], str]
     read: Callable[[str], Any]
     parts: int = 40
     longer: float = 2.3
+    most: int = 1 << 62
 
 
 def rule(body: Callable[[int], str]) -> Callable[[int], str]:
@@ -187,7 +188,8 @@ SIZED = {
         sql,
     ),
     "columns of SQL": Sized(
-        lambda n: f"CREATE VIEW v AS SELECT {', '.join(f'a + {i} AS c{i}' for i in range(n))} FROM t;", sql
+        lambda n: f"CREATE VIEW v AS SELECT {', '.join(f'a + {i} AS c{i}' for i in range(n))} FROM t;", sql,
+        most=2000,
     ),
     "aggregates of SQL": Sized(
         lambda n: f"CREATE VIEW v AS SELECT b, {', '.join(f'SUM(a + {i}) AS c{i}' for i in range(n))} "
