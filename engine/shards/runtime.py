@@ -122,8 +122,9 @@ class Sharded(Member):
 
         try:
             deltas, inputs = self._together(changes, static, max_iterations, progress, act)
-        except (RowFault, IterationLimit):
-            if not self.committed:
+        except (RowFault, IterationLimit) as error:
+            drifts = isinstance(error, RowFault) or max_iterations is not None
+            if not self.committed or not drifts:
                 raise
             deltas, inputs = self._anew(changes, max_iterations, progress, act)
         self._last_inputs = inputs

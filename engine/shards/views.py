@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -87,15 +87,9 @@ class ShardsView:
     ) -> tuple[Groups, int]:
         """The matches themselves, found by all workers that may have some."""
         parts = self._parts(positions, keys, length)
-        schema = self._schema_of(positions)
-        requests = {}
-        for peer, rows in enumerate(parts):
-            if peer != self._team.rank and len(rows):
-                sent = Batch(tuple(key[rows] for key in keys), len(rows))
-                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), False)
         own = parts[self._team.rank]
         found = list(self._here(positions, keys, own)) if len(own) else []
-        for peer, (left, rows) in self._team.ask(requests).items() if requests else ():
+        for peer, (left, rows) in self._asked(positions, keys, parts, False):
             batch = unpacked(self._values, self._spread.schema, rows)
             if batch.length:
                 table: Any = Received(batch.columns)
@@ -107,21 +101,27 @@ class ShardsView:
         return groups[0]  # type: ignore[return-value]
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
-        schema = self._spread.schema
-        positions = tuple(range(len(schema)))
+        positions = tuple(range(len(self._spread.schema)))
         parts = self._parts(positions, keys, length)
-        requests = {}
-        for peer, rows in enumerate(parts):
-            if peer != self._team.rank and len(rows):
-                sent = Batch(tuple(key[rows] for key in keys), len(rows))
-                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), True)
         weights = np.zeros(length, np.int64)
         own = parts[self._team.rank]
         if len(own):
             weights[own] += self._local.presence([key[own] for key in keys], len(own))
-        for peer, found in self._team.ask(requests).items() if requests else ():
+        for peer, found in self._asked(positions, keys, parts, True):
             weights[parts[peer]] += found
         return weights
+
+    def _asked(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], parts: Sequence[Array], presence: bool
+    ) -> Iterable[tuple[int, Any]]:
+        """The answers of the other workers, each for its part of the keys."""
+        schema = tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
+        requests = {}
+        for peer, rows in enumerate(parts):
+            if peer != self._team.rank and len(rows):
+                sent = Batch(tuple(key[rows] for key in keys), len(rows))
+                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), presence)
+        return self._team.ask(requests).items() if requests else ()
 
     def _is_owned(self, positions: Sequence[Position]) -> bool:
         """Whether keys by these columns have one owner each."""
@@ -145,9 +145,6 @@ class ShardsView:
             return ()
         parts = self._local.expand(positions, groups, total)
         return [Matches(rows[p.left], p.rows, p.table, p.weights, p.times) for p in parts if len(p.rows)]
-
-    def _schema_of(self, positions: Sequence[Position]) -> Schema:
-        return tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
 
 
 def answered(values: Values, schema: Schema, view_of: Callable[[Place], View], asked: Asked) -> Found | Array:
