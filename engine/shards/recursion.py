@@ -114,7 +114,24 @@ class Sending:
         return own
 
 
-class GrowingShards(GrowingSets):
+class WorkerMemory:
+    """The memory of a recursion on one worker, of either kind: changes are counted on all, and the first
+    worker alone asserts the facts."""
+
+    _sending: Sending
+    _evaluator: Evaluator
+
+    def changed(self, source: Source) -> int:
+        """The rows in the change of a source before the first iteration, on all workers."""
+        return self._sending.changed[source] if isinstance(source, int) else 0
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        """Sends facts to their owners, from the first worker alone."""
+        if self._sending.team.rank == 0:
+            self._sending.add(head, encoded(facts, self._evaluator))
+
+
+class GrowingShards(WorkerMemory, GrowingSets):
     """Growing sets of one worker during one epoch."""
 
     def __init__(
@@ -127,13 +144,6 @@ class GrowingShards(GrowingSets):
     ) -> None:
         super().__init__(relations, imports, evaluator)
         self._sending, self._view_of, self._pending = sending, view_of, False
-
-    def changed(self, source: Source) -> int:
-        return self._sending.changed[source] if isinstance(source, int) else 0
-
-    def assert_facts(self, head: str, facts: Constant) -> None:
-        if self._sending.team.rank == 0:
-            self._sending.add(head, encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         if start is None and self._sending.team.rank:
@@ -165,7 +175,7 @@ class GrowingShards(GrowingSets):
         return changed
 
 
-class RankedShards(RankedSets):
+class RankedShards(WorkerMemory, RankedSets):
     """Ranked relations of one worker during one epoch."""
 
     def __init__(
@@ -179,13 +189,6 @@ class RankedShards(RankedSets):
     ) -> None:
         super().__init__(relations, imports, searches, evaluator)
         self._sending, self._view_of = sending, view_of
-
-    def changed(self, source: Source) -> int:
-        return self._sending.changed[source] if isinstance(source, int) else 0
-
-    def assert_facts(self, head: str, facts: Constant) -> None:
-        if self._sending.team.rank == 0:
-            self._sending.add(head, encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         if start is None and self._sending.team.rank:

@@ -123,8 +123,8 @@ class Sharded(Member):
         try:
             deltas, inputs = self._together(changes, static, max_iterations, progress, act)
         except (RowFault, IterationLimit) as error:
-            drifts = isinstance(error, RowFault) or max_iterations is not None
-            if not self.committed or not drifts:
+            is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
+            if not self.committed or is_without_limit:  # no count of iterations was passed
                 raise
             deltas, inputs = self._anew(changes, max_iterations, progress, act)
         self._last_inputs = inputs
@@ -139,8 +139,9 @@ class Sharded(Member):
         progress: Progress | None,
         act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
-        """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least:
-        it tells whether a fault, or a limit of iterations, is one."""
+        """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
+        Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
+        maintenance alone; the state is then as it was before."""
         streams = {node.relation for node in self.circuit.nodes if isinstance(node, Input) and node.stream}
         shown_before = {
             name: self.contents(name) for name in self._own.outputs if name not in self._own.streams
@@ -390,7 +391,7 @@ class Sharded(Member):
         return not (left.weight_array() > 0).any()
 
     def births(
-        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str], between: bool = True
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
     ) -> tuple[list[int], bool] | None:
         at = shown(self.circuit, self._relations[relation])
         schema = self._schema(relation)
