@@ -121,7 +121,7 @@ class FolderWatch:
 
 
 def _stirs(folder: Path) -> Iterator[bool]:
-    """Whether a look at a folder may find something new, again and again, each after at most a moment."""
+    """True when a look at the folder may find new files, and False after each moment in which none came."""
     from watchfiles import watch
 
     changes = watch(

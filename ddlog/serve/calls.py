@@ -64,7 +64,7 @@ class Method:
     fields: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     changes: bool = False
-    """Whether it changes the session, which takes the time that it takes."""
+    """Whether the method changes the session: such a call has no time limit."""
 
 
 def called(service: Service, method: str, arguments: Mapping[str, Any]) -> Callable[[Session], bytes]:
