@@ -89,19 +89,23 @@ def _page() -> int:
 
 @contextmanager
 def limited(limit: int | None) -> Iterator[None]:
-    """Puts a limit in bytes in force in this thread; None: no limit."""
+    """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is."""
     global _last
     if limit is None:
         yield
         return
     thread = threading.get_ident()
+    outer = _limits.get(thread)
     _limits[thread] = limit
     if 2 * _seen > limit:
         _last = 0.0
     try:
         yield
     finally:
-        _limits.pop(thread, None)
+        if outer is None:
+            _limits.pop(thread, None)
+        else:
+            _limits[thread] = outer
 
 
 def limit_here() -> int | None:

@@ -14,6 +14,7 @@ from typing import Any
 from .. import core
 from ..codegen.functiontable import compile_function_table
 from ..codegen.scalar import row_expr
+from ..engine import memory
 from ..engine.circuit import (
     Admit,
     Circuit,
@@ -43,6 +44,8 @@ from .rulebody import BodyCircuit
 from .windows import Windows
 
 Row = tuple[Any, ...]
+_ROOM_OF_A_FACT = 64 << 20  # bytes that the values of a fact may take to be known before an epoch
+
 _Shared = tuple[BodyCircuit, NodeRef, tuple[str, ...]]
 """A rule body, its valuations, and the variables that the valuations are of."""
 
@@ -262,14 +265,16 @@ class _Strata(CircuitBuilder):
 
     def fact(self, head: core.Head) -> Row | None:
         """The row of a fact. None when its evaluation fails, or calls Python code of the program, which runs
-        in sessions only: then the fact is a rule, and fails on a commit."""
+        in sessions only: then the fact is a rule, and fails on a commit. So is one that takes much memory: an
+        epoch has a limit."""
         if any(map(self.functions.foreign, head.args)):
             return None
         try:
-            return tuple(
-                arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
-                for arg in head.args
-            )
+            with memory.limited((memory.resident() or 0) + _ROOM_OF_A_FACT):
+                return tuple(
+                    arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
+                    for arg in head.args
+                )
         except Exception:
             return None
 

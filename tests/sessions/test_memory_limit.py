@@ -221,3 +221,28 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     for wrong in ("x", "0", "-1"):
         assert main([*given, f"--memory-limit={wrong}"]) == 2
         assert f"--memory-limit: {wrong!r} is no size such as 8G or 512M" in capsys.readouterr().err
+
+
+def test_a_fact_that_grows_takes_no_memory_before_the_session_has_a_limit() -> None:
+    """Facts are evaluated when the circuit is made, unless that takes much."""
+    program = """
+    function doubled(s: string, times: bit<32>): string = if (times == 0) s else doubled(s ++ s, times - 1)
+    output relation Size(n: usize)
+    Size(string_len(doubled("abcdefgh", 25))).
+    Size(string_len(doubled("abcdefgh", 2))).
+    """
+    made: list[int] = []
+    reserve = memory.reserve
+
+    def recorded(size: int) -> None:
+        reserve(size)
+        made.append(size)
+
+    with mock.patch("ddlog.codegen.support.reserve", recorded):
+        compiled = ddlog.compile(program)
+        with compiled.session(memory_limit=here(100 * MIB)) as session:
+            assert "the memory limit" in refused(session)
+        assert max(made) <= 64 * MIB
+        with compiled.session() as session:
+            session.commit()
+            assert session.query("Size(n)").rows == [(32,), (1 << 28,)]
