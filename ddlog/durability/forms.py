@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import values
-from ..io.arrow import arrow_type, column_of, dictionary_column
-from ..io.arrownumbers import numbers_in
+from ..io.arrow import arrow_type, column_of, dictionary_column, numbers_in
 from ..io.plainform import from_plain
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value

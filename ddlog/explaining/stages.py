@@ -197,3 +197,13 @@ def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda values: tuple(values[name] for name in names)
+
+
+def membership(held: HeldRelations, relation: str, rows: Sequence[Row]) -> set[Row]:
+    """The rows among some that a relation has."""
+    declared = held.program.relations[relation]
+    names = tuple(f"c{at}" for at in range(len(declared.columns)))
+    types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
+    term = Atom(relation, names, False, declared.span)
+    stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, names)
+    return {row for row, _ in stage.valuations(held, rows)}

@@ -15,8 +15,7 @@ from .gaps import Ability, check_offered, refused
 from .hosts.host import frames_of
 from .program import check_delays
 from .results.indexes import IndexView
-from .results.tempviews import register_views
-from .results.views import RelationView, Result
+from .results.views import RelationView, Result, register_views
 from .transactions.state import SessionState
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
@@ -27,7 +27,6 @@ from ..program import Program
 from ..results.views import Changes
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
-from .update_ids import UpdateIds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,6 +35,32 @@ if TYPE_CHECKING:
     from ..asking.sparing import Sparing
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
+
+
+class UpdateIds:
+    """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
+    the session, when the first id is asked for."""
+
+    def __init__(self, known: Callable[[], Collection[str]]) -> None:
+        self._known, self._ids = known, set[str]()
+        self._asked = False
+        self.pending: list[str] = []
+
+    def has(self, id: str) -> bool:
+        """Whether an update with this id was applied."""
+        if not self._asked:
+            self._ids, self._asked = set(self._known()), True
+        return id in self._ids or id in self.pending
+
+    def note(self, ids: Iterable[str]) -> None:
+        """Takes ids of updates that the open transaction has now."""
+        self.pending.extend(dict.fromkeys(ids))
+
+    def settle(self, committed: bool) -> None:
+        """Ends the transaction."""
+        if committed:
+            self._ids.update(self.pending)
+        self.pending = []
 
 
 class SessionState:
