@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ...codegen.functiontable import RECURSION_DEPTH
@@ -188,52 +187,32 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    def diagnosing(self) -> AbstractContextManager[None]:
-        """Turns faults and failures of the runtime inside into DDlogErrors."""
-        return _Diagnosing(self)
-
-
-class _Diagnosing:
-    """See `SessionState.diagnosing`; values may be nested as deeply inside as in functions. A class, since a
-    generator would take much of the time of a small change."""
-
-    __slots__ = ("_depth", "_failures", "_state")
-
-    def __init__(self, state: SessionState) -> None:
-        self._state, self._failures = state, state.host.offer.failures()
-
-    def __enter__(self) -> None:
-        self._depth = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(self._depth, RECURSION_DEPTH))
-        self._failures.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
+    @contextmanager
+    def diagnosing(self) -> Iterator[None]:
+        """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
+        inside as in functions."""
+        depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(depth, RECURSION_DEPTH))
         try:
-            handled = self._failures.__exit__(kind, error, traceback)
-        except BaseException as failure:
-            self._diagnose(failure)
+            with self.host.offer.failures():
+                yield
+        except BaseException as error:
+            self._diagnose(error)
             raise
         finally:
-            sys.setrecursionlimit(self._depth)
-        if error is not None:
-            self._diagnose(error)
-        return bool(handled)
+            sys.setrecursionlimit(depth)
 
     def _diagnose(self, error: BaseException) -> None:
         if isinstance(error, RowFault):
             raise DDlogError([diagnosed(error)]) from None
         if isinstance(error, Unsettled):
-            relations, typedefs = self._state.program.relations, self._state.typedefs
-            raise DDlogError([never_settled(error, relations, typedefs)]) from None
+            raise DDlogError([never_settled(error, self.program.relations, self.typedefs)]) from None
         if isinstance(error, Exhausted):
             raise DDlogError([out_of_memory(error)]) from None
         if isinstance(error, RecursionError):
             raise DDlogError([NestedTooDeeply()]) from None
         if isinstance(error, MemoryError):
             raise DDlogError([NoMemoryLeft("")]) from None
-        durable = self._state.durable
-        damaged = None if durable is None else durable.diagnosed(error)
+        damaged = None if self.durable is None else self.durable.diagnosed(error)
         if damaged is not None:
             raise damaged from error
