@@ -129,7 +129,7 @@ SESSIONS = (
     "hosts",
     "asking measuring",
     "computed transactions",
-    "explained persistence reading selecting subscribers",
+    "explained persistence selecting subscribers",
     "extending planning viewing",
     "answering",
     "describing",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .. import core, errors, syntax
-from ..core.matching import matches
+from ..core.expressions import matches
 from ..errors.source import Span
 from ..types import Bool, Type
 from .body import BodyBuilder, variable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import core, syntax
+from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.repeated import told_once
 from ..errors.source import Source
@@ -31,7 +31,6 @@ from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
 from .typesizes import check_types
-from .unused import unused_relations
 from .windows import check_times
 
 
@@ -203,3 +202,27 @@ def _indexes(
             indexes[index.name] = index
             rules += [] if rule is None else [rule]
     return indexes, rules
+
+
+def unused_relations(
+    relations: Mapping[str, core.Relation],
+    rules: Sequence[core.Rule],
+    indexes: Iterable[core.Index],
+    of_library: Container[str],
+) -> list[Diagnostic]:
+    """A warning for each declared relation that no rule or index reads, or that no rule fills."""
+    read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
+    read.update(name for index in indexes for name in (index.relation, index.source))
+    read |= {relation.past[0] for relation in relations.values() if relation.past}
+    read |= {name for relation in relations.values() if relation.window for name in relation.window.reads}
+    read |= {relation.earlier[0] for relation in relations.values() if relation.earlier}
+    filled = {head.relation for rule in rules for head in rule.heads}
+    found: list[Diagnostic] = []
+    for name, relation in relations.items():
+        if name in of_library or relation.role in ("delayed", "earlier") or relation.window:
+            continue
+        if relation.role != "output" and name not in read:
+            found.append(errors.names.UnusedRelation(span=relation.span, name=name))
+        elif relation.role != "input" and name not in filled:
+            found.append(errors.names.EmptyRelation(span=relation.span, name=name))
+    return found

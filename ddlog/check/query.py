@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from .. import core, syntax
+from ..core import Relation
+from ..core.relations import originals
 from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.grouping import EqualValues
 from ..errors.reading import HiddenName
 from ..errors.source import Source
 from ..names.environment import Environment
+from ..syntax.cursor import TextFault
 from ..syntax.nesting import deep_recursion
 from ..syntax.parser import parse_query
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
+from ..values.fromtext import parse_value
+from ..values.shapes import is_nullable
+from ..values.totext import NULL
 from .attributes import check_query_attributes
 from .blanks import blanks, with_names
 from .context import Context
 from .elaborated import Elaborated
 from .equalvalues import equal_values_in_query
+from .erase import Eraser
 from .function import Instances
 from .marked import is_marked
-from .originals import with_own_names
-from .plainvalues import plain_value
 from .rewriting import Edit
 from .rule import read_body
 
@@ -136,3 +142,44 @@ def _value_clause(clause: syntax.Condition) -> syntax.Clause:
     if isinstance(expr, syntax.Assign):
         return clause
     return syntax.Condition(syntax.Assign(syntax.VarDecl("value", expr.span), expr, expr.span), clause.span)
+
+
+_NAME = re.compile(r'(?:^|,|\bnot\b)\s*("(?:[^"]|"")*"|\w+)(?=\s*(?:\(|,|$))|"(?:[^"\\]|\\.)*"')
+
+
+def with_own_names(source: Source, relations: Mapping[str, Relation]) -> Source:
+    """The query with the names that relations have in this language, in places of the same length."""
+    known = originals(relations)
+    if not known:
+        return source
+
+    def named(found: re.Match[str]) -> str:
+        written = found.group(1)
+        if written is None:
+            return found.group()
+        plain = written[1:-1].replace('""', '"') if written.startswith('"') else written
+        name = plain if plain in relations else known.get(plain.lower())
+        if name is None or len(name) > len(written):
+            return found.group()
+        before = found.group()[: found.start(1) - found.start()]
+        return f"{before}{name:{len(written)}}"
+
+    return Source(source.name, _NAME.sub(named, source.text))
+
+
+_SCALARS = (BigInt, Bit, Bool, Float, Signed, String)  # of which commands write what expressions do
+
+
+def plain_value(expr: syntax.Expr, of: Type, typedefs: Mapping[str, TypeDef]) -> core.Const | None:
+    """The constant that an argument for a column stands for, if it is one in commands; None for all that is
+    checked as an expression."""
+    text, stored = expr.span.text(), Eraser().type(of)
+    if isinstance(of, _SCALARS) or "${" in text:
+        return None
+    is_variable = isinstance(expr, syntax.Name | syntax.Wildcard | syntax.VarDecl)
+    if is_variable and not (text.upper() == NULL and is_nullable(stored, typedefs)):
+        return None
+    try:
+        return core.Const(parse_value(text, stored, typedefs), of, expr.span)
+    except TextFault:
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,40 @@ from ..engine.operators.steps import variables
 from ..errors.nearest import meant_of
 from ..errors.source import Span
 from . import functions
-from .calls import Expression, listed
+from .functions import Python
 from .language import ArgumentText, Columns, made_by, steps_of
 from .places import Made, caller, refuse
 from .scopes import Make, Operator, target
 
 if TYPE_CHECKING:
     from .streams import Stream
+
+
+Expression = str | Callable[..., Any] | Python
+"""The expression of a column: a text of the language, or a Python function, perhaps with its type."""
+
+
+def argument(given: object) -> str:
+    """An argument of a call."""
+    if isinstance(given, str):
+        return repr(given) if "'" in given and '"' not in given else '"' + given.replace('"', '\\"') + '"'
+    function = given.function if isinstance(given, Python) else given
+    return functions.shown(function) if callable(function) else repr(given)
+
+
+def named(arguments: Mapping[str, object]) -> str:
+    """Arguments by name."""
+    return ", ".join(f"{name}={argument(each)}" for name, each in arguments.items())
+
+
+def matched(on: object) -> str:
+    """The argument `on` of a join, if it is given."""
+    return "" if on is None else f", on={on}"
+
+
+def listed(columns: Columns) -> str:
+    """Columns with their types."""
+    return f"({', '.join(f'{each.name}: {each.type}' for each in columns)})"
 
 
 _LONG = 60  # characters of an operator's text in the texts of others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,11 +17,12 @@ from ..engine.zset import Zset
 from ..errors.circuits import BadChange
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import meant_of
+from ..types import BigInt, Bit, Bool, Signed, String
+from ..values.numbers import integer_range
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
 from .language import Columns, Language, relation_of
 from .nesting import flattened
-from .plainrows import are_plain
 from .recognition import with_fixpoints
 from .rules import in_rules
 
@@ -260,3 +261,28 @@ def check_limit(most: object) -> None:
             f"{most!r} is no number of iterations",
             "it is an integer of at least 1, or None",
         )
+
+
+def are_plain(rows: Sequence[Any], columns: Columns) -> bool:
+    """Whether the types of the values show that all rows are tuples of canonical values. If they do not, each
+    row has to be checked."""
+    if not columns or set(map(type, rows)) != {tuple} or set(map(len, rows)) != {len(columns)}:
+        return False
+    pairs = zip(zip(*rows, strict=True), columns, strict=True)
+    return all(_is_plain(values, column.type) for values, column in pairs)
+
+
+def _is_plain(values: Sequence[Any], of: object) -> bool:
+    found = set(map(type, values))
+    match of:
+        case BigInt():
+            return found == {int}
+        case Bit() | Signed():
+            least, greatest = integer_range(of)
+            return found == {int} and least <= min(values) and max(values) <= greatest
+        case Bool():
+            return found == {bool}
+        case String():
+            return found == {str} and "".join(values).isascii()
+        case _:
+            return False

@@ -12,10 +12,10 @@ from ..engine.zset import Row, Zset
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import meant_of
 from ..errors.sessions import SessionClosed
-from ..sessions.engines import engine_named, memory_limit_of
 from ..sessions.hosts.host import Host
 from ..sessions.hosts.incoming import table_rows
 from ..sessions.opening import open_host
+from ..sessions.options import SessionOptions
 from .faults import diagnosed
 from .runnable import Change, InputContents, Runnable, bad, by_input, check_limit
 
@@ -36,11 +36,10 @@ def open_session(
     check_limit(max_iterations)
     if workers is not None and (type(workers) is not int or workers < 1):
         bad("workers", f"{workers!r} is no number of threads", "it is an integer of at least 1, or None")
-    choice = engine_named(engine, spark, spark_options)
-    limit = memory_limit_of(memory_limit, choice)
-    host = open_host(
-        choice, circuit.language.host_program(), circuit.executed(), spark, spark_options, workers, limit
+    options = SessionOptions(
+        engine=engine, spark=spark, spark_options=spark_options, workers=workers, memory_limit=memory_limit
     )
+    host = open_host(circuit.language.host_program(), circuit.executed(), options)
     return CircuitSession(circuit, host, max_iterations)
 
 

@@ -35,8 +35,7 @@ from . import support
 from .analysis import free_variables
 from .arraykeys import ArrayKeys
 from .filling import FILLING, Filling
-from .libraryexterns import bound_extern
-from .programexterns import checked
+from .programexterns import bound_extern, checked
 from .statements import FunctionWriter
 
 RECURSION_DEPTH = 10_000

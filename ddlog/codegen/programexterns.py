@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from types import MemberDescriptorType
 from typing import Any
 
@@ -22,7 +23,8 @@ from ..core import CheckedProgram, Function
 from ..core.pythonfile import PythonClass, PythonFile
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from ..types import Tuple, Type
+from ..stdlib.typed import Signature
+from ..types import Tuple, Type, TypeDef
 from ..values import Fault, TypeDefs, check
 from ..values.topython import row_maker
 
@@ -185,3 +187,15 @@ def checked(implementation: Callable[..., Any], declared: Function, typedefs: Ty
             raise Fault(f"extern function {declared.name} returned {value!r}: {error}") from None
 
     return call
+
+
+def bound_extern(
+    implementation: Callable[..., Any], declared: Function, typedefs: Mapping[str, TypeDef]
+) -> Any:
+    """The implementation for one signature, passed as stdlib/typed.py describes."""
+    signature = Signature(tuple(each.type for each in declared.parameters), declared.result, typedefs)
+    if getattr(implementation, "specialises", False):
+        return implementation(signature)
+    if getattr(implementation, "takes_signature", False):
+        return partial(implementation, signature=signature)
+    return implementation

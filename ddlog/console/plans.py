@@ -13,8 +13,7 @@ from ..engine.plans import plans as planned
 from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined, OptionNeeded
 from ..io.places import check_not_empty
-from ..sessions.measuring.decisions import expectation_lines
-from ..sessions.measuring.plans import plans_text
+from ..sessions.measuring.plans import expectation_lines, plans_text
 from ..sessions.program import Program
 from .notes import noting
 from .sinks import print_lines

@@ -30,13 +30,6 @@ from .expressions import (
     Try,
     Var,
 )
-from .functions import (
-    Function,
-)
-from .loops import (
-    LoopBlock,
-    loops_around,
-)
 from .patterns import (
     AnyPattern,
     ConstPattern,
@@ -48,12 +41,15 @@ from .patterns import (
 from .program import (
     CheckedProgram,
     CheckedQuery,
+    LoopBlock,
     Stratum,
+    loops_around,
 )
 from .relations import (
     GATHERED,
     TIME,
     Column,
+    Function,
     Index,
     Relation,
     WindowRelation,

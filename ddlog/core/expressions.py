@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..errors.source import Span
-from ..types import Constructor, Type
-from .patterns import Pattern
+from ..types import Bool, Constructor, Type
+from .patterns import AnyPattern, Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +234,20 @@ Expr: TypeAlias = (
     Const | Var | Op | Cast | Slice | MakeTuple | MakeStruct | GetField | GetItem | Call | If | Match
     | Block | Declare | Assign | For | Break | Continue | Return | Try | Closure | Apply
 )  # fmt: skip
+
+
+def matches(value: Expr, pattern: Pattern, span: Span) -> Match:
+    """The condition that a value matches a pattern."""
+    arms = (
+        (pattern, Const(True, Bool(), span)),
+        (AnyPattern(pattern.type), Const(False, Bool(), span)),
+    )
+    return Match(value, arms, Bool(), span)
+
+
+def matched(condition: Expr) -> tuple[Expr, Pattern] | None:
+    """The value and the pattern of a condition that `matches` makes; None for another expression."""
+    match condition:
+        case Match(value, ((pattern, Const(True)), (AnyPattern(), Const(False)))):
+            return value, pattern
+    return None

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from ..types import TypeDef
-from .functions import Function
-from .loops import LoopBlock
 from .pythonfile import PythonFile
-from .relations import Index, Relation
+from .relations import Function, Index, Relation
 from .rules import Atom, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class LoopBlock:
+    """A loop. Its end: `rounds`, `empty`, the full name of a relation, or neither; `most` is its limit."""
+
+    name: str
+    rounds: int | None
+    empty: str | None
+    most: int | None
+    span: Span = field(repr=False)
+
+
+def loops_around(loops: Iterable[LoopBlock], span: Span) -> list[LoopBlock]:
+    """The loops around a place, the outermost first."""
+    found = [each for each in loops if span.within(each.span)]
+    return sorted(found, key=lambda each: (each.span.line, each.span.column))
+
 
 K = TypeVar("K")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..errors.source import Span
 from ..types import Constructor, Type, User
-from .functions import Function
+from .expressions import Expr, Parameter
 
 GATHERED = "$all"
 """The end of the name of a relation in which a transformer gathers the rows of an input."""
@@ -116,3 +116,21 @@ class Index:
     positions: tuple[tuple[int, ...], ...]
     start: int
     span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One instance of a function. `key` is unique, e.g. `ddlog_std::map_get<string, bigint>`.
+
+    `body` is None for an extern function, implemented in Python by `module`'s function `name`
+    (`name` unqualified). `effects` says that an attribute gives it side effects.
+    """
+
+    key: str
+    module: str
+    name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    body: Expr | None
+    span: Span = field(compare=False, repr=False)
+    effects: bool = False

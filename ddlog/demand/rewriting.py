@@ -20,7 +20,7 @@ from typing import TypeAlias
 from .. import core
 from ..core import Atom, Clause, Expr, Guard, Head, Let, Relation, Rule, Var
 from ..core.clauses import bound_by_terms
-from ..core.matching import matches
+from ..core.expressions import matches
 from ..errors.source import Span
 from ..types import Bool, Type
 from .linear import ONCE, Case, factored

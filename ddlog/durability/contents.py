@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..io.arrownumbers import numbers_in
+from ..io.arrow import numbers_in
 from .chains import following
 from .forms import EPOCH, WEIGHT
 from .history import Cut, History, Untold

@@ -12,15 +12,17 @@ place of the old ones. These stay for questions about the past, as many as a sha
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 
 from .parts import packed, sliced
 from .records import EpochSpan, Stored
 from .store import Store
 from .sums import form_of, in_one_form, merged, summed
-from .turns import short_turns
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
@@ -170,3 +172,22 @@ def _parts(reading: Store, stored: Stored, spans: Sequence[EpochSpan]) -> Iterat
             for batch in part.to_batches():
                 for each in sliced(batch, _SLICE_ROWS, total.num_rows > _SLICE_ROWS):
                     yield stored.id, each.num_rows, packed(each)
+
+
+_TURN = 0.0005  # seconds that a thread may go on while others wait
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Lets threads take turns more often inside. A commit gives its turn up at each call of SQLite, and would
+    wait as often for the whole turn of a thread that folds. The collector rests: it would look at all objects
+    of the process for the sake of the records of spans, which are no cycles."""
+    before, collects = sys.getswitchinterval(), gc.isenabled()
+    sys.setswitchinterval(min(before, _TURN))
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+        if collects:
+            gc.enable()

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import values
-from ..io.arrow import arrow_type, column_of, dictionary_column
-from ..io.arrownumbers import numbers_in
+from ..io.arrow import arrow_type, column_of, dictionary_column, numbers_in
 from ..io.plainform import from_plain
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
@@ -84,50 +83,6 @@ def _taken(column: Any, places: np.ndarray[Any, Any]) -> Any:
     return [column[place] for place in places.tolist()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A column of integers or of texts: its type in Arrow, and that of an array; None for texts."""
-
-    arrow: pa.DataType
-    array_type: Any
-
-    def array(self, data: Any) -> pa.Array | None:
-        """The column; None if it has values of another form."""
-        if self.array_type is not None:
-            return _plain(self.arrow, self.array_type, data) if isinstance(data, np.ndarray) else None
-        return _texts_of(*data) if isinstance(data, tuple) else None
-
-
-def _kinds(trees: Sequence[_Tree], typedefs: Mapping[str, TypeDef]) -> Sequence[_Kind] | None:
-    """The kinds of columns; None if there is another column."""
-    import pyarrow as pa
-
-    found = []
-    for tree in trees:
-        match tree:
-            case _Leaf(String()):
-                found.append(_Kind(pa.string(), None))
-            case _Leaf(Bit(width) | Signed(width) as of) if width <= 64:
-                arrow = arrow_type(of, typedefs)
-                found.append(_Kind(arrow, arrow.to_pandas_dtype()))
-            case _:
-                return None
-    return found or None
-
-
-def _extras(rows: Rows) -> list[tuple[str, np.ndarray[Any, Any]]]:
-    """The columns beside those of the relation."""
-    return [(name, of) for name, of in ((WEIGHT, rows.weights), (EPOCH, rows.epochs)) if of is not None]
-
-
-def _plain(arrow: pa.DataType, array_type: Any, data: np.ndarray[Any, Any]) -> pa.Array:
-    """Integers as they lie in memory."""
-    import pyarrow as pa
-
-    kept = np.ascontiguousarray(data, array_type)
-    return pa.Array.from_buffers(arrow, len(kept), [None, pa.py_buffer(kept)])
-
-
 def _texts_of(dictionary: Sequence[str], codes: np.ndarray[Any, Any]) -> pa.Array:
     """Texts: by a dictionary if that is shorter."""
     import pyarrow as pa
@@ -144,8 +99,6 @@ class RelationForm:
     def __init__(self, columns: Sequence[Column], typedefs: Mapping[str, TypeDef]) -> None:
         self._typedefs, self._layouts = typedefs, Layouts(typedefs)
         self._columns = [(column.name, self._tree(column.type)) for column in columns]
-        self._kinds = _kinds([tree for _, tree in self._columns], typedefs)
-        self._schemas: dict[tuple[bool, bool], pa.Schema] = {}
 
     @staticmethod
     def of_values(of: Type, typedefs: Mapping[str, TypeDef]) -> RelationForm:
@@ -168,19 +121,16 @@ class RelationForm:
         """Rows as a record batch. Raises ValueError for a value that no text gives back."""
         import pyarrow as pa
 
-        if self._kinds is not None:
-            found = self._flat_batch(rows, self._kinds)
-            if found is not None:
-                return found
         left = iter(rows.columns)
         fields, arrays = [], []
         for name, tree in self._columns:
             field, array = self._array(name, tree, left)
             fields.append(field)
             arrays.append(array)
-        for name, extra in _extras(rows):
-            fields.append(pa.field(name, pa.int64()))
-            arrays.append(pa.array(extra, pa.int64()))
+        for name, extra in ((WEIGHT, rows.weights), (EPOCH, rows.epochs)):
+            if extra is not None:
+                fields.append(pa.field(name, pa.int64()))
+                arrays.append(pa.array(extra, pa.int64()))
         if not arrays:
             fields, arrays = [pa.field(WEIGHT, pa.int64())], [pa.array(np.ones(rows.length, np.int64))]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
@@ -190,27 +140,6 @@ class RelationForm:
         import pyarrow as pa
 
         return pa.Table.from_batches([self.batch(joined(parts))])
-
-    def _flat_batch(self, rows: Rows, kinds: Sequence[_Kind]) -> pa.RecordBatch | None:
-        """The same for columns of small integers and of texts, without builders: most of the time of a small
-        commit would be theirs. None if a column has other values."""
-        import pyarrow as pa
-
-        arrays = []
-        for kind, data in zip(kinds, rows.columns, strict=True):
-            array = kind.array(data)
-            if array is None:
-                return None
-            arrays.append(array)
-        arrays += [_plain(pa.int64(), np.int64, extra) for _, extra in _extras(rows)]
-        whole = any(isinstance(array, pa.DictionaryArray) for array in arrays)
-        known = None if whole else self._schemas.get((rows.weights is None, rows.epochs is None))
-        if known is None:
-            names = [name for name, _ in self._columns] + [name for name, _ in _extras(rows)]
-            known = pa.schema([pa.field(*pair) for pair in zip(names, [a.type for a in arrays], strict=True)])
-            if not whole:
-                self._schemas[rows.weights is None, rows.epochs is None] = known
-        return pa.RecordBatch.from_arrays(arrays, schema=known)
 
     def _array(self, name: str, tree: _Tree, left: Any) -> tuple[pa.Field, pa.Array]:
         import pyarrow as pa

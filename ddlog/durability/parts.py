@@ -12,8 +12,6 @@ from ..io.arrowfiles import tables_of_streams
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FEW = 16  # rows for which a writer of streams takes longer than what it writes
-_END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
 _SMALL = 1 << 15  # bytes that are not worth compressing
 MOST_ROWS = 1 << 19
 """The most rows of one part: a blob of SQLite holds less than 1 GB, and commits wait while one is removed."""
@@ -21,15 +19,7 @@ MOST_ROWS = 1 << 19
 
 def checksum(*fields: Any) -> int:
     """The CRC-32 of fields as JSON."""
-    return zlib.crc32(f"[{','.join([_json(each) for each in fields])}]".encode())
-
-
-def _json(field: Any) -> str:
-    """A field as JSON: what `json.dumps` gives, without its time for what each commit has."""
-    of = type(field)
-    if of is int or of is float:
-        return repr(field)
-    return json.encoder.encode_basestring_ascii(field) if of is str else json.dumps(field, default=repr)
+    return zlib.crc32(json.dumps(fields, separators=(",", ":"), default=repr).encode())
 
 
 def is_part(data: object, relation: int, rows: int, known: int) -> bool:
@@ -46,8 +36,6 @@ def packed(batch: pa.RecordBatch) -> bytes:
     """A record batch as a stream of Arrow IPC."""
     import pyarrow as pa
 
-    if batch.num_rows <= _FEW and all(map(_is_plain, batch.schema.types)):
-        return b"".join((batch.schema.serialize(), batch.serialize(), _END))
     sink = pa.BufferOutputStream()
     compression = "zstd" if batch.nbytes > _SMALL else None
     options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=False)
@@ -55,13 +43,6 @@ def packed(batch: pa.RecordBatch) -> bytes:
         writer.write_batch(batch)
     found: bytes = sink.getvalue().to_pybytes()
     return found
-
-
-def _is_plain(of: pa.DataType) -> bool:
-    """Whether the values of a type are in no dictionary."""
-    import pyarrow as pa
-
-    return not of.num_fields and not isinstance(of, pa.DictionaryType)
 
 
 def unpacked(data: bytes, rows: int | None = None) -> pa.Table:

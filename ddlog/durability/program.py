@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
-from .addition import added_up
 from .contents import FileHistory, contents_of
 from .forms import RelationForm, Rows
 from .inputs import same_rows
@@ -18,7 +17,7 @@ from .parts import packed, sliced
 from .positions import POSITIONS
 from .records import Stored
 from .store import Store
-from .sums import summed, weights_of
+from .sums import added_up, summed, weights_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

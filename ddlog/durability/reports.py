@@ -14,7 +14,6 @@ from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from ..io.filenames import file_name
-from .addition import added_up
 from .checkpoint import checkpoint, is_intact
 from .contents import FileHistory, contents_of, count_of, fine
 from .folding import fold
@@ -22,7 +21,7 @@ from .forms import WEIGHT
 from .records import EpochSpan, Stored
 from .salvage import salvage
 from .store import Store
-from .sums import weights_of
+from .sums import added_up, weights_of
 from .typetexts import schema_of
 
 if TYPE_CHECKING:

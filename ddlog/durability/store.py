@@ -42,45 +42,6 @@ _MOMENT, _MOMENTS = 0.0001, 1000  # seconds that a thread gives way, and how oft
 Mark = tuple[StateHead, int, int, list[Stored]]
 
 
-class Writing:
-    """See `Store.writing`. A class, since a generator would take much of the time of a small commit."""
-
-    __slots__ = ("_aside", "_before", "_store")
-
-    def __init__(self, store: Store, aside: bool) -> None:
-        self._store, self._aside = store, aside
-
-    def __enter__(self) -> sqlite3.Connection:
-        store = self._store
-        if self._aside:
-            store.give_way()
-            store.lock.acquire()
-        else:
-            store.wanted = True
-            store.lock.acquire()
-            store.wanted = False
-        self._before = self._store.mark()
-        try:
-            self._store.begin()
-        except BaseException:
-            self._store.undo(self._before)
-            self._store.lock.release()
-            raise
-        return self._store.base
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        try:
-            if error is None:
-                self._store.end()
-            else:
-                self._store.undo(self._before)
-        except BaseException:
-            self._store.undo(self._before)
-            raise
-        finally:
-            self._store.lock.release()
-
-
 class Store(ReadableState):
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
@@ -152,19 +113,39 @@ class Store(ReadableState):
 
     # ------------------------------------------------------------- writing
 
-    def writing(self, aside: bool = False) -> Writing:
+    @contextmanager
+    def writing(self, aside: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction of SQLite, which is on disk when it ends. `aside`: it lets others that wait to write
         go first. Raises OSError and sqlite3.Error; then nothing is written."""
         if self.read_only:
             raise DDlogError([ReadOnlyState(str(self.path))])
-        return Writing(self, aside)
+        if aside:
+            self.give_way()
+        else:
+            self.wanted = True
+        with self.lock:
+            if not aside:
+                self.wanted = False
+            before = self.mark()
+            try:
+                self._begin()
+                yield self.base
+                self._commit()
+            except BaseException:
+                self.undo(before)
+                raise
 
     def mark(self) -> Mark:
-        """The argument of `undo`, for `Writing`."""
+        """A point to go back to by `undo`."""
         return self.head, self._next_span, self._next_part, self.relations
 
-    def begin(self) -> None:
-        """Begins a transaction, for `Writing`."""
+    def undo(self, before: Mark) -> None:
+        """Takes back what was written since a point, and is not on disk."""
+        with suppress(sqlite3.Error):
+            self._base.execute("ROLLBACK TO here" if self._holds_back else "ROLLBACK")
+        self.head, self._next_span, self._next_part, self.relations = before
+
+    def _begin(self) -> None:
         self._check_place()
         if self._holds_back and not self._base.in_transaction:
             self._base.execute("BEGIN IMMEDIATE")
@@ -172,20 +153,14 @@ class Store(ReadableState):
         if not self._is_marked:
             mark(self._base)
 
-    def end(self) -> None:
-        """Ends a transaction, for `Writing`: it is on disk, or held back."""
+    def _commit(self) -> None:
+        """Ends a transaction: it is on disk, or held back."""
         self._base.execute("RELEASE here" if self._holds_back else "COMMIT")
         self.logged += _PAGES_OF_ONE * PAGE
         if not self._is_marked and not self._holds_back:
             self._is_marked = True
             with suppress(sqlite3.Error):  # the mark is to be in the file itself
                 self._base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-
-    def undo(self, before: Mark) -> None:
-        """Takes a transaction back, for `Writing`."""
-        with suppress(sqlite3.Error):
-            self._base.execute("ROLLBACK TO here" if self._holds_back else "ROLLBACK")
-        self.head, self._next_span, self._next_part, self.relations = before
 
     def hold_back(self) -> None:
         """Lets nothing that is written from now on last before `finish`."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..io.arrownumbers import numbers_in
+from ..io.arrow import numbers_in
 from .forms import EPOCH, WEIGHT
+from .records import Stored
+from .typetexts import form_of_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -167,3 +169,17 @@ def _codes(column: pa.ChunkedArray) -> Iterator[Ints]:
         ]
         or [np.zeros(0, np.int64)]
     )
+
+
+def added_up(stored: Stored, tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """The sum of changes of a relation, as one table; the changes, if only the program can tell whether a
+    value and a text are the same."""
+    if len(tables) < 2:
+        return list(tables)
+    some = in_one_form(tables)
+    if not alike(some):
+        form = form_of_rows(stored)
+        if form is None:
+            return some
+        some = [form.table([form.rows(table) for table in tables])]
+    return [summed(some)]

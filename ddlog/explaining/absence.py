@@ -29,7 +29,7 @@ from ..core import (
     Unnest,
     Var,
 )
-from ..core.matching import matched
+from ..core.expressions import matched
 from ..errors.source import Span
 from ..types import BigInt, Type
 from ..values.rows import Row

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..core import Atom, Rule
 from ..values.rows import Row
 from .byrounds import with_loops
 from .derivations import Derivations, Member
 from .held import ANY, HeldRelations, Replay
 from .node import Reason
-from .stages import BodyStage
+from .stages import over
 from .tree import Trees
 
 SHOWN = 3
@@ -118,9 +117,7 @@ def _matching(derivations: Derivations, relation: str, pattern: tuple[Any, ...])
     """Some rows of a relation that match a pattern."""
     declared = derivations.held.program.relations[relation]
     names = tuple(f"c{at}" for at in range(len(pattern)))
-    types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
     known = {name: value for name, value in zip(names, pattern, strict=True) if value is not ANY}
-    term = Atom(relation, names, False, declared.span)
-    stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, tuple(known))
+    stage = over(declared, names, tuple(known))
     found = stage.valuations(derivations.held, [tuple(known.values())], SHOWN + 1)
     return sorted(tuple(values[name] for name in names) for _, values in found)

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Head, Rule, Stratum, Var
+from ..core import Call, CheckedProgram, Expr, GroupBy, Head, Rule, Stratum, Var
 from ..core.clauses import expressions, positive
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
@@ -18,7 +18,7 @@ from ..values.rows import Row
 from .held import Fact, HeldRelations, is_given
 from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
-from .stages import MEMBER, BodyStage, ValueTest, picked, plain
+from .stages import MEMBER, BodyStage, ValueTest, over, picked, plain
 
 _DECIDERS = {"min": min, "max": max, "first": min}
 _SECONDS = {"min_second": min, "max_second": max}
@@ -156,11 +156,7 @@ class Derivations:
 
     def some(self, relation: str, names: tuple[str, ...], most: int | None) -> list[Row]:
         """Some rows of a relation, or all."""
-        declared = self._program.relations[relation]
-        types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
-        term = Atom(relation, names, False, declared.span)
-        stage = BodyStage(Rule((), (term,), types, "", declared.span), 1, ())
-        found = stage.valuations(self.held, [()], most)
+        found = over(self._program.relations[relation], names).valuations(self.held, [()], most)
         return [tuple(values[name] for name in names) for _, values in found]
 
     def births(self, facts: Iterable[Fact]) -> tuple[dict[Fact, int], set[Fact]]:

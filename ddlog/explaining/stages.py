@@ -197,3 +197,17 @@ def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda values: tuple(values[name] for name in names)
+
+
+def over(relation: Relation, names: tuple[str, ...], known: tuple[str, ...] = ()) -> BodyStage:
+    """The rows of a relation, with these names for its columns, given the values of those `known`."""
+    types = {name: column.type for name, column in zip(names, relation.columns, strict=True)}
+    term = Atom(relation.name, names, False, relation.span)
+    return BodyStage(Rule((), (term,), types, "", relation.span), 1, known)
+
+
+def membership(held: HeldRelations, relation: str, rows: Sequence[Row]) -> set[Row]:
+    """The rows among some that a relation has."""
+    declared = held.program.relations[relation]
+    names = tuple(f"c{at}" for at in range(len(declared.columns)))
+    return {row for row, _ in over(declared, names, names).valuations(held, rows)}

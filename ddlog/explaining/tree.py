@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core import Atom, Clause, GetField, GetItem, GroupBy, Guard, Let, Unnest
-from ..core.matching import matched
+from ..core.expressions import matched
 from ..errors.source import Span
 from ..types import Bool, Type
 from .derivations import Derivation, GroupMembers, Member, RuleValuation

@@ -14,7 +14,6 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
 from ..values.shapes import is_option, shape_of, some_maker
 from ..values.units import Units
 from ..values.written import text_form
-from .arrownumbers import numbers_in
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault, RefuseFault, gathered_faults
 from .plainform import from_plain, is_optional_string
@@ -266,3 +265,20 @@ def narrowed(table: pa.Table) -> pa.Table:
                 times = times.cast(pa.string())
             table = table.set_column(position, field.name, times)
     return table
+
+
+def numbers_in(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """The numbers of a column, which may be those in Arrow's memory: not to be changed. Arrow's own
+    conversion imports pandas, which takes half a second."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    of = column.type
+    if column.null_count or not (pa.types.is_integer(of) or pa.types.is_floating(of)):
+        return np.asarray(column)
+    kind = np.dtype(of.to_pandas_dtype())
+    data = column.buffers()[1]
+    if data is None or not len(column):
+        return np.empty(0, kind)
+    return np.frombuffer(data, kind, len(column), column.offset * kind.itemsize)

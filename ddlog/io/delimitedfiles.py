@@ -1,7 +1,7 @@
 """Tab- and comma-separated files.
 
-A large file of integers is read by a compiled loop, any other large file by Arrow. Small files, and files in
-which these two find something unexpected, are read line by line, which finds the errors and their places.
+A large file is read by Arrow. Small files, and files in which Arrow finds something unexpected, are read line
+by line, which finds the errors and their places.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, Signed, String, Type
 from ..values.shapes import is_option, some_maker
 from . import delimited
-from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds, transpose, whole_cell_writer
+from .columns import Columns, TypeDefs, cell_reader, cell_writer, transpose, whole_cell_writer
 from .delimited import Record, RowShape, records
 from .dialectcells import dialect_reader, large_reader
-from .dialects import PLAIN, Dialect
+from .dialects import PLAIN, PLAINLY, Dialect, Reading
 from .faults import CellFault, Faults, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
 from .header import SAMPLE, check_no_header, find_header
 from .plainform import is_optional_string
-from .reading import PLAINLY, Reading
 from .utf8 import decode
 
 _QUOTE = '"'
@@ -71,6 +70,8 @@ def shaped(shape: RowShape, dialect: Dialect, relation: Relation) -> RowShape:
 def _read_large(
     data: bytes, start: int, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading
 ) -> Columns | None:
+    from .arrowcsv import TextLayout, read_delimited
+
     if shape.quote and data.count(b'"', start) % 2:
         return None  # a quote that does not end, which Arrow takes for one that ends with the file
     for _ in range(shape.skip):
@@ -79,26 +80,13 @@ def _read_large(
         order = _header_of(data[start : start + _HEAD], shape, relation, typedefs, reading)
     except (CellFault, FaultyFile):
         return None
-    end = data.find(b"\n", start) + 1 or len(data)
-    start = end if order is not None else start
-    bounds = [integer_bounds(column.type) for column in relation.columns]
-    narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
-    width = data.count(shape.separator.encode(), *_line(data, start)) + 1
-    if bounds and narrow and width == len(bounds) and reading.dialect.has_usual_cells:
-        from .integers import read_integers
-
-        places = order or list(range(len(bounds)))
-        in_file = [bounds[places.index(place)] for place in range(len(bounds))]
-        known = [bound for bound in in_file if bound is not None]
-        columns = read_integers(data, start, shape.separator, known)
-        if columns is not None:
-            return Columns(tuple(columns[place] for place in places), len(columns[0]))
-    from .arrowcsv import TextLayout, read_delimited
-
+    start = start if order is None else data.find(b"\n", start) + 1 or len(data)
     if shape.quote and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
         return None
-    places = order or list(range(len(relation.columns)))
-    width = width if reading.dialect.extra == "ignore" and order is not None else len(relation.columns)
+    width = len(relation.columns)
+    places = order or list(range(width))
+    if reading.dialect.extra == "ignore" and order is not None:
+        width = data.count(shape.separator.encode(), start, data.find(b"\n", start) + 1 or len(data)) + 1
     layout = TextLayout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
     types = [column.type for column in relation.columns]
     readers = [large_reader(type, typedefs, reading.dialect) for type in types]
@@ -110,11 +98,6 @@ def _read_large(
         ]
         found = read_delimited(data, start, layout, types, careful)
     return found
-
-
-def _line(data: bytes, start: int) -> tuple[int, int]:
-    """Where the line that begins at a byte begins and ends."""
-    return start, data.find(b"\n", start) + 1 or len(data)
 
 
 def _header_of(

@@ -15,6 +15,7 @@ from typing import Any
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.places import BadPlaceOption, NoPlaceOption, OptionOfOtherFormat, UnknownColumn
+from .faults import RefuseFault
 
 DELIMITED = frozenset({"csv", "tsv", "facts"})
 JSON = frozenset({"json", "jsonl", "ndjson"})
@@ -50,12 +51,6 @@ class Dialect:
     sheet: str | None = None
     given: frozenset[str] = frozenset()
     """The names of the options that were given."""
-
-    @property
-    def has_usual_cells(self) -> bool:
-        """Whether cells are written in the usual way."""
-        usual = (PLAIN.null, PLAIN.date, PLAIN.decimal, PLAIN.thousands)
-        return (self.null, self.date, self.decimal, self.thousands) == usual
 
     def names(self, relation: Relation) -> list[str]:
         """The name in the file of each column of a relation. Raises DDlogError for a name that is no
@@ -182,3 +177,16 @@ def check_fits(dialect: Dialect, format: str, path: str) -> None:
     for name in sorted(dialect.given):
         if format not in OPTIONS[name].formats:
             raise DDlogError([OptionOfOtherFormat(path, name, ", ".join(sorted(OPTIONS[name].formats)))])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The dialect of a file, and who is told notes about it. Wrong rows are refused; without `refuse` they
+    are errors."""
+
+    dialect: Dialect = PLAIN
+    note: Callable[[str], None] = lambda _: None
+    refuse: RefuseFault | None = None
+
+
+PLAINLY = Reading()

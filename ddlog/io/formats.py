@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ..core import Relation
 from ..values import TypeDefs
-from .dialects import Dialect
-from .reading import Reading
+from .dialects import Dialect, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,10 +17,9 @@ from ..values.shapes import forms_of
 from ..values.structs import reason
 from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
-from .dialects import Dialect
+from .dialects import PLAINLY, Dialect, Reading
 from .faults import CellFault, RefuseFault, gathered_faults
 from .formats import Row, TextFormat
-from .reading import PLAINLY, Reading
 from .utf8 import decode
 
 _BLANK = re.compile(r"\s*")

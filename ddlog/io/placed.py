@@ -13,12 +13,11 @@ from ..errors.source import Span
 from .columns import TypeDefs
 from .delimited import usual_shape
 from .delimitedfiles import rows_of, shaped
-from .dialects import DELIMITED, JSON
+from .dialects import DELIMITED, JSON, Reading
 from .faults import Faults
 from .files import FactFile
 from .jsonfiles import fault_at, in_columns, items_of, row_from_json
 from .read import columns_in, text_of
-from .reading import Reading
 
 
 def placed_rows(

@@ -20,7 +20,7 @@ from itertools import chain
 
 from .. import core
 from ..core import CheckedProgram, CheckedQuery, Clause, Expr, Head, Relation, Rule, Var
-from ..core.matching import matched, matches
+from ..core.expressions import matched, matches
 from ..core.walk import mentions, transform
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User

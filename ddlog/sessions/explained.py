@@ -66,7 +66,7 @@ class SessionHeld:
         state = self._state
         if relation in state.kept:
             return state.host.runtime.contains(relation, rows)
-        from ..explaining.membership import membership
+        from ..explaining.stages import membership
 
         present = membership(self, relation, rows)
         return [row in present for row in rows]

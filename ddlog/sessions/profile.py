@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
-from .measuring.decisions import decision_lines
-from .measuring.plans import plans_text
+from .measuring.plans import decision_lines, plans_text
 from .results.views import Changes
 from .session import Session
 

@@ -300,7 +300,7 @@ class Program:
             session.load_frames(inputs)
             frames = {name: session[name].to_spark() for name in wanted}
         if views is not None:
-            from .results.tempviews import register_views
+            from .results.views import register_views
 
             register_views(frames, self.relations, views)
         return frames

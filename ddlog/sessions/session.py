@@ -8,29 +8,34 @@
 A session is a program, a host that holds its relations, and a transaction. Changes of input relations gather
 in the transaction and are checked as they come; a commit applies them as one epoch and returns the exact
 changes of the output relations. An error leaves the session at its last commit. The work is done in
-`transaction.py`, `inputs.py`, `loading.py` and `reading.py`.
+`transaction.py`, `inputs.py` and `loading.py`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ..core import Column, Relation, answer_relation
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.options import CannotBeCombined
+from ..errors.reading import RelationNotKept
 from ..errors.sessions import UncommittedChanges
+from ..errors.source import Source
 from ..errors.state import NeedsState
-from .hosts.host import Closable, Host, StreamHandle
+from ..errors.unknown import unknown_index
+from ..values.rows import row_of
+from .gaps import Ability, check_offered, refused
+from .hosts.host import Closable, Host, StreamHandle, frames_of
 from .hosts.on_spark import on_spark
-from .program import Program
-from .reading import SessionReader
+from .program import Program, check_delays
 from .results.indexes import IndexView
-from .results.views import Changes, RelationView, Result
+from .results.views import Changes, RelationView, Result, register_views
 from .subscribers import Receive, Subscribers
 from .transactions.inputs import Inputs
 from .transactions.loading import load_columns, load_frames, load_places
@@ -70,7 +75,6 @@ class Session(Inputs):
         self.program, self.typedefs = program, program.checked.typedefs
         self.streams: Closable | None = None
         self.applied = self.state.applied
-        self._reading = SessionReader(self.state)
         self._subscribers = Subscribers(self.state)
 
     def __enter__(self) -> Session:
@@ -297,11 +301,44 @@ class Session(Inputs):
         return self._subscribers.add(relation, receive)
 
     def __getitem__(self, relation: str) -> RelationView:
-        return self._reading.view(relation)
+        declared, host = self._readable(relation), self.state.host
+
+        def frame() -> DataFrame:
+            return frames_of(host, Ability.FRAMES_OUT).frame(declared.name)
+
+        stored = host.runtime.rows(declared.name)
+        return RelationView(declared, stored, partial(self._contains, declared), self.typedefs, frame)
+
+    def _readable(self, name: str) -> Relation:
+        self.state.check_open()
+        declared = self.state.declared(name)
+        if declared.name not in self.state.kept:
+            raise DDlogError([RelationNotKept(name)])
+        self.state.start()
+        return declared
+
+    def _contains(self, declared: Relation, value: Any) -> bool:
+        try:
+            row = row_of(value, declared, self.typedefs)
+        except DDlogError:
+            return False
+        return self.state.host.runtime.contains(declared.name, [row])[0]
 
     def index(self, name: str) -> IndexView:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`."""
-        return self._reading.index(name)
+        program, host = self.program, self.state.host
+        index = program.indexes.get(name)
+        if index is None:
+            raise DDlogError([unknown_index(name, program.indexes, program.relations)])
+        self.state.check_open()
+        if index.source not in self.state.kept:
+            raise DDlogError([RelationNotKept(f"the index {name}")])
+        self.state.start()
+
+        def no_frame() -> DataFrame:
+            raise refused(host.offer.kind, Ability.LOOKUP_FRAMES)
+
+        return IndexView(index, program.relations[index.relation], host.runtime, self.typedefs, no_frame)
 
     def keeps(self, relation: str) -> bool:
         """Whether the session computes a relation, so that it can be read."""
@@ -309,16 +346,30 @@ class Session(Inputs):
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""
-        return self._reading.size(relation)
+        return self.state.host.runtime.size(self._readable(relation).name)
 
     def query(
         self, text: str, *, name: str = "<query>", warned: Callable[[Sequence[Diagnostic]], None] = warn
     ) -> Result:
         """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over the relations as of
         the last commit. `warned` takes the warnings about the query, if it has any."""
-        result = self._reading.query(text, name)
-        warned(result.warnings)
-        return result
+        from ..check.query import check_query
+
+        self.state.check_open()
+        checked = self.program.checked
+        query = check_query(checked, Source(name, text))
+        program, types = query.within(checked), query.rule.variables
+        check_delays(query, self.program.relations)
+        self.state.start()
+        with self.state.diagnosing():
+            if all(atom.relation in self.state.kept for atom in query.reads()):
+                stored = self.state.host.query(program, query)
+            else:
+                stored = self.state.questions.answer(query, self.state.max_iterations)
+        columns = [Column(each.partition("$")[0], types[each]) for each in query.variables]
+        relation = answer_relation("query", columns, query.rule.span)
+        warned(query.warnings)
+        return Result(relation, stored, program.typedefs, query.warnings)
 
     def select(self, text: str, *, name: str = "<query>") -> Result:
         """The rows of a SELECT over the relations as the transaction sees them: `SELECT b, count(*) FROM Path
@@ -408,13 +459,18 @@ class Session(Inputs):
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,
         parquet), at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. Earlier
         contents are replaced. Returns the folder or table."""
-        return self._reading.write(relation, place, format)
+        declared = self._readable(relation)
+        return frames_of(self.state.host, Ability.WRITE).write(declared, place, format)
 
     def register_views(self, prefix: str = "") -> list[str]:
         """Makes a temp view of Spark of each output relation that the session keeps, under the prefix and its
         name, in place of an older one. Returns the names. A view shows the last commit and does not change
         with the next one: call this again then."""
-        return self._reading.register_views(prefix)
+        self.state.check_open()
+        check_offered(self.state.host.offer.kind, Ability.FRAMES_OUT)
+        kept = [name for name in self.program.names("output") if name in self.state.kept]
+        frames = {name: self[name].to_spark() for name in kept}
+        return register_views(frames, self.program.relations, prefix)
 
     @cached_property
     def _explaining(self) -> Explaining:

@@ -10,6 +10,7 @@ from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from .actions import Actions
+from .actions.nodes import node_action
 from .hidden import hidden_names
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
@@ -204,7 +205,8 @@ class _Parser:
         return len(tokens), states, None
 
     def _step(self, production: Production) -> tuple[int, str, Build | None]:
-        action = getattr(self.actions, production.action, None)
+        name = production.action
+        action = node_action(name, self.places.span) or getattr(self.actions, name, None)
         if action is not None and production.origin == "declaration":
             action = self._declaring(action)
         return production.length, production.origin, reduction(production, action)

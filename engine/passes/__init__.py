@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..circuit import Circuit
-from .common_nodes import share_common_nodes
+from .canonical import share_common_nodes
 from .dead_code import remove_dead_code
 from .distinct import consolidate_distinct, eliminate_distinct
 from .fold import fold_constants

@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from ..circuit import Join, Node, Step, Term
-from ..operators.steps import binds, expression, variables
+from ..circuit import Circuit, Fixpoint, Join, Node, NodeId, Output, Step, Term
+from ..operators.steps import binds, expression, has_effect, variables
 from ..schema import Schema
+from .scopes import everywhere
 
 
 def shape(schema: Schema) -> Hashable:
@@ -52,3 +53,35 @@ def step_key(step: Step, names: dict[str, str]) -> Hashable:
 def rename_term(term: Term, new: Callable[[str], str]) -> Term:
     """The term over other variables."""
     return replace(term, columns=tuple(None if name is None else new(name) for name in term.columns))
+
+
+def share_common_nodes(circuit: Circuit) -> Circuit:
+    """The circuit with equal nodes made one, from the inputs on, and in the bodies of fixpoints.
+
+    Joins are compared up to the names of their variables; those with an effect stay apart.
+    """
+    return everywhere(circuit, _share)
+
+
+def _share(circuit: Circuit) -> Circuit:
+    nodes: list[Node] = []
+    new: list[NodeId] = []
+    first: dict[Hashable, NodeId] = {}
+    for node in circuit.nodes:
+        node = node.reading(new.__getitem__)
+        key = node_key(node) if _may_be_shared(node) else len(new)
+        if key not in first:
+            first[key] = len(nodes)
+            nodes.append(node)
+        new.append(first[key])
+    return Circuit(tuple(nodes), tuple((relation, new[node]) for relation, node in circuit.relations))
+
+
+def _may_be_shared(node: Node) -> bool:
+    match node:
+        case Fixpoint() | Output():
+            return False
+        case Join(_, steps):
+            return not any(map(has_effect, steps))
+        case _:
+            return True

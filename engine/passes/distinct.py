@@ -9,11 +9,11 @@ distinct: without that, the recursion would not end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..circuit import Circuit, Differentiate, Distinct, Fixpoint, Join, Negate, Node, NodeId, Sum
 from .scopes import everywhere, replaced
-from .sets import provable_sets
 
 
 def eliminate_distinct(circuit: Circuit) -> Circuit:
@@ -80,3 +80,12 @@ def _readers(circuit: Circuit) -> list[list[NodeId]]:
         for source in node.reads():
             readers[source].append(i)
     return readers
+
+
+def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool, ...]:
+    """For each node, whether all its weights are 1. `outside` is the answer for the nodes that a body
+    imports."""
+    sets: list[bool] = []
+    for node in circuit.nodes:
+        sets.append(node.is_set(sets, circuit.nodes, outside))
+    return tuple(sets)

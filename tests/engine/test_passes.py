@@ -13,8 +13,8 @@ from ddlog.check.program import check_program
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import PASSES, optimize
+from ddlog.engine.passes.canonical import share_common_nodes
 from ddlog.engine.passes.chains import join_chains
-from ddlog.engine.passes.common_nodes import share_common_nodes
 from ddlog.engine.passes.dead_code import remove_dead_code
 from ddlog.engine.passes.distinct import consolidate_distinct, eliminate_distinct
 from ddlog.engine.passes.fold import fold_constants

@@ -3,7 +3,6 @@ relation and a stream. What a relation holds (`Present`) is looked up in process
 
 from collections.abc import Callable
 
-from .bags import BagChanges as BagChanges
 from .keyed import KeyedChanges as KeyedChanges
 from .keyed import PresentByKey as PresentByKey
 from .keys import RelationKey as RelationKey
@@ -11,11 +10,12 @@ from .keys import key_places as key_places
 from .keys import primary_key as primary_key
 from .present import Present as Present
 from .present import SignedBatch as SignedBatch
+from .runs import BagChanges as BagChanges
 from .runs import PendingChanges as PendingChanges
-from .sets import SetChanges as SetChanges
+from .runs import SetChanges as SetChanges
+from .runs import StreamChanges as StreamChanges
 from .stored import StoredByKey as StoredByKey
 from .stored import StoredRows as StoredRows
-from .streams import StreamChanges as StreamChanges
 
 
 def unkeyed_changes(present: Present) -> PendingChanges:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
 from ...engine.runtime import Batch
+from ...errors.changes import NothingToClear
+from ...errors.diagnostics import DDlogError
 from ...values.rows import Row
 from .present import Present, SignedBatch
 
@@ -93,3 +96,81 @@ class Runs:
                     yield self._present.batch(rows), sign
             else:
                 yield from ((run.batch, sign) for run in runs)
+
+
+class SetChanges(Runs):
+    """Runs of insertions and deletions; the last one decides whether a row is present. The rows of batches
+    are not asked for: what reads them would keep a whole file in memory."""
+
+    def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
+        super().load(batch, tuple)
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        super().change(batch, tuple, sign)
+
+    def batches(self) -> list[SignedBatch]:
+        signed: list[SignedBatch] = []
+        for batch, sign in self._signed():
+            signed = [*signed, (batch, sign)] if sign else [(self._present.everything(), -1)]
+        return signed
+
+
+class BagChanges(Runs):
+    """Runs of insertions and deletions. A deletion takes only rows that are there when the transaction comes
+    to it. Batches stay batches as long as it is known which of their rows are."""
+
+    def batches(self) -> list[SignedBatch]:
+        signs = {run.sign for run in self._runs}
+        whole = signs <= {1} or any(run.batch is not None for run in self._runs)
+        try:
+            signed = self._whole() if whole else None
+        finally:
+            self._present.taken = []  # which would keep the values of its rows
+        return self._counted() if signed is None else signed
+
+    def _whole(self) -> list[SignedBatch] | None:
+        """The batches, of deletions the part that is there; None: rows have to be counted."""
+        present = self._present
+        for batch, sign in self._signed():
+            if sign == 0:
+                batch = present.everything() if present.by_query else None
+            elif sign < 0:
+                batch = present.there(batch)
+            if batch is None:
+                return None
+            present.taken.append((batch, sign or -1))
+        return present.taken
+
+    def _counted(self) -> list[SignedBatch]:
+        """The batches of the rows, counted one by one."""
+        change: Counter[Row] = Counter()
+        held = self._held()
+        for sign, rows, _ in self._runs:
+            if not sign:
+                change = Counter({row: -weight for row, weight in held.items()})
+            for row in rows():
+                if sign > 0 or held.get(row, 0) + change[row] > 0:
+                    change[row] += sign
+        signed = [([row for row, n in change.items() for _ in range(n * sign)], sign) for sign in (1, -1)]
+        return [(self._present.batch(rows), sign) for rows, sign in signed if rows]
+
+    def _held(self) -> Mapping[Row, int]:
+        """The weights of the last commit, as far as a run asks for them."""
+        if any(not run.sign for run in self._runs):
+            return self._present.counted()
+        gone = list(dict.fromkeys(row for run in self._runs if run.sign < 0 for row in run.rows()))
+        return dict(zip(gone, self._present.weights(gone), strict=True)) if gone else {}
+
+
+class StreamChanges(BagChanges):
+    """The elements of the transaction. A deletion takes back an element that was inserted before it."""
+
+    def clear(self) -> None:
+        raise DDlogError([NothingToClear(self._present.relation.name)])
+
+    def _whole(self) -> list[SignedBatch] | None:
+        only_insertions = all(run.sign > 0 for run in self._runs)
+        return super()._whole() if only_insertions else None
+
+    def _held(self) -> Mapping[Row, int]:
+        return {}

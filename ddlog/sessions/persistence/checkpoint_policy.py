@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ...durability.folding import short_turns
 from ...durability.store import Store
-from ...durability.turns import short_turns
 from ...errors.diagnostics import DDlogError
 from .checkpointing import Checkpointing, FoundUnits, many_changes
 from .image import Image

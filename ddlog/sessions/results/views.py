@@ -11,6 +11,7 @@ from ...core import Relation, relation_named
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.reading import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
+from ...errors.spark import SameView
 from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
@@ -270,3 +271,24 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}: {len(delta)}" for name, delta in self._deltas.items())
         return f"<Changes {counts}>" if counts else "<Changes: none>"
+
+
+def register_views(
+    frames: Mapping[str, DataFrame], relations: Mapping[str, Relation], prefix: str
+) -> list[str]:
+    """Makes a temp view of each DataFrame, in place of one with its name. The name is the prefix and the
+    relation's name, for a program of SQL that of its view there. Returns the names. Raises DDlogError if
+    Spark would take two of them for one; then nothing is registered."""
+    declared = {each: relation_named(each, relations) for each in frames}
+    names = {each: prefix + ((found and found.original) or each) for each, found in declared.items()}
+    if names:
+        spark = next(iter(frames.values())).sparkSession
+        sensitive = str(spark.conf.get("spark.sql.caseSensitive")).lower() == "true"
+        taken: dict[str, str] = {}
+        for name in names.values():
+            other = taken.setdefault(name if sensitive else name.lower(), name)
+            if other != name:
+                raise DDlogError([SameView(other, name)])
+    for each, frame in frames.items():
+        frame.createOrReplaceTempView("`" + names[each].replace("`", "``") + "`")
+    return list(names.values())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ...codegen.functiontable import RECURSION_DEPTH
@@ -27,7 +26,6 @@ from ..program import Program
 from ..results.views import Changes
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
-from .update_ids import UpdateIds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,6 +34,32 @@ if TYPE_CHECKING:
     from ..asking.sparing import Sparing
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
+
+
+class UpdateIds:
+    """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
+    the session, when the first id is asked for."""
+
+    def __init__(self, known: Callable[[], Collection[str]]) -> None:
+        self._known, self._ids = known, set[str]()
+        self._asked = False
+        self.pending: list[str] = []
+
+    def has(self, id: str) -> bool:
+        """Whether an update with this id was applied."""
+        if not self._asked:
+            self._ids, self._asked = set(self._known()), True
+        return id in self._ids or id in self.pending
+
+    def note(self, ids: Iterable[str]) -> None:
+        """Takes ids of updates that the open transaction has now."""
+        self.pending.extend(dict.fromkeys(ids))
+
+    def settle(self, committed: bool) -> None:
+        """Ends the transaction."""
+        if committed:
+            self._ids.update(self.pending)
+        self.pending = []
 
 
 class SessionState:
@@ -163,52 +187,32 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    def diagnosing(self) -> AbstractContextManager[None]:
-        """Turns faults and failures of the runtime inside into DDlogErrors."""
-        return _Diagnosing(self)
-
-
-class _Diagnosing:
-    """See `SessionState.diagnosing`; values may be nested as deeply inside as in functions. A class, since a
-    generator would take much of the time of a small change."""
-
-    __slots__ = ("_depth", "_failures", "_state")
-
-    def __init__(self, state: SessionState) -> None:
-        self._state, self._failures = state, state.host.offer.failures()
-
-    def __enter__(self) -> None:
-        self._depth = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(self._depth, RECURSION_DEPTH))
-        self._failures.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
+    @contextmanager
+    def diagnosing(self) -> Iterator[None]:
+        """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
+        inside as in functions."""
+        depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(depth, RECURSION_DEPTH))
         try:
-            handled = self._failures.__exit__(kind, error, traceback)
-        except BaseException as failure:
-            self._diagnose(failure)
+            with self.host.offer.failures():
+                yield
+        except BaseException as error:
+            self._diagnose(error)
             raise
         finally:
-            sys.setrecursionlimit(self._depth)
-        if error is not None:
-            self._diagnose(error)
-        return bool(handled)
+            sys.setrecursionlimit(depth)
 
     def _diagnose(self, error: BaseException) -> None:
         if isinstance(error, RowFault):
             raise DDlogError([diagnosed(error)]) from None
         if isinstance(error, Unsettled):
-            relations, typedefs = self._state.program.relations, self._state.typedefs
-            raise DDlogError([never_settled(error, relations, typedefs)]) from None
+            raise DDlogError([never_settled(error, self.program.relations, self.typedefs)]) from None
         if isinstance(error, Exhausted):
             raise DDlogError([out_of_memory(error)]) from None
         if isinstance(error, RecursionError):
             raise DDlogError([NestedTooDeeply()]) from None
         if isinstance(error, MemoryError):
             raise DDlogError([NoMemoryLeft("")]) from None
-        durable = self._state.durable
-        damaged = None if durable is None else durable.diagnosed(error)
+        damaged = None if self.durable is None else self.durable.diagnosed(error)
         if damaged is not None:
             raise damaged from error

@@ -7,8 +7,7 @@ threads use it. Its changes are checked as they come; a commit applies them as o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from types import TracebackType
+from contextlib import contextmanager
 
 from ...core import Relation
 from ...engine.interrupt import deferred
@@ -58,7 +57,8 @@ class Transaction:
             raise DDlogError([NotAnInput(name, declared.role, inputs)])
         return declared
 
-    def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
+    @contextmanager
+    def changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
         """The pending changes of an input relation, to add to. An error takes back the changes made
         inside."""
         declared = self.input(name)
@@ -66,8 +66,17 @@ class Transaction:
             self._state.start()
         if self._state.static or not self._state.updates:
             raise DDlogError([NoFurtherChanges()])
-        touched = declared.name in self._touched
-        return _Changing(self._state, declared, self._pending(declared), self._touched, touched)
+        known = declared.name in self._touched
+        changes = self._pending(declared)
+        mark = changes.mark()
+        try:
+            with self._state.diagnosing():
+                yield declared, changes
+        except BaseException:
+            changes.undo(mark)
+            if not known:
+                self._touched.discard(declared.name)
+            raise
 
     @contextmanager
     def loading(self) -> Iterator[None]:
@@ -167,36 +176,3 @@ class Transaction:
         self._begun = False
         if self._state.applied.pending:
             self._state.applied.settle(committed)
-
-
-class _Changing:
-    """See `Transaction.changing`. A class, since generators would take much of the time of a small change."""
-
-    __slots__ = ("_changes", "_declared", "_diagnosing", "_known", "_mark", "_touched")
-
-    def __init__(
-        self,
-        state: SessionState,
-        declared: Relation,
-        changes: PendingChanges,
-        touched: set[str],
-        known: bool,
-    ) -> None:
-        self._declared, self._changes, self._touched, self._known = declared, changes, touched, known
-        self._mark = changes.mark()
-        self._diagnosing = state.diagnosing()
-
-    def __enter__(self) -> tuple[Relation, PendingChanges]:
-        self._diagnosing.__enter__()
-        return self._declared, self._changes
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        try:
-            self._diagnosing.__exit__(kind, error, traceback)
-        finally:
-            if error is not None:
-                self._changes.undo(self._mark)
-                if not self._known:
-                    self._touched.discard(self._declared.name)

@@ -1,7 +1,7 @@
 """Delimited fact files, read as Soufflé reads them.
 
-A large file is read by a compiled loop or by Arrow. Small files, and files in which these two find something
-unexpected, are read line by line, which finds the errors and their places.
+A large file is read by Arrow. Small files, and files in which Arrow finds something unexpected, are read line
+by line, which finds the errors and their places.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Relation
-from ...io.columns import ColumnData, Columns, integer_bounds
+from ...io.columns import ColumnData, Columns
 from ...io.delimited import Record, RowShape, records
 from ...io.delimitedfiles import LARGE
 from ...io.faults import CellFault, gathered_faults
@@ -44,53 +44,21 @@ def read_delimited_facts(
 # ------------------------------------------------------------- large files
 
 
-def _read_large(
-    data: bytes,
-    form: FileForm,
-    relation: Relation,
-    words: Vocabulary,
-) -> Columns | None:
+def _read_large(data: bytes, form: FileForm, relation: Relation, words: Vocabulary) -> Columns | None:
     """The rows, or None when something in the text is not plain."""
+    from ...io.arrowcsv import TextLayout, read_delimited
+
     start = (data.find(b"\n") + 1 or len(data)) if form.headers else 0
     types = [column.type for column in relation.columns]
-    quotes = data.count(b'"', start) if form.quoted else 0
-    if len(form.delimiter) != 1 or not form.delimiter.isascii() or quotes % 2:
+    if len(form.delimiter) != 1 or not form.delimiter.isascii():
+        return None
+    if form.quoted and data.count(b'"', start) % 2:
         return None
     one_symbol = types == [String()]
     if not one_symbol and _EMPTY_LINE.search(data, start):
         return None
     if form.delimiter == "," and not form.quoted and (b"[" in data or not all(map(is_plain, types))):
         return None
-    if all(isinstance(type, Bit | Signed) for type in types) and not quotes:
-        columns = _integers(data, start, form, relation)
-        if columns is not None:
-            return columns
-    return _by_arrow(data, start, form, one_symbol, relation, words)
-
-
-def _integers(data: bytes, start: int, form: FileForm, relation: Relation) -> Columns | None:
-    width = len(form.places)
-    if sorted(form.places) != list(range(width)):
-        return None
-    from ...io.integers import read_integers
-
-    bounds = [integer_bounds(relation.columns[form.places.index(place)].type) for place in range(width)]
-    columns = read_integers(data, start, form.delimiter, [bound for bound in bounds if bound is not None])
-    if columns is None:
-        return None
-    return Columns(tuple(columns[place] for place in form.places), len(columns[0]))
-
-
-def _by_arrow(
-    data: bytes,
-    start: int,
-    form: FileForm,
-    keep_empty: bool,
-    relation: Relation,
-    words: Vocabulary,
-) -> Columns | None:
-    from ...io.arrowcsv import TextLayout, read_delimited
-
     first = data[start : data.find(b"\n", start) + 1 or len(data)].decode("utf-8", "replace")
     try:
         width = len(next(records(first, form.shape)).cells)
@@ -99,8 +67,7 @@ def _by_arrow(
     needed = max(form.places) + 1
     if width < needed or width > needed == len(form.places):  # columns that are left out are noted
         return None
-    layout = TextLayout(form.delimiter, form.quoted, keep_empty, width, form.places)
-    types = [column.type for column in relation.columns]
+    layout = TextLayout(form.delimiter, form.quoted, one_symbol, width, form.places)
     readers = [None if isinstance(t, Bit | Signed | Float) else cell_reader(t, words) for t in types]
     columns = read_delimited(data, start, layout, types, readers)
     return None if columns is None or any(map(_has_infinity, columns.data)) else columns

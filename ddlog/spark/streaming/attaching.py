@@ -15,6 +15,7 @@ from ...durability.positions import FACTS, PositionRow
 from ...errors.checkpoints import CheckpointTooLate
 from ...errors.diagnostics import DDlogError
 from ...sessions.opening import open_durable
+from ...sessions.options import SessionOptions
 from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.windowed import KeptWindows
 from ...sessions.results.records import RecordColumns
@@ -43,8 +44,8 @@ def attach(session: Session, directory: Path) -> None:
         raise DDlogError([CheckpointTooLate(", ".join(windows), "these windows have begun without a state")])
     log = OldLog(set_aside(directory), program) if is_old(directory) else None
     place = str(state_place(directory, session.on_spark))
-    limited = state.max_iterations is not None
-    durable = open_durable(program, state.kept, state.host, place, "commit", False, None, limited)
+    options = SessionOptions(state=place, max_iterations=state.max_iterations)
+    durable = open_durable(program, state.kept, state.host, options)
     try:
         if log is not None and log.entries and not durable.is_begun:
             session.start()

@@ -1,4 +1,5 @@
-"""From reductions of the grammar to nodes of the syntax tree: a method for each rule or alias there.
+"""From reductions of the grammar to nodes of the syntax tree: for each rule or alias there a row in `nodes`,
+or a method.
 
 A method gets the offsets at which its phrase starts and ends, then the values of the parts:
 nodes, lists, tokens, None for an optional part that is absent.
@@ -7,13 +8,11 @@ nodes, lists, tokens, None for an optional part that is absent.
 from .declarations import Declarations
 from .expressions import Expressions
 from .literals import Literals
-from .loops import Loops
 from .rules import Rules
-from .statements import Statements
 from .types import Types
 
 
-class Actions(Literals, Types, Declarations, Loops, Rules, Statements, Expressions):
+class Actions(Literals, Types, Declarations, Rules, Expressions):
     """Builds the tree of one text."""
 
 

@@ -67,6 +67,8 @@ class TreeBuilder:
     def listing(self, start: int, end: int, *items: Any) -> tuple[Any, ...]:
         return items
 
+    attributes = heads = clauses = listing
+
     def pair(self, start: int, end: int, left: Any, right: Any) -> tuple[Any, Any]:
         return left, right
 

@@ -21,15 +21,6 @@ class Declarations(TreeBuilder):
             declared = replace(declared, attributes=attributes)
         return declared
 
-    def attributes(self, start: int, end: int, *attributes: ast.Attribute) -> tuple[ast.Attribute, ...]:
-        return attributes
-
-    def attribute(self, start: int, end: int, name: Token, value: ast.Expr | None) -> ast.Attribute:
-        return ast.Attribute(name.value, value, self.span(start, end))
-
-    def import_(self, start: int, end: int, name: Token, alias: Token | None) -> ast.Import:
-        return ast.Import(name.value, alias and alias.value, self.span(start, end))
-
     def alias(
         self, start: int, end: int, name: Token, given: Sequence[Token] | None, type: ast.Type
     ) -> ast.Declaration:
@@ -118,9 +109,6 @@ class Declarations(TreeBuilder):
 
     def unnamed_column(self, start: int, end: int, type: ast.Type) -> ast.Type:
         return type
-
-    def key(self, start: int, end: int, variable: Token, value: ast.Expr) -> ast.PrimaryKey:
-        return ast.PrimaryKey(variable.value, value, self.span(start, end))
 
     def index(self, start: int, end: int, name: Token, fields: Any, atom: ast.Atom) -> ast.Declaration:
         span = self.span(start, end)

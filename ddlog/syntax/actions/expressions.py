@@ -17,9 +17,6 @@ from .literals import wrapped
 class Expressions(TreeBuilder):
     """Expressions and patterns."""
 
-    def assign(self, start: int, end: int, target: ast.Expr, value: ast.Expr) -> ast.Expr:
-        return ast.Assign(target, value, self.span(start, end))
-
     def operator(self, start: int, end: int, *signs: Token) -> Token:
         if len(signs) == 2 and signs[0].end != signs[1].start:
             self.found.append(errors.SplitShift(span=self._at(signs[1])))
@@ -57,21 +54,6 @@ class Expressions(TreeBuilder):
             return replace(arg, value=-arg.value, span=span)
         return ast.Unary("-", arg, span)
 
-    def complement(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        return ast.Unary("~", arg, self.span(start, end))
-
-    def inverse(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        return ast.Unary("not", arg, self.span(start, end))
-
-    def reference(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        return ast.Unary("&", arg, self.span(start, end))
-
-    def try_(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        return ast.Try(arg, self.span(start, end))
-
-    def slice(self, start: int, end: int, arg: ast.Expr, high: Token, low: Token) -> ast.Expr:
-        return ast.Slice(arg, int(high.value), int(low.value), self.span(start, end))
-
     def method(self, start: int, end: int, arg: ast.Expr, member: Token, args: Any) -> ast.Expr:
         name_span = self.span(member.end - len(member.value), member.end)
         return ast.MethodCall(arg, member.value, args or (), self.span(start, end), name_span)
@@ -82,32 +64,14 @@ class Expressions(TreeBuilder):
             self.found.append(errors.CallOfUpper(function.constructor, span=span))
         return ast.Call(function, args or (), span)
 
-    def get_field(self, start: int, end: int, arg: ast.Expr, member: Token) -> ast.Expr:
-        return ast.GetField(arg, member.value, self.span(start, end))
-
     def get_item(self, start: int, end: int, arg: ast.Expr, item: Token) -> ast.Expr:
         return ast.GetItem(arg, int(item.value[1:]), self.span(start, end))
-
-    def typed(self, start: int, end: int, arg: ast.Expr, type: ast.Type) -> ast.Expr:
-        return ast.TypedExpr(arg, type, self.span(start, end))
-
-    def cast(self, start: int, end: int, arg: ast.Expr, type: ast.Type) -> ast.Expr:
-        return ast.Cast(arg, type, self.span(start, end))
-
-    def name(self, start: int, end: int, name: Token) -> ast.Expr:
-        return ast.Name(name.value, self.span(start, end))
-
-    def wildcard(self, start: int, end: int) -> ast.Expr:
-        return ast.Wildcard(self.span(start, end))
 
     def variable(self, start: int, end: int, name: Token) -> ast.Expr:
         return ast.VarDecl(self._declared(name), self.span(start, end))
 
     def binding(self, start: int, end: int, name: Token, pattern: ast.Expr) -> ast.Expr:
         return ast.Binding(self._declared(name), pattern, self.span(start, end), self._at(name))
-
-    def bare_struct(self, start: int, end: int, name: Token) -> ast.Expr:
-        return ast.Struct(name.value, None, self.span(start, end))
 
     def struct(self, start: int, end: int, name: Token, args: Any) -> ast.Expr:
         return ast.Struct(name.value, self._uniform(args), self.span(start, end))
@@ -127,37 +91,7 @@ class Expressions(TreeBuilder):
             given.append(ast.TupleExpr((), self.span(end - 1, end)))
         return ast.Block(tuple(given), self.span(start, end))
 
-    def if_(self, start: int, end: int, condition: ast.Expr, then: ast.Expr, otherwise: Any) -> ast.Expr:
-        return ast.If(condition, then, otherwise, self.span(start, end))
-
-    def match(self, start: int, end: int, arg: ast.Expr, arms: Any) -> ast.Expr:
-        return ast.Match(arg, arms or (), self.span(start, end))
-
-    def arm(self, start: int, end: int, pattern: ast.Expr, body: ast.Expr) -> ast.Arm:
-        return ast.Arm(pattern, body, self.span(start, end))
-
-    def for_(self, start: int, end: int, pattern: ast.Expr, items: ast.Expr, body: ast.Expr) -> ast.Expr:
-        return ast.For(pattern, items, body, self.span(start, end))
-
-    def break_(self, start: int, end: int) -> ast.Expr:
-        return ast.Break(self.span(start, end))
-
-    def continue_(self, start: int, end: int) -> ast.Expr:
-        return ast.Continue(self.span(start, end))
-
-    def return_(self, start: int, end: int, value: ast.Expr | None) -> ast.Expr:
-        return ast.Return(value, self.span(start, end))
-
-    def closure(self, start: int, end: int, given: Any, result: ast.Type | None, body: ast.Expr) -> ast.Expr:
-        return ast.Closure(given or (), result, body, self.span(start, end))
-
     def closure_parameter(
         self, start: int, end: int, name: Token, mut: str | None, type: ast.Type | None
     ) -> ast.ClosureParameter:
         return ast.ClosureParameter(self._declared(name), type, mut is not None, self.span(start, end))
-
-    def flat_map(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        return ast.FlatMap(arg, self.span(start, end))
-
-    def aggregate(self, start: int, end: int, keys: ast.Expr, value: ast.Expr) -> ast.Expr:
-        return ast.Aggregate(keys, value, self.span(start, end))

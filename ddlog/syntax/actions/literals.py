@@ -37,12 +37,6 @@ def _joined(pieces: list[Any]) -> ast.Expr:
 class Literals(TreeBuilder):
     """Literals: numbers, strings, vectors and maps."""
 
-    def true(self, start: int, end: int) -> ast.Expr:
-        return ast.BoolLit(True, self.span(start, end))
-
-    def false(self, start: int, end: int) -> ast.Expr:
-        return ast.BoolLit(False, self.span(start, end))
-
     def integer(self, start: int, end: int, token: Token) -> ast.Expr:
         return ast.IntLit(to_int(token.value.replace("_", "")), None, None, self.span(start, end))
 
@@ -105,12 +99,3 @@ class Literals(TreeBuilder):
         if any(not isinstance(part, ast.StringLit) for part in parts):
             return ast.Interpolated(tuple(parts), span)
         return ast.StringLit("".join(part.value for part in parts if isinstance(part, ast.StringLit)), span)
-
-    def interned(self, start: int, end: int, value: ast.Expr) -> ast.Expr:
-        return ast.Interned(value, self.span(start, end))
-
-    def vector(self, start: int, end: int, items: tuple[ast.Expr, ...]) -> ast.Expr:
-        return ast.VectorLit(items, self.span(start, end))
-
-    def map(self, start: int, end: int, items: tuple[tuple[ast.Expr, ast.Expr], ...]) -> ast.Expr:
-        return ast.MapLit(items, self.span(start, end))

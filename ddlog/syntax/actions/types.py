@@ -12,12 +12,6 @@ from .builder import TreeBuilder
 class Types(TreeBuilder):
     """Types as written."""
 
-    def builtin_type(self, start: int, end: int, name: Token) -> ast.Type:
-        return ast.NamedType(name.value, (), self.span(start, end))
-
-    def named_type(self, start: int, end: int, name: Token, args: tuple[ast.Type, ...] = ()) -> ast.Type:
-        return ast.NamedType(name.value, args, self.span(start, end))
-
     def bit_type(self, start: int, end: int, width: Token) -> ast.Type:
         return self._int_type(start, end, width, False)
 
@@ -47,6 +41,3 @@ class Types(TreeBuilder):
         types = tuple(type for type, _ in given or ())
         mutable = tuple(mut for _, mut in given or ())
         return ast.FunctionType(types, mutable, result, self.span(start, end))
-
-    def relation_type(self, start: int, end: int, kind: str, element: ast.Type) -> ast.Type:
-        return ast.RelationType(kind, element, self.span(start, end))
