@@ -8,8 +8,7 @@ from typing import Any
 
 from ..circuit import Constant, DeltaJoin, Exchange, Fixpoint, Join, NodeId
 from ..epoch import Epoch
-from ..inprocess.arrangements.views import StoreView, View, before
-from ..inprocess.recursion.growingset import GrowingSetView
+from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.ranked import Ranked, RankedView
 from ..inprocess.recursion.recursion import RunningRecursion
@@ -98,7 +97,7 @@ class ShardEpoch(RunningEpoch):
         relation = self._running[at].relations[name]
         if isinstance(relation, Ranked):
             return RankedView(relation, 0 if now is True else now)
-        return GrowingSetView(relation, relation.high if now else relation.low)
+        return GrowingView(relation, bool(now))
 
     def keep(self, at: int, change: Batch | None) -> None:
         self._changes[at] = change

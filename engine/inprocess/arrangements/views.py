@@ -290,6 +290,43 @@ class StoreView(TableView):
         return found if self.weighted else (found > 0).astype(np.int64)
 
 
+class Growing(Readable, Protocol):
+    """A relation whose rows only come. Its arrangements hold those below `high`, of which those from `low` on
+    are the newest."""
+
+    low: int
+    high: int
+
+
+class GrowingView(TableView):
+    """The rows of a growing relation below `high`, or below `low`, wherever these are when it is asked."""
+
+    relation: Growing
+
+    def __init__(self, relation: Growing, now: bool) -> None:
+        super().__init__(relation)
+        self.now = now
+
+    @property
+    def size(self) -> int:
+        return self.relation.high if self.now else self.relation.low
+
+    def below(self, positions: tuple[Position, ...]) -> int:
+        return ALL if self.now or self.relation.low == self.relation.high else self.relation.low
+
+    def seen(self, rows: Array) -> Array:
+        return np.where(rows < self.size, rows, -1)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return some_rows(self.table, self.size, None, positions, most)
+
+    def part(self, left: Array, rows: Array) -> Matches:
+        return Matches(left, rows, self.table, None, None)
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("a relation cannot be negated inside its own recursion")
+
+
 class FewView(StoreView):
     """A store of a few rows: a look-up by a few keys compares them with all rows, which takes less time than
     to build an index."""

@@ -31,7 +31,7 @@ from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
 from ..arrangements.index import Index
-from ..arrangements.views import BeforeView, EmptyView, StoreView, View
+from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
 from ..storage.batch import Batch
 from ..storage.interner import Values
 
@@ -334,7 +334,23 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
     return find
 
 
-def _arranged(view: StoreView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
+def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
+    """Finds rows of a growing relation, as far as they are seen when it is asked."""
+    assert isinstance(step, LookUp), "a relation is not negated inside its own recursion"
+    relation, table, pick = view.relation, view.table, _picking(columns)
+    whole = view.whole(step.positions)
+    ready = table.is_numbered if whole else step.positions in relation.indexes
+    if not ready and table.size >= thresholds.LARGE_TABLE:
+        raise GivenUp
+    if whole:
+        return lambda key: ((1,),) if 0 <= table.find_row(key) < view.size else ()
+    ids = _arranged(view, step, room)
+    if view.now:
+        return lambda key: [pick(table.row(at), 1) for at in ids(key)]
+    return lambda key: [pick(table.row(at), 1) for at in ids(key) if at < relation.low]
+
+
+def _arranged(view: TableView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
     """Gives the ids of the rows of a key, from an index. They are taken from the room."""
     index = view.index(step.positions)
     if type(index) is not Index:
@@ -409,5 +425,6 @@ def _nothing(_view: EmptyView, step: LookUp | Exclude, _columns: Row, _room: lis
 _FINDERS: dict[type, Callable[..., Find]] = {
     StoreView: _in_store,
     BeforeView: _before_change,
+    GrowingView: _in_growing,
     EmptyView: _nothing,
 }

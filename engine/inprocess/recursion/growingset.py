@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
 from ..arrangements.index import Index, all_alike, made_once
 from ..arrangements.locating import Locator
-from ..arrangements.views import ALL, Matches, TableView, some_rows
 from ..storage.batch import Batch, TableColumns
 from ..storage.layout import bounds, fit
 from ..storage.table import RowTable
@@ -107,11 +107,21 @@ class GrowingSet:
         self._came.append(self._iterations - 1)
         self._reached.append(self.high)
         if self.indexes:
-            fresh = np.arange(self.low, self.high, dtype=np.int64)
             with all_alike(self.indexes) as indexes:
-                for index in indexes:
-                    index.insert(fresh)
+                self._arrange(indexes)
         return True
+
+    def _arrange(self, indexes: Iterable[Index]) -> None:
+        """Enters the delta into indexes."""
+        fresh = range(self.low, self.high)
+        if len(fresh) > thresholds.ROWS_ONE_BY_ONE:
+            rows = np.arange(self.low, self.high, dtype=np.int64)
+            for index in indexes:
+                index.insert(rows)
+            return
+        for index in indexes:
+            for at in fresh:
+                index.insert_one(at, self.table.row(at))
 
     def fresh(self) -> Batch:
         """The delta."""
@@ -232,31 +242,3 @@ def changed_rows(held: RowTable, present: Array, anew: RowTable) -> Batch:
     weights = np.ones(len(come) + len(gone), np.int64)
     weights[len(come) :] = -1
     return Batch(tuple(columns), len(weights), weights if len(gone) else None)
-
-
-class GrowingSetView(TableView):
-    """The rows of a growing set with ids below `limit`."""
-
-    def __init__(self, relation: GrowingSet, limit: int) -> None:
-        super().__init__(relation)
-        self.limit = limit
-        self._below = ALL if limit >= relation.high else limit
-
-    @property
-    def size(self) -> int:
-        return self.limit
-
-    def below(self, positions: tuple[Position, ...]) -> int:
-        return self._below
-
-    def seen(self, rows: Array) -> Array:
-        return np.where(rows < self.limit, rows, -1)
-
-    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
-        return some_rows(self.table, self.limit, None, positions, most)
-
-    def part(self, left: Array, rows: Array) -> Matches:
-        return Matches(left, rows, self.table, None, None)
-
-    def presence(self, keys: Sequence[Array], length: int) -> Array:
-        raise ValueError("a relation cannot be negated inside its own recursion")

@@ -26,11 +26,11 @@ from ... import interrupt, thresholds
 from ...derived import Position
 from ...rules import FixpointRule, Source
 from ...schema import Array
-from ..arrangements.views import Matches, View
+from ..arrangements.views import GrowingView, Matches, View
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.lazycolumns import LazyColumns
-from .growingset import GrowingSet, GrowingSetView
+from .growingset import GrowingSet
 from .memories import Imported, outside, run_rule
 from .ranked import Ranked, RankedView
 
@@ -101,12 +101,16 @@ def _together(batches: Sequence[Batch]) -> Batch:
     return Batch(tuple(np.concatenate(each) for each in columns), sum(each.length for each in batches))
 
 
-class _SetView(GrowingSetView):
+class _SetView(GrowingView):
     """The rows of a growing set at their ranks."""
 
     def __init__(self, relation: GrowingSet, numbers: Numbers) -> None:
-        super().__init__(relation, relation.table.size)
+        super().__init__(relation, True)
         self._numbers = numbers
+
+    @property
+    def size(self) -> int:
+        return self.table.size
 
     def alike(self, positions: tuple[Position, ...]) -> bool:
         return False

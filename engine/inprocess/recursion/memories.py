@@ -10,14 +10,23 @@ from ...circuit import Constant
 from ...metering import UNKNOWN, Inside, clock, inside
 from ...rules import FixpointRule, Source
 from ...versions import Seen
-from ..arrangements.views import EmptyView, Readable, StoreView, View, before, meets_nothing, was_empty
+from ..arrangements.views import (
+    EmptyView,
+    GrowingView,
+    Readable,
+    StoreView,
+    View,
+    before,
+    meets_nothing,
+    was_empty,
+)
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.interner import encode_rows
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from .densesets import Choosing, DenseSets
-from .growingset import GrowingSet, GrowingSetView
+from .growingset import GrowingSet
 from .products import Products
 from .walking import Walk
 
@@ -88,8 +97,13 @@ class GrowingSets:
         return True
 
     def _seen_by(self, rule: FixpointRule[Joiner], start: int) -> list[View | None]:
+        """What a rule sees of the other terms in round after round, where it starts from one of them."""
         (seen,) = [seen for at, _, seen in rule.starts if at == start]
-        return self._views(rule, start, seen)
+        views = self._views(rule, start, seen)
+        for k, source in enumerate(rule.sources):
+            if k != start and isinstance(source, str):
+                views[k] = GrowingView(self._relations[source], seen[k])
+        return views
 
     def _views(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> list[View | None]:
         return [None if k == start else self._view(each, seen[k]) for k, each in enumerate(rule.sources)]
@@ -146,8 +160,8 @@ class GrowingSets:
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
             relation = self._relations[source]
-            limit = relation.high if now else relation.low
-            return GrowingSetView(relation, limit) if limit else EmptyView()
+            view = GrowingView(relation, now)
+            return view if view.size else EmptyView()
         store, weighted, change = self._imports[source]
         if not now and change is not None and was_empty(store, weighted, change):
             return EmptyView()

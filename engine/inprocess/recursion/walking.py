@@ -1,13 +1,13 @@
 """Rounds of a few rows in a recursion that grows, walked through row by row.
 
-A round from a few rows costs little but the calls for it: batches, views, chunks. Where every rule that a
-round can start reads one relation of the recursion, and otherwise imports, one loop runs the functions of the
-rules' plans (`joins.onebyone`) from the rows of the last round, and enters the rows that they give:
+A round from a few rows costs little but the calls for it: batches, views, chunks. One loop runs the functions
+of the rules' plans (`joins.onebyone`) from the rows of the last round, and enters the rows that they give:
 
     rows of round i ──► functions of the rules ──► tables ──► those that are new: the rows of round i + 1
 
-The rows and their rounds are those of `engine.fixpoint`. The loop ends where a round comes to many rows, or
-where a function gives up: that round is derived in the general way.
+The rows and their rounds are those of `engine.fixpoint`: a rule that reads the recursion in several terms
+sees its relations up to round i, or i - 1, by views that move on with the rounds. The loop ends where a round
+comes to many rows, or where a function gives up: that round is derived in the general way.
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ class Walk:
         """Readies the rules. False: they are not of the form, or have no function at present."""
         for rule in rules:
             for start, source, _ in rule.starts:
-                if sum(isinstance(each, str) for each in rule.sources) > 1:
-                    return False
                 seen = views(rule, start)
                 if meets_nothing(rule.node.terms, seen):
                     continue
@@ -66,7 +64,10 @@ class Walk:
 
     def _rows(self, joiner: Joiner, start: int, views: Sequence[View | None]) -> Rows | None:
         plan = joiner.row_plan(start, views)
-        return None if plan is None else plan.bound(views, self._room)
+        try:
+            return None if plan is None else plan.bound(views, self._room)
+        except GivenUp:
+            return None
 
     def rounds(self, most: int) -> tuple[int, bool]:
         """Runs rounds, at least one and at most so many, while few rows are pending and not for long. Returns
