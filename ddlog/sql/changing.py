@@ -21,7 +21,7 @@ from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
-from .attached import left_out, modules_of, table_of
+from .attached import modules_of, table_of
 from .clock import is_clock
 from .conversions import outside, read_number
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
@@ -404,7 +404,6 @@ class StatementTranslation(ModuleTranslation):
             made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
         self.tables[name] = made
         self.imports += modules_of(made)
-        self.places.left_out |= left_out(columns)
         self.relations[name] = relation.name
 
     def _fresh(self, hint: str) -> str:

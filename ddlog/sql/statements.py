@@ -18,7 +18,7 @@ from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, left_out, modules_of, table_of
+from .attached import attached, modules_of, table_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .places import SqlError, SqlPlaces
@@ -72,7 +72,6 @@ class ModuleTranslation:
         for name, columns in relations.items():
             self.tables[name.lower()] = made = table_of(name, columns)
             self.imports += modules_of(made)
-            self.places.left_out |= left_out(columns)
             self.relations[name.lower()] = name
 
     def add(self, node: Expression) -> None:
@@ -88,7 +87,7 @@ class ModuleTranslation:
                 self._insert(node)
             case sql.Attach():
                 found = attached(node, self.places)
-                self.imports.append(found.module)
+                self.imports += found.modules
                 self.tables |= found.tables
             case sql.Command() if str(node.this).upper() in ("CREATE", "INSERT"):
                 self.places.wrong("this statement is not understood", node)
