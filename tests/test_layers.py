@@ -71,8 +71,8 @@ CIRCLES = (
     "demand.linear demand.rewriting",
     "sql.arithmetic sql.calls sql.datefunctions sql.functions sql.intervals sql.jsons sql.lists sql.regexps "
     "sql.scalars sql.textfunctions",
-    "sql.aggregates sql.formulas sql.frames sql.gathered sql.groupingkeys sql.joins sql.lateral sql.queries "
-    "sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
+    "sql.aggregates sql.clock sql.formulas sql.frames sql.gathered sql.groupingkeys sql.joins sql.lateral "
+    "sql.queries sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
     "circuits.making circuits.streams",

@@ -352,7 +352,7 @@ class Shell:
             self._lines.extend(row_lines(self._format)([result], False))
             return
         count = len(result)
-        rows = cell_texts(result.types, self.session.typedefs, itertools.islice(result.stored, SHOWN))
+        rows = cell_texts(result.types, result.typedefs, itertools.islice(result.stored, SHOWN))
         self._lines.extend(table_lines(result.columns, result.types, rows))
         more = f", the first {SHOWN:,} shown" if count > SHOWN else ""
         self._show(f"({count:,} {'row' if count == 1 else 'rows'}{more}, {taken})")

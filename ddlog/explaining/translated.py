@@ -120,6 +120,10 @@ class InSql:
         declared = self._program.relations.get(relation)
         return declared is not None and declared.span.source.origins is not None
 
+    def _is_window(self, relation: str) -> bool:
+        """Whether a relation is that behind a window of SQL, whose rows are told already."""
+        return self._is_translated(relation) and self._program.relations[relation].window is not None
+
     def _body_of(self, node: Reason) -> _Body:
         """The body of a rule, with the values of expressions that no item tells."""
         if node not in self._bodies:
@@ -171,7 +175,7 @@ class InSql:
     def _row(self, item: Reason, body: _Body) -> None:
         """A row of a term; for one that only passes rows on, what is below it."""
         made = made_of(self._program.relations.get(item.relation))
-        if made is not None and made.dropped:
+        if (made is not None and made.dropped) or self._is_window(item.relation):
             return
         if made is not None and made.passed and item.rule is not None:
             inner = self._body_of(item)

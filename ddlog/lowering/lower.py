@@ -140,7 +140,7 @@ class _Strata(CircuitBuilder):
         """The Input node of a relation, made its value."""
         stream = relation.kind == "stream"
         multiset = stream or relation.kind == "multiset"
-        lasting = relation.key is not None
+        lasting = relation.key is not None or relation.original != ""  # statements of SQL may read it
         self.nodes.append(
             Input(relation.name, self.schema(relation), multiset, relation.name, stream, lasting=lasting)
         )

@@ -6,7 +6,7 @@ A statement is a query of the rows that it concerns, over stored relations; then
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +16,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.sessions import InTransaction
 from ..errors.source import Source
 from ..errors.sql import FactStays, MatchedTwice, NullInColumn, WrongSql
-from ..types import User
+from ..types import TypeDef, User
 from ..values.rows import Row, row_of
 from .answering import Executing, asked, in_statement, result_of, selected
 from .describing import told
@@ -183,14 +183,19 @@ def _row_changes(
     first = replace(answer, columns=answer.columns[begin : begin + width])
     second = replace(answer, columns=answer.columns[begin + width :])
 
+    typedefs = {**plan.program.checked.typedefs, **state.typedefs}
+
+    def fitting(row: Row, part: Relation) -> Row:
+        return _fitting(row, part, declared, typedefs)
+
     def change(row: Row) -> RowChange:
         done = MERGED[row[0]] if begin else kind
         parts = row[begin : begin + width], row[begin + width :]
         if begin and done == "insert":
-            return None, _fitting(parts[1], second, declared, state)
-        made = _fitting(parts[0], first, declared, state)
+            return None, fitting(parts[1], second)
+        made = fitting(parts[0], first)
         if done == "update":
-            return made, _fitting(parts[1], second, declared, state)
+            return made, fitting(parts[1], second)
         return (None, made) if done == "insert" else (made, None)
 
     changes = list(map(change, rows))
@@ -199,7 +204,8 @@ def _row_changes(
     matched = [old for old, _ in changes if old is not None]
     if kind == "merge" and len(set(matched)) < len(matched):
         twice = next(old for old in matched if matched.count(old) > 1)
-        raise DDlogError([MatchedTwice(declared.original or declared.name, _shown(twice, declared, state))])
+        shown = _shown(twice, declared, state.typedefs)
+        raise DDlogError([MatchedTwice(declared.original or declared.name, shown)])
     key = primary_key(state.program, declared) if kind == "conflict" else None
     once: dict[Hashable, RowChange] = {}  # of several matches, and of several new rows of a key, the first
     for number, each in enumerate(changes):
@@ -214,27 +220,27 @@ def _row_changes(
 # --------------------------------------------------------------------- rows
 
 
-def _fitting(row: Row, answer: Relation, declared: Relation, state: SessionState) -> Row:
-    """A row of an answer as one of a relation. Raises DDlogError for NULL where the relation has none."""
+def _fitting(row: Row, answer: Relation, declared: Relation, typedefs: Mapping[str, TypeDef]) -> Row:
+    """A row of an answer, whose types are these, as one of a relation. Raises DDlogError for NULL where the
+    relation has none."""
     made = []
     for value, of, column in zip(row, answer.columns, declared.columns, strict=True):
         if _is_option(of.type) and not _is_option(column.type):
             if value[0] == 0:
                 table = declared.original or declared.name
-                raise DDlogError([NullInColumn(table, column.name, _shown(row, answer, state))])
+                raise DDlogError([NullInColumn(table, column.name, _shown(row, answer, typedefs))])
             value = value[1]
         made.append(value)
-    return row_of(tuple(made), declared, state.typedefs)
+    return row_of(tuple(made), declared, typedefs)
 
 
 def _is_option(type: object) -> bool:
     return isinstance(type, User) and type.name == OPTION
 
 
-def _shown(row: Row, answer: Relation, state: SessionState) -> str:
+def _shown(row: Row, answer: Relation, typedefs: Mapping[str, TypeDef]) -> str:
     from .. import values
 
-    typedefs = state.typedefs
     shown = ("NULL" if value == () else value for value in row)
     return ", ".join(
         values.show(value, column.type, typedefs) if column.type and value != "NULL" else "NULL"

@@ -160,8 +160,12 @@ def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) ->
     read = [program.relations[name] for name in sorted(statement.reads)]
     known = all(
         (each.role == "input" or each.name in kept)
-        and len(table_of(each.name, [(c.name, written_type(str(c.type))) for c in each.columns]).names)
-        == len(each.columns)
+        and not any(
+            column.type.kind == "other"
+            for column in table_of(
+                each.name, [(c.name, written_type(str(c.type))) for c in each.columns]
+            ).relation.columns
+        )
         and each.columns
         and each.constructor is not None
         for each in read

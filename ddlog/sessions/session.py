@@ -373,8 +373,7 @@ class Session(Inputs):
 
     def select(self, text: str, *, name: str = "<query>") -> Result:
         """The rows of a SELECT over the relations as the transaction sees them: `SELECT b, count(*) FROM Path
-        GROUP BY b ORDER BY b`. Columns of types that SQL does not have are left out. Needs the package
-        sqlglot."""
+        GROUP BY b ORDER BY b`. Needs the package sqlglot."""
         from .executing import select
 
         return select(self, text, name)

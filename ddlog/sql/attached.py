@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from sqlglot import expressions as sql
 from .. import syntax
 from ..errors.source import Source as Text
 from ..syntax.parser import parse_program
+from ..syntax.printing.types import type_text
 from .places import SqlPlaces
 from .queries import NamedRows
 from .rules import SqlColumn, SqlRelation
@@ -56,15 +57,14 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A module: its name, and its tables by their names."""
+    """The name of a module and of those that it imports, and its tables by their names."""
 
-    module: str
+    modules: tuple[str, ...]
     tables: dict[str, NamedRows]
 
 
 def attached(node: Expression, places: SqlPlaces) -> Attached:
-    """The tables of the module that a statement names. A column of a type that SQL does not have is left out.
-    Raises SqlError."""
+    """The tables of the module that a statement names. Raises SqlError."""
     what = node.this
     alias = what.alias.lower() if isinstance(what, sql.Alias) else ""
     literal = what.this if isinstance(what, sql.Alias) else what
@@ -79,23 +79,35 @@ def attached(node: Expression, places: SqlPlaces) -> Attached:
         places.wrong(f"cannot read {file}: {error}", node)
     parsed, _ = parse_program(Text(str(file), text))
     module = "::".join(path.with_suffix("").parts)
+    kinds = syntax.TypeDecl | syntax.ExternTypeDecl
+    own = {each.name: f"{module}::{each.name}" for each in parsed.declarations if isinstance(each, kinds)}
+    imported = [each for each in parsed.declarations if isinstance(each, syntax.Import)]
+    own |= {f"{each.alias}::": f"{each.module}::" for each in imported if each.alias is not None}
     tables = {}
     for each in parsed.declarations:
         if isinstance(each, syntax.RelationDecl) and each.fields is not None and each.kind != "stream":
-            columns = [(field.name, field.type) for field in each.fields]
+            columns = [(field.name, _seen(field.type, own)) for field in each.fields]
             tables[f"{alias}.{each.name.lower()}"] = table_of(f"{module}::{each.name}", columns)
-    return Attached(module, tables)
+    return Attached((module, *(each.module for each in imported)), tables)
 
 
 def table_of(relation: str, columns: Iterable[tuple[str, syntax.Type]]) -> NamedRows:
-    """The table that a relation is. A column of a type that SQL does not have is left out."""
-    found = [made for name, type in columns if (made := _column(name, type)) is not None]
-    return NamedRows(SqlRelation(relation, tuple(found)), tuple(each.name for each in found))
+    """The table that a relation is."""
+    found = tuple(_column(name, type) for name, type in columns)
+    return NamedRows(SqlRelation(relation, found), tuple(each.name for each in found))
 
 
-def left_out(columns: Iterable[tuple[str, syntax.Type]]) -> dict[str, syntax.Type]:
-    """The columns of types that SQL does not have, by their names in SQL."""
-    return {name.lower(): type for name, type in columns if _column(name, type) is None}
+def _seen(type: syntax.Type, own: Mapping[str, str]) -> syntax.Type:
+    """A type of a module as one that imports it writes it; `own` are the names of types, and of modules
+    before `::`, that it must write otherwise."""
+    match type:
+        case syntax.NamedType(name, args):
+            room, mark, last = name.rpartition("::")
+            named = own.get(name) or f"{own.get(room + mark, room + mark)}{last}"
+            return replace(type, name=named, args=tuple(_seen(each, own) for each in args))
+        case syntax.TupleType(items):
+            return replace(type, items=tuple(_seen(each, own) for each in items))
+    return type
 
 
 def modules_of(table: NamedRows) -> list[str]:
@@ -103,14 +115,13 @@ def modules_of(table: NamedRows) -> list[str]:
     return [module for each in table.relation.columns for module in re.findall(r"(\w+)::", each.read)]
 
 
-def _column(name: str, type: syntax.Type) -> SqlColumn | None:
+def _column(name: str, type: syntax.Type) -> SqlColumn:
     nullable = False
     if isinstance(type, syntax.NamedType) and _is_option(type):
         nullable, type = True, type.args[0]
-    of = _type(type)
-    if of is None:
-        return None
-    read = _READ.get(type.name, "") if isinstance(type, syntax.NamedType) else "$ as bigint"
+    of = _type(type) or SqlType("other", name=type_text(type))
+    name_of = type.name if isinstance(type, syntax.NamedType) else ""
+    read = "$ as bigint" if isinstance(type, syntax.IntType) else _READ.get(name_of, "")
     return SqlColumn(name.lower(), name, of, nullable, True, read)
 
 

@@ -21,9 +21,12 @@ from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from ..syntax.templates import written_type
-from .attached import left_out, modules_of, table_of
+from .attached import modules_of, table_of
+from .clock import is_clock
 from .conversions import outside, read_number
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
+from .moments import NAME as CLOCK
+from .moments import reads_clock
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
@@ -104,6 +107,7 @@ class StatementTranslation(ModuleTranslation):
         typed: bool,
     ) -> None:
         super().__init__(places, output)
+        output.is_statement = True
         self.keys, self.parameters, self.typed = keys, parameters, typed
         self.given: dict[str, str] = {}
         self.found = list[SqlStatement]()
@@ -122,7 +126,8 @@ class StatementTranslation(ModuleTranslation):
         if self.typed:
             self._give(node)
         bound(node, self.parameters, self.places, self.given)
-        tables = (self.relations.get(each.name.lower()) for each in node.find_all(sql.Table))
+        names = {each.name.lower() for each in node.find_all(sql.Table)}
+        tables = map(self.relations.get, names | {CLOCK} if reads_clock(node) else names)
         self.read.update(each for each in tables if each is not None)
         match node:
             case sql.Insert():
@@ -213,7 +218,7 @@ class StatementTranslation(ModuleTranslation):
     ) -> SqlStatement:
         """An INSERT with ON CONFLICT: a MERGE of the new rows."""
         key = [source.names[at] for at in self.keys(self._declared[source.relation.name])]
-        if not key:
+        if not key and not is_clock(source):
             self.places.refuse("ON CONFLICT", node, f"`{into.name}` has no primary key of columns")
         new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
         excluded = self._translator.stored(new, "Excluded", None)
@@ -399,7 +404,6 @@ class StatementTranslation(ModuleTranslation):
             made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
         self.tables[name] = made
         self.imports += modules_of(made)
-        self.places.left_out |= left_out(columns)
         self.relations[name] = relation.name
 
     def _fresh(self, hint: str) -> str:

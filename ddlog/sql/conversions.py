@@ -251,6 +251,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             if may_fail:
                 return strict([value], read, type, optional=True)
             return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
+        case "other", _:
+            return None
+        case "list", "varchar" if cast(item_of(source)[0], VARCHAR, may_fail=False) is None:
+            return None
         case "list", "varchar":
             texts = each(value, lambda item: cast(item, VARCHAR, may_fail=False) or item)
             return strict([texts], "sql::list_text($)", VARCHAR)

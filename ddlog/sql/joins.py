@@ -16,6 +16,7 @@ from sqlglot import expressions as sql
 from .conjuncts import conjuncts
 from .conversions import convert
 from .lateral import as_lateral, asof, is_members, lateral, members, reading, series, unnest
+from .moments import reads_clock
 from .pivots import unfolded
 from .queries import NamedRows, SqlQuery
 from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
@@ -200,8 +201,11 @@ def _join(
     before, block.scope.entries = block.scope.entries, entries
     try:
         guards = _shared_equal(block, left, right, shared, join)
+        is_inner = not side and kind not in ("SEMI", "ANTI")
         for each in [] if on is None else conjuncts(on):
-            if each.find(sql.Query) is not None:
+            if is_inner and reads_clock(each):
+                later.append(each)
+            elif each.find(sql.Query) is not None:
                 if (
                     side
                     or kind in ("SEMI", "ANTI")

@@ -167,6 +167,8 @@ def _joined(node: sql.Merge, tables: MergedTables) -> Expression:
 
 def _equal(tables: MergedTables, names: Sequence[str]) -> Expression:
     """Whether both tables have the same values in some columns."""
+    if not names:
+        return sql.true()  # the key of a table of one row
     pairs = zip(columns(tables.target, names), columns(tables.source, names), strict=True)
     return sql.and_(*(sql.EQ(this=a, expression=b) for a, b in pairs))
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
-from ..syntax import Type
 from ..syntax.lexer import Places as Offsets
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ class SqlPlaces:
         self.source, self.dialect = source, dialect
         self._offsets = Offsets(source)
         self.tokens: Sequence[Token] = ()
-        self.left_out: dict[str, Type] = {}
-        """The columns of tables that have types which SQL does not have."""
 
     def kind(self, number: int) -> str:
         """The kind of a token, by its number."""

@@ -105,7 +105,9 @@ def _branches(
     like: Sequence[SqlValue],
 ) -> tuple[SqlQuery, tuple[SqlValue, ...]]:
     """The recursive part, and the types of the columns that are wide enough for it, too."""
+    outer, translator.output.is_recursive = translator.output.is_recursive, True
     part = translator.query(node, names, capture)
+    translator.output.is_recursive = outer
     if len(part.names) != len(like):
         translator.places.wrong(f"the recursive part has {len(part.names)} columns, not {len(like)}", node)
     both = translator.unified(

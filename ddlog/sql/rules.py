@@ -224,6 +224,10 @@ class SqlOutput:
 
     def __init__(self) -> None:
         self.declarations: list[ast.RelationDecl] = []
+        self.clock: Span | None = None  # where the module reads the clock first
+        self.is_statement = False  # which has no clock and no windows of its own
+        self.is_recursive = False  # whether the recursive part of a query is translated, which has no windows
+        self._applied: list[ast.ApplyDecl] = []
         self._rules: list[SqlRule] = []
         self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
@@ -232,13 +236,13 @@ class SqlOutput:
         self._count = 0  # of names
         self._places = 0
 
-    def mark(self) -> tuple[int, int]:
+    def mark(self) -> tuple[int, ...]:
         """The present state, for `back`."""
-        return len(self.declarations), len(self._rules)
+        return len(self.declarations), len(self._rules), len(self._applied)
 
-    def back(self, mark: tuple[int, int]) -> None:
+    def back(self, mark: tuple[int, ...]) -> None:
         """Forgets what was written since."""
-        del self.declarations[mark[0] :], self._rules[mark[1] :]
+        del self.declarations[mark[0] :], self._rules[mark[1] :], self._applied[mark[2] :]
 
     @contextmanager
     def at(self, place: Span | None) -> Iterator[None]:
@@ -305,7 +309,11 @@ class SqlOutput:
         row = tuple(v.tree for v in values) or (tree("true"),)
         self._rules.append(SqlRule(relation, row, tuple(body.items), place or self.place))
 
-    def written_all(self) -> Iterator[ast.RelationDecl | ast.RuleDecl]:
+    def apply(self, transformer: str, inputs: tuple[str | ast.Expr, ...], made: SqlRelation) -> None:
+        """Makes a relation the output of a transformer."""
+        self._applied.append(ast.ApplyDecl(transformer, inputs, (made.name,), (), self._derived(self.place)))
+
+    def written_all(self) -> Iterator[ast.RelationDecl | ast.RuleDecl | ast.ApplyDecl]:
         """The declarations and the rules, without the columns of bags that no rule reads."""
         bags = [each.name for each in self.declarations if self._is_passed(each)]
         read = columns_read(self._rules, bags)
@@ -315,6 +323,7 @@ class SqlOutput:
         for each in self.declarations:
             fields = each.fields or ()
             yield replace(each, fields=tuple(fields[at] for at in read.get(each.name, range(len(fields)))))
+        yield from self._applied
         for rule in self._rules:
             yield self._written(rule, read)
 

@@ -12,6 +12,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
+from .moments import is_present
 from .places import SqlPlaces
 from .scopes import QueryScope
 from .types import (
@@ -58,6 +59,9 @@ class QueryContext(Protocol):
 
     def given(self, node: sql.Placeholder) -> SqlValue:
         """The value of a parameter."""
+
+    def present(self, node: Expression) -> SqlValue:
+        """The present moment, day or time of day."""
 
     def quantified(self, op: str, left: Sequence[SqlValue], query: Expression) -> SqlValue:
         """Whether some row of a subquery is as the comparison says."""
@@ -106,8 +110,8 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
-            if _is_present(node):
-                self.places.refuse(self.places.called(node), node, _MOMENT)
+            if is_present(node):
+                return self.queries.present(node)
             translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
                 self.check_read(node)
@@ -338,16 +342,6 @@ def _connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
     if a.nullable or b.nullable:
         return SqlValue(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
     return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
-
-
-_MOMENT = "a view depends on its tables alone, and the time passes without a change of them"
-
-
-def _is_present(node: Expression) -> bool:
-    """Whether an expression is the present moment or day."""
-    present = sql.CurrentTimestamp | sql.CurrentDate | sql.CurrentTime | sql.Localtimestamp | sql.Localtime
-    named = isinstance(node, sql.Anonymous) and node.name.upper()
-    return isinstance(node, present) or named in ("NOW", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP")
 
 
 _CHAIN = 16  # terms of AND and OR that are one chain

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
 from ..errors.unknown import unknown_name
-from ..syntax.printing.types import type_text
 from .places import SqlError, SqlPlaces
 from .rules import SqlOutput, SqlRelation, SqlTerm
 from .types import SqlValue
@@ -110,9 +109,6 @@ class QueryScope:
             raise SqlError(unknown_name("table", table, {e.table for e in self.entries}, places.of(node)))
         if self.grouped:
             places.wrong(f"column `{name}` is neither a key of GROUP BY nor inside an aggregate", node)
-        if name in places.left_out:
-            of = type_text(places.left_out[name])
-            places.wrong(f"column `{name}` has the type {of}, which SQL does not have", node)
         raise SqlError(unknown_name(what, name, known, places.of(node)))
 
     def _visible(self, table: str) -> Iterator[str]:

@@ -9,11 +9,13 @@ from sqlglot import expressions as sql
 
 from ..syntax.templates import tree
 from . import conversions as c
+from .clock import is_window, present
 from .conjuncts import conjuncts
 from .gathered import firsts_as_lists
 from .joins import JoinedTables, from_clause
 from .jsons import as_lists
 from .lateral import unnested
+from .moments import reads_clock
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
@@ -66,7 +68,7 @@ class SelectBlock(Subqueries):
         self.take(part)
         where = node.args.get("where")
         conditions = [*conditions, *([] if where is None else conjuncts(where.this))]
-        for each in sorted(conditions, key=_has_query):  # subqueries are computed for the rows that are left
+        for each in sorted(conditions, key=_work):  # windows and subqueries are of the rows that are left
             self.condition(each)
         columns = self.columns()
         self.scope.aliases = {name: e for name, e in columns if not isinstance(e, SqlValue) and name}
@@ -122,6 +124,10 @@ class SelectBlock(Subqueries):
             self.output.back(mark)
             self.body = body
 
+    def present(self, node: Expression) -> SqlValue:
+        """The present moment, day or time of day. Raises SqlError."""
+        return present(self, node)
+
     def take(self, part: JoinedTables) -> None:
         """Makes the tables of FROM what the SELECT reads."""
         self.body.add(*part.items)
@@ -169,6 +175,11 @@ class SelectBlock(Subqueries):
             case sql.And():
                 for each in node.flatten():
                     self.condition(each)
+            case sql.Between() if reads_clock(node) and not node.args.get("symmetric"):
+                self.condition(sql.GTE(this=node.this, expression=node.args["low"]))
+                self.condition(sql.LTE(this=node.this, expression=node.args["high"]))
+            case sql.GT() | sql.GTE() | sql.LT() | sql.LTE() if reads_clock(node) and is_window(self, node):
+                pass
             case sql.Exists():
                 self.keep_existing(node.this, negated=False)
             case sql.Not(this=sql.Exists() as inner) | sql.Not(this=sql.Paren(this=sql.Exists() as inner)):
@@ -271,8 +282,8 @@ def _table(node: sql.Column) -> str:
     return str(node.table).lower()
 
 
-def _has_query(node: Expression) -> bool:
-    return node.find(sql.Query) is not None
+def _work(node: Expression) -> int:
+    return 2 if node.find(sql.Query) is not None else reads_clock(node)
 
 
 def _named(columns: Sequence[tuple[str, Expression | SqlValue]]) -> list[str]:

@@ -18,7 +18,8 @@ from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, left_out, modules_of, table_of
+from .attached import attached, modules_of, table_of
+from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
@@ -57,8 +58,13 @@ class ModuleTranslation:
 
     def tree(self, whole: Span) -> syntax.Module:
         """The module, which stands at a place."""
+        if self.output.clock is not None:
+            write_clock(self.output)
+        made = list(self.output.written_all())
+        if any(isinstance(each, syntax.ApplyDecl) for each in made):
+            self.imports.append("window")
         imports = (syntax.Import(each, None, whole) for each in dict.fromkeys(self.imports))
-        return syntax.Module((*imports, *self.output.written_all()), whole)
+        return syntax.Module((*imports, *made), whole)
 
     def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
         """Takes the relations of a program as tables, each with its columns."""
@@ -66,7 +72,6 @@ class ModuleTranslation:
         for name, columns in relations.items():
             self.tables[name.lower()] = made = table_of(name, columns)
             self.imports += modules_of(made)
-            self.places.left_out |= left_out(columns)
             self.relations[name.lower()] = name
 
     def add(self, node: Expression) -> None:
@@ -82,7 +87,7 @@ class ModuleTranslation:
                 self._insert(node)
             case sql.Attach():
                 found = attached(node, self.places)
-                self.imports.append(found.module)
+                self.imports += found.modules
                 self.tables |= found.tables
             case sql.Command() if str(node.this).upper() in ("CREATE", "INSERT"):
                 self.places.wrong("this statement is not understood", node)
@@ -109,7 +114,7 @@ class ModuleTranslation:
             raise SqlError(errors.TwiceInSql(what=what, name=name, span=self.places.of(table)))
         kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name)
         relation = kept[0].upper() + kept[1:] if kept[0].isalpha() else f"T{kept}"
-        if relation in self.relations.values():
+        if relation in self.relations.values() or (relation == "Now" and self.output.clock is not None):
             raise SqlError(errors.TwiceInSql(what="the relation", name=relation, span=self.places.of(table)))
         return name, relation
 
@@ -289,6 +294,9 @@ class ModuleTranslation:
                 if brought.nullable and not column.nullable:
                     self.places.wrong(f"column `{column.name}` must not be NULL", node)
                 args.append(c.outside(brought.optional() if column.nullable else brought))
+            if row.body.items:
+                why = "it is there before the clock has a time: give the moment itself"
+                self.places.refuse("a fact that reads the clock", node.expression, why)
             self.output.rule(source.relation, args, row.body)
 
     def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:

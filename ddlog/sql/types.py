@@ -19,14 +19,18 @@ from ..syntax.templates import names_in, tree
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """A type: its kind, of a decimal the number of digits after the point, and of a list the type of its
-    elements. `digits` are those of a number in all, by which Spark chooses the places of a quotient."""
+    elements. `name` is that of a type of this language which SQL does not have: its values are only passed
+    on and compared. `digits` are those of a number in all, by which Spark chooses the places of a quotient."""
 
     kind: str
     scale: int = 0
     parts: tuple[SqlType, ...] = ()
+    name: str = ""
     digits: int = field(default=38, compare=False)
 
     def __str__(self) -> str:
+        if self.kind == "other":
+            return self.name
         if self.parts:
             return f"{self.parts[0]}[]"
         return f"DECIMAL with {self.scale} places" if self.kind == "decimal" else self.kind.upper()
@@ -43,7 +47,7 @@ class SqlType:
             return f"({', '.join(each.plain for each in self.parts)})"
         if self.parts:
             return f"Vec<Option<{self.parts[0].outside}>>"
-        return _PLAIN.get(self.kind, "bigint")
+        return self.name or _PLAIN.get(self.kind, "bigint")
 
     @property
     def wrapper(self) -> str:

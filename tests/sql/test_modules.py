@@ -52,7 +52,7 @@ def test_the_examples_of_the_document(
         commands += 1
         assert main(shlex.split(name)[1:]) == 0
         assert capsys.readouterr().out.strip() == text.strip()
-    assert commands == 5
+    assert commands == 6
     with ddlog.compile(tmp_path / "dear.dl").session() as session:
         session.insert("shop::Item", (1, "pot", "19.99"), (2, "tea", "2.50"))
         session.commit()
@@ -60,14 +60,16 @@ def test_the_examples_of_the_document(
 
 
 def test_a_program_is_attached(tmp_path: Path) -> None:
-    edges = "input relation Edge(x: u32, y: Option<u8>, v: Vec<u8>)"
+    edges = "typedef Tint = Red | Blue\ninput relation Edge(x: u32, y: Option<u8>, v: Tint)"
     (tmp_path / "graph.dl").write_text(f"{edges}\nrelation Reach(x: u32)\nReach(x) :- Edge(.x = x).\n")
-    query = "SELECT e.x, e.y + 1 AS z FROM g.edge e JOIN g.reach r ON e.x = r.x"
+    query = "SELECT e.x, e.y + 1 AS z, v FROM g.edge e JOIN g.reach r ON e.x = r.x"
     (tmp_path / "v.sql").write_text(f"ATTACH 'graph.dl' AS g; CREATE VIEW n AS {query};")
     with ddlog.compile(tmp_path / "v.sql").session() as session:
-        session.insert("graph::Edge", (300, 7, []), (1, None, []))
+        session.insert("graph::Edge", (300, 7, "Red"), (1, None, "Blue"))
         session.commit()
-        assert [repr(tuple(row)) for row in session["N"].stored] == ["(1, None())", "(300, Some(x=8))"]
+        assert [repr(tuple(row)) for row in session["N"].stored] == [
+            "(1, None(), Blue())", "(300, Some(x=8), Red())",
+        ]  # fmt: skip
 
 
 def test_null_in_a_comma_separated_file(tmp_path: Path) -> None:

@@ -204,11 +204,28 @@ def test_statements_over_a_program_of_rules() -> None:
         assert list(session.execute("SELECT * FROM edge").rows or ()) == [(1, 2), (2, 3), (3, 9)]
         for text, message in (
             ("INSERT INTO Edge VALUES (1, 300)", "Edge.b"),
-            ("DELETE FROM Other", "its column `v` has the type ddlog_std::Vec<bit<8>>, which"),
+            ("INSERT INTO Other VALUES (1, 2)", "column `v` is not defined for INTEGER"),
+            ("INSERT INTO Other (a) VALUES (1)", "column `v` of `Other` must not be NULL"),
+            ("SELECT v || '' FROM Other", "|| is not defined for ddlog_std::Vec<bit<8>>"),
+            (
+                "SELECT CAST(v AS VARCHAR) FROM Other",
+                "CAST to VARCHAR is not defined for ddlog_std::Vec<bit<8>>",
+            ),
         ):
             with pytest.raises(DDlogError) as found:
                 session.execute(text)
             assert message in render(found.value.diagnostics)
+        session.insert("Other", (1, [1]), (2, [1]), (3, [2]))
+        session.commit()
+        counts = session.select("SELECT v, count(*) AS n FROM other GROUP BY v").rows
+        assert [(list(v), n) for v, n in counts] == [([1], 2), ([2], 1)]
+        pairs = session.select("SELECT * FROM other o JOIN other p USING (v) WHERE o.a < p.a").rows
+        assert [(a, list(v), b) for a, v, b in pairs] == [(1, [1], 2)]
+        session.execute("UPDATE other SET a = a + 1 WHERE v <> (SELECT v FROM other WHERE a = 3)")
+        session.execute("INSERT INTO other SELECT 9, v FROM other WHERE a = 3")
+        session.execute("DELETE FROM other WHERE a = 2")
+        rows = session.select("SELECT * FROM other").rows
+        assert [(a, list(v)) for a, v in rows] == [(3, [1]), (3, [2]), (9, [1]), (9, [2])]
         assert not session.in_transaction
 
 
