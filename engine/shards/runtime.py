@@ -7,8 +7,8 @@
 It answers for all: what is asked between epochs goes to the workers that own the rows.
 
 **When a worker ends**, or its line, all are started again, and evaluate the rows that the inputs had at the
-last commit (`spool`). The epoch that ran is taken back, and runs again. A commit is decided when it is spooled
-and sealed: a worker that ends after that changes nothing of it.
+last commit (`spool`). The epoch that ran is taken back, and runs again. A commit is decided when it is
+spooled and sealed: a worker that ends after that changes nothing of it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import ddlog
 from ddlog import SparkOptions
 
 from ..trying import longer
