@@ -6,7 +6,7 @@ business; `schedule` drives the operators of any runtime in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -99,14 +99,6 @@ class Coded:
 
 class NotKept(Exception):
     """The state before the last epoch cannot be told. The argument says why."""
-
-
-class StateGone(Exception):
-    """Machines that kept rows are gone, and the rows with them. No epochs follow."""
-
-    def __init__(self, relations: Iterable[str]) -> None:
-        self.relations = tuple(relations)
-        super().__init__(f"rows of {', '.join(self.relations)} are lost")
 
 
 class Sealed(Protocol):

@@ -130,7 +130,7 @@ _KINDS = {
     ),
     "spark": (
         "NoPySpark NoJava - NoExternTypes CannotStart CannotConnect SparkFailed SparkEnded "
-        "RowsLost - - NoSuchTable BadRecord NeedsSpark NotForSpark "
+        "WorkersEnd - - NoSuchTable BadRecord NeedsSpark NotForSpark "
         "OnlySparkWrites OnlySparkReads OnlyReadHere SkipsNoRows NoFrameOfLookup SameView"
     ),
     "shell": "FileIsThere NoEditor NoRule NothingLoaded",

@@ -69,15 +69,14 @@ class SparkEnded(Diagnostic):
     reason: str
 
 
-class RowsLost(Diagnostic):
-    """Rows of the state that went with a worker."""
+class WorkersEnd(Diagnostic):
+    """Workers that end again whenever they are started again."""
 
-    title = "a worker of the session ended, and with it rows of {relations}"
+    title = "workers of the session ended, and did so again after they were started again"
     suggestion = (
-        "the session has ended: open a new one from its inputs, its folder or the checkpoint of its stream; "
-        "if an executor was killed for its memory, give executors more of spark.executor.memoryOverhead"
+        "the session is at its last commit; if executors were killed for their memory, give them more of "
+        "spark.executor.memoryOverhead"
     )
-    relations: str
 
 
 class NoSuchTable(Diagnostic):

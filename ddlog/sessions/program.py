@@ -260,7 +260,7 @@ class Program:
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
-        `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
+        `spark_options` is a `ddlog.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
         return self.open(options)

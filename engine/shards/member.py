@@ -98,11 +98,15 @@ class Member(InProcess):
 
     def empty(self) -> None:
         """Makes the state empty; the values stay."""
-        self._begin_from(self.circuit)
+        self._take_up(self.circuit)
 
     def tidy_here(self) -> None:
         """Gives back memory of this worker that nothing uses."""
         InProcess.tidy(self)
+
+    def close(self) -> None:
+        """Ends the lines to other workers."""
+        self.team.close()
 
     def end(self) -> None:
         """Gives back what nothing uses after an epoch."""

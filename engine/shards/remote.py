@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
 from .placing import Placed, placed
-from .runtime import Sharded
+from .runtime import Opened, Sharded
 from .starting import Address
 from .tcp import Door, connected
 from .team import Lines, Team
@@ -83,14 +83,24 @@ def open_remote(
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
     with their code; `memory_limit` is that of each process; `values` are those of another runtime. Raises
-    WorkersMissing if they do not come within `patience` seconds from their start."""
+    WorkersMissing if they do not come within `patience` seconds from their start, now or when they are
+    started again."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, memory_limit))
+
+    def opened() -> Opened:
+        return _opened(work, count, launch, host, bind or host, patience)
+
+    return Sharded(whole, opened, nan, threads, memory_limit, values)
+
+
+def _opened(work: bytes, count: int, launch: Launch, host: str, bind: str, patience: float) -> Opened:
+    """Workers that are started now, and know their work. Raises WorkersMissing."""
     key = secrets.token_bytes(32)
     try:
-        door = Door(bind or host, key)
+        door = Door(bind, key)
     except OSError as error:
-        raise WorkersMissing(f"cannot listen to workers at {bind or host}: {error.strerror}") from None
+        raise WorkersMissing(f"cannot listen to workers at {bind}: {error.strerror}") from None
     address = host, door.address[1]
     controls: dict[int, Connection] = {}
     lines: Mapping[int, Lines] = {}
@@ -100,9 +110,9 @@ def open_remote(
         came = _came(door, count, deadline, patience)
         addresses = [address, *(coming.address for _, coming in came)]
         controls = {rank: line for rank, (line, _) in enumerate(came, 1)}
-        for rank, control in controls.items():
-            control.send(Welcome(rank, addresses[:rank], count, patience, work))
         try:
+            for rank, control in controls.items():
+                control.send(Welcome(rank, addresses[:rank], count, patience, work))
             lines = met(door, 0, addresses[:0], count, key, deadline)
             problems = [received(control, deadline) for control in controls.values()]
         except (TimeoutError, OSError, EOFError):
@@ -111,17 +121,12 @@ def open_remote(
             if problem is not None:
                 raise problem.error()
     except BaseException:
-        for control in controls.values():
-            control.close()
+        for line in [*controls.values(), *(line for each in lines.values() for line in each)]:
+            line.close()
         raise
     finally:
         door.close()
-
-    def ended() -> None:
-        for control in controls.values():
-            control.close()
-
-    return Sharded(whole, Team(0, lines, first=1), controls, nan, threads, memory_limit, ended, values)
+    return Opened(Team(0, lines, first=1), controls)
 
 
 def received(line: Connection, deadline: float) -> Any:

@@ -5,6 +5,10 @@
                                           └── one gives up ──────┴──► all roll back
 
 It answers for all: what is asked between epochs goes to the workers that own the rows.
+
+**When a worker ends**, or its line, all are started again, and evaluate the rows that the inputs had at the
+last commit (`spool`). The epoch that ran is taken back, and runs again. A commit is decided when it is
+spooled and sealed: a worker that ends after that changes nothing of it.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ from ..settling import IterationLimit
 from .member import Member, Outcome
 from .placing import Placed
 from .running import ShardEpoch
+from .spool import Spool
 from .team import Aborted, Team
 from .views import ShardsView, Spread
 from .wire import Parcel, divided, packed, unpacked
@@ -47,8 +52,19 @@ from .wire import Parcel, divided, packed, unpacked
 T = TypeVar("T")
 
 
+_TRIES = 3  # of what workers do together, when they end while they do it
+
+
 class WorkerGone(Exception):
-    """A worker has ended, and the rows of its shard with it."""
+    """A worker has ended, again and again. The state is that of the last commit."""
+
+
+class Opened(NamedTuple):
+    """The place of the first worker among others that have just started, and lines to these: they run
+    `follow`."""
+
+    team: Team
+    controls: Mapping[int, Connection]
 
 
 class Gathered:
@@ -91,19 +107,21 @@ class Sharded(Member):
     def __init__(
         self,
         placed: Placed,
-        team: Team,
-        controls: Mapping[int, Connection],
+        opened: Callable[[], Opened],
         nan: float = float("nan"),
         workers: int = 1,
         memory_limit: int | None = None,
-        ended: Callable[[], None] = lambda: None,
         values: Values | None = None,
     ) -> None:
-        """`controls` are lines to the other workers, which run `follow`; `ended` is called by `close`.
-        `values` are those of another runtime, whose batches this one then takes."""
+        """`opened` starts the other workers, now and whenever some have ended. `values` are those of another
+        runtime, whose batches this one then takes."""
+        team, self._controls = opened()
         super().__init__(placed, team, nan, workers, memory_limit, values)
-        self._controls, self._serial, self._ended = controls, 0, ended
+        self._opened, self._serial = opened, 0
         self._last_inputs: Mapping[str, Batch] = {}
+        nodes = [node for node in placed.circuit.nodes if isinstance(node, Input)]
+        self._streams = {node.relation for node in nodes if node.stream}
+        self._spool = Spool(self.values, self._inputs, self._streams)
 
     # ------------------------------------------------------------- epochs
 
@@ -117,20 +135,60 @@ class Sharded(Member):
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
         def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
-            if seal is not None:
-                seal(Gathered(self, deltas, inputs))
+            with self._spool.adding(self.earlier + self.committed + 1, inputs):
+                if seal is not None:
+                    seal(Gathered(self, deltas, inputs))
 
-        try:
-            deltas, inputs = self._together(changes, static, max_iterations, progress, act)
-        except (RowFault, IterationLimit) as error:
-            is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
-            if not self.committed or is_without_limit:  # no count of iterations was passed
-                raise
-            deltas, inputs = self._anew(changes, max_iterations, progress, act)
-        self._last_inputs = inputs
+        def run() -> tuple[dict[str, Delta], dict[str, Batch]]:
+            try:
+                return self._together(changes, static, max_iterations, progress, act)
+            except (RowFault, IterationLimit) as error:
+                is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
+                if not self.committed or is_without_limit:  # no count of iterations was passed
+                    raise
+                return self._anew(changes, max_iterations, progress, act)
+
+        deltas, self._last_inputs = self._surely(run)
+        for name, batch in self._last_inputs.items():
+            self.values.hold(self._inputs[name], batch)
+        self._spool.add_up()
         if static:
             self._last = True
         return deltas
+
+    def _surely(self, act: Callable[[], T]) -> T:
+        """What workers do together, who are started again if some have ended, or end while they do it. Raises
+        WorkerGone if that happens each time."""
+        for left in reversed(range(_TRIES)):
+            try:
+                self._start_again()
+                return act()
+            except WorkerGone:
+                if not left:
+                    raise
+        raise AssertionError
+
+    def _start_again(self) -> None:
+        """Starts the workers again if some have ended; their state is that of the last commit."""
+        if not self.team.lost:
+            return
+        with self.still:
+            self._leave()
+            self.team, self._controls = self._opened()
+            self.empty()
+            self.team.start(self._answered)
+            if self._spool.epochs:
+                self._evaluate_inputs()
+
+    def _evaluate_inputs(self) -> None:
+        """Lets all workers, whose state is empty, come to that of the last commit."""
+        self.earlier = self._spool.epochs - 1
+        inputs = {name: [(rows, 1)] for name, rows in self._spool.inputs().items()}
+        try:
+            self._together(inputs, False, None, None, _stays)
+        except BaseException:
+            self.team.lose()  # so that nobody takes this state for right
+            raise
 
     def _anew(
         self,
@@ -142,7 +200,7 @@ class Sharded(Member):
         """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
         Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
         maintenance alone; the state is then as it was before."""
-        streams = {node.relation for node in self.circuit.nodes if isinstance(node, Input) and node.stream}
+        streams = self._streams
         shown_before = {
             name: self.contents(name) for name in self._own.outputs if name not in self._own.streams
         }
@@ -166,26 +224,24 @@ class Sharded(Member):
             result.append((found, taken))
             act(found, taken)
 
-        earlier = self._start_all_over()
         try:
+            self._start_all_over()
             self._together(whole, False, limit, progress, changed)
         except BaseException:
-            self._start_all_over()
-            self.earlier = earlier
-            self._together({name: [(batch, 1)] for name, batch in held.items()}, False, None, None, _stays)
+            with suppress(WorkerGone):  # the next use starts them again
+                self._start_all_over()
+                self._evaluate_inputs()
             raise
         return result[0]
 
-    def _start_all_over(self) -> int:
-        """Makes the state of all workers empty. Returns the number of epochs before the last one."""
+    def _start_all_over(self) -> None:
+        """Makes the state of all workers empty."""
         for peer, control in self._controls.items():
             self._tell(peer, control, ("over", None))
         for peer, control in self._controls.items():
             self._expect(peer, control, "over")
-        before = self.earlier + max(0, self.committed - 1)
         self.earlier += self.committed
         self.empty()
-        return before
 
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
@@ -197,8 +253,11 @@ class Sharded(Member):
             found.append(look())
             raise _Looked
 
-        with suppress(_Looked):
-            self._together(changes, False, limit, None, act)
+        def run() -> None:
+            with suppress(_Looked):
+                self._together(changes, False, limit, None, act)
+
+        self._surely(run)
         self._built.clear()
         return found[0]
 
@@ -218,10 +277,9 @@ class Sharded(Member):
         progress: Progress | None,
         act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
-        """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them."""
+        """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
+        Raises WorkerGone if a worker ends before that; if one ends later, the epoch has been."""
         with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
-            if self.team.lost:
-                raise self._gone()
             self._serial += 1
             own = self._divided(changes, static, limit)
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
@@ -234,16 +292,17 @@ class Sharded(Member):
                     outcomes.append(_outcome(said[peer]))
                 result.append(self._merged(outcomes, static))
                 act(*result[0])
-                for peer, control in self._controls.items():
-                    self._tell(peer, control, "commit")
-                    said[peer] = "told", None
+                with suppress(WorkerGone):
+                    for peer, control in self._controls.items():
+                        self._tell(peer, control, "commit")
 
             try:
                 self.run(self._serial, own, static, limit, sealed, progress=progress)
             except BaseException as error:
                 self._taken_back(said, error)
-            for peer, control in self._controls.items():
-                self._expect(peer, control, "committed")
+            with suppress(WorkerGone):
+                for peer, control in self._controls.items():
+                    self._expect(peer, control, "committed")
             self.end()
             return result[0]
 
@@ -288,25 +347,24 @@ class Sharded(Member):
         return {**self._own.unchanged, **deltas}, merged([each.inputs for each in outcomes])
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
-        """Lets the other workers roll the epoch back. Raises the error, that of the worker that gave up
-        first, or WorkerGone."""
+        """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
+        that of the first of them, or WorkerGone."""
         for peer, control in self._controls.items():
             try:
                 kind, found = said[peer] if peer in said else self._heard(peer, control)
                 if kind == "computed":
                     self._tell(peer, control, "rollback")
                     kind, found = self._heard(peer, control)
-            except WorkerGone as gone:
-                error = gone
+            except WorkerGone:
                 continue
             if isinstance(error, Aborted) and isinstance(found, SentError):
                 error = found.error()
-        raise error
+        raise self._gone() if isinstance(error, Aborted) and self.team.lost else error
 
     def _expect(self, peer: int, control: Connection, kind: str) -> Any:
         found = self._heard(peer, control)
         if found[0] != kind:
-            raise WorkerGone(f"worker {peer} said {found!r}, where {kind} was due")
+            raise self._gone()
         return found[1]
 
     def _heard(self, peer: int, control: Connection) -> tuple[str, Any]:
@@ -323,12 +381,16 @@ class Sharded(Member):
             raise self._gone() from None
 
     def _gone(self) -> WorkerGone:
-        """The error that a worker has ended, after which all epochs end in it."""
+        """The error that a worker has ended."""
         self.team.lose()
         return WorkerGone("a worker has ended, and the rows of its shard with it")
 
     def asked(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         """The answers of other workers between epochs. Raises WorkerGone."""
+        ask = partial(self._answers, requests)
+        return ask() if isinstance(self._running, ShardEpoch) else self._surely(ask)
+
+    def _answers(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         try:
             return self.team.ask(requests, between=True)
         except Aborted:
@@ -464,11 +526,21 @@ class Sharded(Member):
         self._every("tidy_here")
 
     def close(self) -> None:
+        self._opened = _closed
         for control in self._controls.values():
             with suppress(OSError):
                 control.send(("close", None))
-        self.team.close()
-        self._ended()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Closes the lines to the other workers, who end with them."""
+        super().close()
+        for control in self._controls.values():
+            control.close()
+
+
+def _closed() -> NoReturn:
+    raise WorkerGone("the workers have ended with the session")
 
 
 def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
@@ -514,19 +586,17 @@ def _absolute(batch: Batch) -> Batch:
 
 def follow(member: Member, control: Connection) -> None:
     """Does what the first worker says, until it closes the line."""
-    while True:
-        try:
+    with suppress(EOFError, OSError), control:
+        while True:
             kind, payload = control.recv()
-        except (EOFError, OSError):
-            return
-        if kind == "close":
-            return
-        if kind == "over":
-            member.empty()
-            control.send(("over", None))
-            continue
-        serial, shares, static, limit = payload
-        control.send(_followed(member, control, serial, shares, static, limit))
+            if kind == "close":
+                break
+            if kind == "over":
+                member.empty()
+                control.send(("over", None))
+            else:
+                control.send(_followed(member, control, *payload))
+    member.close()
 
 
 def _followed(
@@ -540,9 +610,13 @@ def _followed(
     """Runs an epoch. Returns how it ended."""
 
     def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
-        control.send(("computed", member.outcome(running, deltas, True)))
-        if control.recv() != "commit":
-            raise Aborted("the first worker rolls back")
+        try:
+            control.send(("computed", member.outcome(running, deltas, True)))
+            stays = control.recv() == "commit"
+        except (EOFError, OSError):
+            stays = False
+        if not stays:
+            raise Aborted("the first worker rolls back, or has ended")
 
     try:
         with kept_memory():
@@ -556,8 +630,6 @@ def _followed(
         member.end()
     except Aborted as error:
         return "aborted", str(error)
-    except (EOFError, OSError):
-        raise
     except BaseException as error:
         if os.environ.get("DDLOG_DEBUG"):
             traceback.print_exc()

@@ -7,8 +7,11 @@ carries the number of the attempt, so that what is left of an epoch that was giv
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -49,13 +52,15 @@ class Team:
         self._moved = threading.Condition()
         self._asking = threading.Lock()
         self._handle: Callable[[Any], Any] = lambda request: None
+        self._threads: list[threading.Thread] = []
 
     def start(self, handle: Callable[[Any], Any]) -> None:
         """Begins to hear the others. `handle` answers their requests, in another thread."""
         self._handle = handle
         for peer, lines in self._lines.items():
             for act in (self._hear, self._serve):
-                threading.Thread(target=act, args=(peer, lines), daemon=True).start()
+                self._threads.append(threading.Thread(target=act, args=(peer, lines), daemon=True))
+                self._threads[-1].start()
 
     def begin(self, serial: int) -> None:
         """Begins the attempt of an epoch with this number."""
@@ -107,10 +112,15 @@ class Team:
         self._wake()
 
     def close(self) -> None:
-        """Ends the lines."""
-        for lines in self._lines.values():
-            for line in lines:
-                line.close()
+        """Ends the lines, and then the threads that read them."""
+        self.lose()
+        every = [line for lines in self._lines.values() for line in lines]
+        for line in every:
+            end_of(line)
+        for thread in self._threads:
+            thread.join()
+        for line in every:
+            line.close()
 
     # ------------------------------------------------------------- behind it
 
@@ -145,7 +155,7 @@ class Team:
         while True:
             try:
                 serial, kind, message = lines.meet.recv()
-            except (EOFError, OSError, TypeError):
+            except (EOFError, OSError):
                 self.lose()
                 return
             if kind == "abort":
@@ -166,7 +176,7 @@ class Team:
         while True:
             try:
                 serial, moment, request = lines.answer.recv()
-            except (EOFError, OSError, TypeError):
+            except (EOFError, OSError):
                 return
             try:
                 self._wait(serial, moment)
@@ -192,3 +202,9 @@ class Team:
             )
             if self.lost or self._aborted >= serial or self._serial > serial:
                 raise Aborted("the epoch is given up")
+
+
+def end_of(line: Connection) -> None:
+    """Lets whoever reads a line, at either end, come to its end."""
+    with suppress(OSError), socket.socket(fileno=os.dup(line.fileno())) as end:
+        end.shutdown(socket.SHUT_RDWR)

@@ -24,9 +24,9 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..integrals import shown, weighted
 from ..maintaining import Coin, Decision, Expectation, Mode
 from ..plans import JoinPlan
-from ..runtime import Delta, Held, Progress, Seal, StateGone
+from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
-from ..shards.runtime import Sharded, WorkerGone
+from ..shards.runtime import Sharded
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
 from .sqltext import As, names, quoted
@@ -242,8 +242,6 @@ class SparkRuntime:
                 raise
             self._move()
             deltas = run()
-        except WorkerGone:
-            raise StateGone(self.here.inputs) from None
         return {name: self._given(name, delta) for name, delta in deltas.items()}
 
     def _given(self, name: str, delta: Delta) -> GivenDelta:
@@ -349,7 +347,10 @@ class SparkRuntime:
         self.here.tidy()
 
     def start_over(self) -> None:
-        """Makes the state empty, as if there had been no epoch."""
+        """Makes the state empty, as if there had been no epoch; it is in the driver."""
+        if self.is_in_workers:
+            self.here.close()
+            self.here = self._alone(self.circuit)
         self.here.start_over()
 
     def close(self) -> None:

@@ -7,9 +7,11 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import cycle
+from random import Random
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -19,11 +21,13 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards.remote import WorkersMissing, open_remote
-from ddlog.engine.shards.runtime import Sharded, WorkerGone
+from ddlog.engine.shards.runtime import Sharded
 from ddlog.engine.shards.starting import Address, start
 from ddlog.engine.spark.workers import pickled_with
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.values import NAN
+
+from ..trying import longer
 
 PROGRAM = ddlog.compile("""
 typedef Place = Town{name: string, height: double} | Sea
@@ -50,11 +54,21 @@ class Started:
     """Processes that were started on this machine."""
 
     processes: list[int] = field(default_factory=list)
+    missing: bool = False
 
     def launch(self, address: Address, key: bytes, count: int) -> None:
         """See `Launch`. The first one is started twice, as Spark may do."""
+        if self.missing:
+            raise WorkersMissing
         for number in [0, *range(count)]:
             self.processes.append(start(address, key, number, os.getpid()))
+
+
+def kill(*processes: int) -> None:
+    """Ends processes as a failing machine does."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -104,18 +118,32 @@ def test_answers_are_those_of_one_process_and_errors_leave_no_trace(workers: Sha
     assert workers.size("Reach") == one.size("Reach")
 
 
-def test_a_worker_that_ends_is_told(workers: Sharded, started: Started) -> None:
+def test_workers_that_are_killed_are_started_again(workers: Sharded, started: Started) -> None:
+    """At any moment, most of them while a commit runs."""
+    one, chosen = InProcess(incrementalize(CIRCUIT), NAN), Random(33)
+    chain = [(f"{k}", f"{k + 1}", 1) for k in range(80)]
+    assert commit(workers, Road=ROADS, At=PLACES) == commit(one, Road=ROADS, At=PLACES)
+    for turn in range(longer(2, 100)):
+        begun = len(started.processes)
+        end = chosen.choice([started.processes[-3:-1], started.processes[-1:]])  # one was started twice
+        killed = threading.Timer(chosen.random() / 10, kill, end)
+        killed.start()
+        some, sign = chain[turn % 20 :: 2 + turn % 3], (1, -1)[turn % 2]
+        for rows in (chain, some) if sign > 0 else (some, chain):
+            assert commit(workers, sign, Road=rows) == commit(one, sign, Road=rows)
+        killed.join()
+        assert workers.size("Reach") == one.size("Reach")
+        assert len(started.processes) == begun + 3
+
+
+def test_workers_that_do_not_come_again(workers: Sharded, started: Started) -> None:
+    """The commit fails, and the next one tries again."""
     commit(workers, Road=ROADS)
-    again = [(f"{k}", f"{k + 1}", 1) for k in range(500)]
-    threading.Timer(0.1, os.kill, (started.processes[-1], signal.SIGKILL)).start()
-    with pytest.raises(WorkerGone):
-        for sign in cycle((1, -1)):
-            commit(workers, sign, Road=again)
-    for _ in range(2):
-        with pytest.raises(WorkerGone):
-            commit(workers, Road=[("d", "e", 1)])
-    with pytest.raises(WorkerGone):
-        workers.size("Reach")
+    kill(started.processes[-1])
+    with mock.patch.object(started, "missing", True), pytest.raises(WorkersMissing):
+        commit(workers, Road=[("d", "e", 1)])
+    assert workers.lookup("Reach", [("ä", "d"), ("ä", "e")]) == [1, 0]
+    assert commit(workers, Road=[("d", "e", 1)])["Reach"].keys() == {(x, "e") for x in ("ä", "b", "c", "d")}
 
 
 def test_workers_that_do_not_come(started: Started) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
+from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
+from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, settling, streams
@@ -38,6 +42,47 @@ def test_recursions_by_rounds_are_of_one_worker(circuit: Circuit, epochs: list[C
     runtime = in_threads(circuit, size)
     try:
         follow(circuit, runtime, epochs)
+    finally:
+        runtime.close()
+
+
+@trying(20, long=400)
+@given(
+    circuits(windows=False),
+    streams(),
+    st.sampled_from([2, 3]),
+    st.integers(0, 1),
+    st.lists(st.tuples(st.integers(1, 2), st.integers(1, 60)), min_size=1, max_size=5),
+)
+@settling
+def test_workers_end_at_any_moment(
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, ends: list[tuple[int, int]]
+) -> None:
+    """A commit is sealed once and stays, or fails and leaves no trace, and so does a question."""
+    mortal = ((min(rank, size - 1), messages) for rank, messages in ends)
+    runtime = in_threads(circuit, size, first=first, ends=mortal)
+    commit, rows, sealed = runtime.commit, runtime.rows, list[int]()
+
+    def committed(changes: Any) -> dict[str, Delta]:
+        before = len(sealed)
+        seal = lambda changed: sealed.append(runtime.earlier + runtime.committed)  # noqa: E731
+        try:
+            found = commit(changes, seal=seal)
+        except WorkerGone:  # thrice
+            assert len(sealed) == before
+            found = commit(changes, seal=seal)
+        assert sealed == list(range(before + 1))
+        return found
+
+    def found(relation: str) -> Any:
+        try:
+            return rows(relation)
+        except WorkerGone:
+            return rows(relation)
+
+    runtime.commit, runtime.rows = committed, found  # type: ignore[method-assign, assignment]
+    try:
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
         runtime.close()
 

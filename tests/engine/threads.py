@@ -3,25 +3,70 @@ values."""
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Iterator
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
 
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.shards.member import Member
 from ddlog.engine.shards.placing import placed
-from ddlog.engine.shards.runtime import Sharded, follow
-from ddlog.engine.shards.team import Lines, Team
+from ddlog.engine.shards.runtime import Opened, Sharded, follow
+from ddlog.engine.shards.team import Lines, Team, end_of
 
 
-def in_threads(circuit: Circuit, size: int, nan: float = float("nan"), first: int = 0) -> Sharded:
-    """The runtime of a relational circuit on so many workers; see `Team` for `first`."""
+def in_threads(
+    circuit: Circuit,
+    size: int,
+    nan: float = float("nan"),
+    first: int = 0,
+    ends: Iterator[tuple[int, int]] | None = None,
+) -> Sharded:
+    """The runtime of a relational circuit on so many workers; see `Team` for `first`. `ends` says, whenever
+    the workers are started, which of them ends, by its rank, and after how many messages."""
     whole = placed(circuit)
-    teams = [Team(rank, lines, first) for rank, lines in enumerate(all_lines(size))]
-    pairs = {rank: Pipe() for rank in range(1, size)}
-    for rank, (_, theirs) in pairs.items():
-        member = Member(whole, teams[rank], nan, 1)
-        threading.Thread(target=follow, args=(member, theirs), daemon=True).start()
-    return Sharded(whole, teams[0], {rank: ours for rank, (ours, _) in pairs.items()}, nan)
+
+    def opened() -> Opened:
+        lines, pairs = all_lines(size), {rank: Pipe() for rank in range(1, size)}
+        controls = {rank: theirs for rank, (_, theirs) in pairs.items()}
+        for rank, messages in [] if ends is None else [each for each in [next(ends, None)] if each]:
+            mortal = Mortal(messages)
+            lines[rank] = {peer: Lines(*map(mortal.line, each)) for peer, each in lines[rank].items()}
+            controls[rank] = mortal.line(controls[rank])
+        for rank, control in controls.items():
+            member = Member(whole, Team(rank, lines[rank], first), nan, 1)
+            threading.Thread(target=follow, args=(member, control), daemon=True).start()
+        return Opened(Team(0, lines[0], first), {rank: ours for rank, (ours, _) in pairs.items()})
+
+    return Sharded(whole, opened, nan)
+
+
+class Mortal:
+    """A worker that ends when it has sent so many messages: its lines are cut."""
+
+    def __init__(self, messages: int) -> None:
+        self._left, self._lines = messages, list[Connection]()
+
+    def line(self, line: Connection) -> Connection:
+        """One of its lines."""
+        mortal = self
+
+        class Line(Connection):
+            def send(self, message: Any) -> None:
+                mortal._sends()
+                super().send(message)
+
+        self._lines.append(Line(os.dup(line.fileno())))
+        line.close()
+        return self._lines[-1]
+
+    def _sends(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            for line in self._lines:
+                end_of(line)
 
 
 def all_lines(size: int) -> list[dict[int, Lines]]:

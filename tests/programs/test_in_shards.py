@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,23 @@ def told(play: Callable[[Session], Iterable[str]], session: Session) -> list[str
     except ddlog.DDlogError as error:
         lines.append(str(error))
     return lines
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
+def test_a_session_that_ends_leaves_nothing_open(sharded: Callable[[Program], Session]) -> None:
+    program = ddlog.compile("input relation A(x: s32) output relation B(x: s32) B(x) :- A(x).")
+
+    def left_open() -> int:
+        return len(list(Path("/proc/self/fd").iterdir())) + threading.active_count()
+
+    some = left_open() + 3  # what the first session opens for all
+    for number in range(50):
+        with sharded(program) as session:
+            session.insert("A", (number,))
+            session.commit()
+            assert list(session["B"].tuples()) == [(number,)]
+    while left_open() > some:  # the other workers end by themselves; the test has a time limit
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...engine.runtime import StateGone
 from ...engine.shards.remote import WorkersMissing
+from ...engine.shards.runtime import WorkerGone
+from ...engine.shards.spool import CannotSpool
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
-from ...errors.spark import BadRecord, NoSuchTable, RowsLost, SparkEnded, SparkFailed
+from ...errors.spark import BadRecord, NoSuchTable, SparkEnded, SparkFailed, WorkersEnd
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
@@ -61,9 +62,11 @@ def spark_failures() -> Iterator[None]:
 
 
 def diagnose(error: BaseException) -> Diagnostic | None:
-    """The diagnostic of an exception of Spark, or of a state that is gone; None for another exception."""
-    if isinstance(error, StateGone):
-        return RowsLost(", ".join(error.relations))
+    """The diagnostic of an exception of Spark, or of its workers; None for another exception."""
+    if isinstance(error, WorkerGone):
+        return WorkersEnd()
+    if isinstance(error, CannotSpool):
+        return SparkFailed(str(error))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):

@@ -96,6 +96,8 @@ class SparkHost:
         runtime = self.runtime = made(guard=self.failing)
         self.spark: SparkSession = runtime.spark
         self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
+        master = runtime.spark.conf.get("spark.master", None) or ""
+        self._is_local = self.kind is HostKind.SPARK and master.startswith("local")
         self.program, self._typedefs = program, program.checked.typedefs
         self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
@@ -167,14 +169,19 @@ class SparkHost:
         return LocatedFacts(sources, found.missing, found.ignored)
 
     def _sources(self, declared: Relation, found: SparkFacts) -> list[FactSource]:
-        """The facts of a relation: all at once, or file by file on the driver for a relation without
-        columns."""
+        """The facts of a relation: all at once, or file by file on the driver, which reads those of a
+        relation without columns, and short files if the executors are on this machine."""
         name = declared.name
-        if declared.columns:
+        if declared.columns and (not self._is_local or _short_files(found, name) is None):
             read, placed = partial(self._read, declared, found), partial(self._placed, declared, found)
             return [FactSource(name, name, read, placed)]
         return [
-            FactSource(name, file.path.name, partial(file_rows, self.runtime, declared, file, self._typedefs))
+            FactSource(
+                name,
+                file.path.name,
+                partial(file_rows, self.runtime, declared, file, self._typedefs),
+                partial(placed_rows, file, declared, self._typedefs),
+            )
             for file in _local_files(found, name)
         ]
 
@@ -199,15 +206,14 @@ class SparkHost:
     ) -> IncomingRows:
         """The right rows of short files of this machine, by the driver, which refuses the others. Raises
         DDlogError."""
-        files, name = _local_files(found, declared.name), declared.name
-        readable = all(each.format in FORMATS and each.path.is_file() for each in files)
-        if name in found.tables or len(files) < len(found.files[name]) or not readable:
+        files = _short_files(found, declared.name)
+        if files is None:
             check_offered(self.offer.kind, Ability.SKIP_ROWS)
-        if sum(each.path.stat().st_size for each in files) > _SHORT:
-            check_offered(self.offer.kind, Ability.SKIP_ROWS)
-        parts = [file_rows(self.runtime, declared, each, self._typedefs, note, refuse) for each in files]
+        parts = [
+            file_rows(self.runtime, declared, each, self._typedefs, note, refuse) for each in files or ()
+        ]
         rows = [row for part in parts for row in part.rows()]
-        return IncomingRows(partial(self.runtime.batch, name, rows), lambda: rows)
+        return IncomingRows(partial(self.runtime.batch, declared.name, rows), lambda: rows)
 
     def _facts(self, declared: Relation, found: SparkFacts, reader: FactReader) -> DataFrame:
         """The facts of a relation as a frame of its columns. Raises DDlogError."""
@@ -257,6 +263,15 @@ class SparkHost:
         for file in _local_files(found, declared.name):
             if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
                 read_facts(file, declared, self._typedefs)
+
+
+def _short_files(found: SparkFacts, name: str) -> list[FactFile] | None:
+    """The files of a relation, if they are all its facts, on this machine, and short."""
+    files = _local_files(found, name)
+    readable = all(each.format in FORMATS and each.path.is_file() for each in files)
+    if name in found.tables or len(files) < len(found.files[name]) or not readable:
+        return None
+    return files if sum(each.path.stat().st_size for each in files) <= _SHORT else None
 
 
 def _local_files(found: SparkFacts, name: str) -> list[FactFile]:
