@@ -54,6 +54,7 @@ class Service:
         durable = session.epoch is not None
         self._incarnation = "s" if durable else secrets.token_hex(4)
         self._own = 0
+        self._bytes: Mapping[str, int] = {}
         self._pasts: OrderedDict[int, Session] = OrderedDict()
         self._take_up()
         self._python = _python_files(self.program)
@@ -153,6 +154,7 @@ class Service:
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
             return self.session
+        self.owner.check_own()
         if self.session.epoch is None:
             raise DDlogError([NeedsState("the past of a session")])
         if epoch not in self._pasts:
@@ -161,6 +163,12 @@ class Service:
                 self._pasts.popitem(last=False)[1].close()
         self._pasts.move_to_end(epoch)
         return self._pasts[epoch]
+
+    async def bytes_of(self) -> Mapping[str, int]:
+        """The bytes of each relation; while a commit runs, those of the last time."""
+        if not self.owner.is_changing:
+            self._bytes = await self.ask(_held)
+        return self._bytes
 
     def close_pasts(self) -> None:
         """Closes the sessions as of past epochs."""
@@ -301,6 +309,7 @@ class Service:
         """Goes on with another program, and tells subscribers. In the thread of the session. `own`: it is
         that of the server's file, which may bring Python files with it; one that a request brings can only
         use those that run already."""
+        self.owner.check_own()
         if self.read_only:
             raise DDlogError([OnlyReading()])
         strange = [] if own else sorted(_python_files(made) - self._python)
@@ -347,6 +356,12 @@ def _types_of(types: Iterable[Type], typedefs: Mapping[str, TypeDef]) -> set[str
             fields = (of for each in typedefs[name].constructors for _, of in each.fields)
             waiting += [other for of in fields for other in named_in(of)]
     return found
+
+
+def _held(session: Session) -> Mapping[str, int]:
+    """The bytes of each relation."""
+    parts = session.state.host.runtime.footprint() or ()
+    return {each.name: each.bytes for each in parts if each.kind == "relation"}
 
 
 def _python_files(program: Program) -> set[str]:

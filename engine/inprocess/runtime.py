@@ -327,6 +327,11 @@ class InProcess:
         return not self._epochs.committed and self._epochs.beginning is not None
 
     @property
+    def is_running(self) -> bool:
+        """Whether an epoch has begun that can be taken back."""
+        return self._running is not None
+
+    @property
     def committed(self) -> int:
         """The epochs of this runtime."""
         return self._epochs.committed
