@@ -130,6 +130,7 @@ SESSIONS = (
     "asking measuring",
     "computed transactions",
     "explained persistence reading selecting subscribers",
+    "migrating",
     "extending planning viewing",
     "answering",
     "describing",

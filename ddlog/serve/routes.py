@@ -158,10 +158,20 @@ async def _program(service: Service, request: Request) -> Response:
 
 async def _put_program(service: Service, request: Request) -> Response:
     text = text_of(await body_of_request(request, service.limits.body))
-    found = await service.change_program(text)
+    fill = dict(map(_filled, request.query_params.getlist("fill")))
+    found = await service.change_program(text, fill)
+    rest = json_text({name: found[name] for name in ("migrated", "gone")})
     warnings = json_text(told(found["warnings"]))
-    body = f'{{"epoch":{found["epoch"]},"changes":{found["changes"]},"warnings":{warnings}}}'
+    body = f'{{"epoch":{found["epoch"]},"changes":{found["changes"]},"warnings":{warnings},{rest[1:]}'
     return Response(body, media_type=JSON)
+
+
+def _filled(text: str) -> tuple[str, str]:
+    """A column, and the value for it. Raises DDlogError."""
+    name, equals, value = text.partition("=")
+    if not equals or "." not in name:
+        raise DDlogError([BadRequest(f"fill is Relation.column=value, not {text[:40]!r}")])
+    return name, value
 
 
 async def _profile(service: Service, request: Request) -> Response:
@@ -328,7 +338,8 @@ ROUTES = (
            ("program", "string: the program that the client knows")), asks=True),
     Route("GET", "/schema", _schema, "the relations and indexes"),
     Route("GET", "/program", _program, "the text of the program and its rules"),
-    Route("PUT", "/program", _put_program, "go on with another program", (), ("text/plain",)),
+    Route("PUT", "/program", _put_program, "go on with another program",
+          (("fill", "string: Relation.column=value, the value of a new column of rows"),), ("text/plain",)),
     Route("GET", "/profile", _profile, "where the time of commits went",
           (("page", "boolean: as a page"),), (), (JSON, "text/html"), asks=True),
     Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
