@@ -46,10 +46,11 @@ class Question:
 
 @dataclass(slots=True, eq=False)
 class Changing:
-    """A change of the session that runs: since when, the copy as of before it, and an event of its end, or of
-    the copy."""
+    """A change of the session that runs: since when, after how many epochs, the copy as of before it, and an
+    event of its end, or of the copy."""
 
     since: float = field(default_factory=time.monotonic)
+    committed: int = -1
     copy: Copy | None = None
     ended: bool = False
     news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -71,7 +72,7 @@ class Owner:
         self._changing: Changing | None = None
         self._is_copy = self._asking = self._late = False
         self._read_at = float("-inf")
-        self._can_copy = hasattr(os, "fork")
+        self._can_copy = hasattr(os, "fork") and type(session.state.host.offer.here) is InProcess
 
     # ------------------------------------------------------------- in the event loop
 
@@ -178,8 +179,9 @@ class Owner:
 
     def _change(self, changing: Changing, transactions: list[Waiting], changes: list[Question]) -> None:
         """Carries out what changes the session. Readers can have a copy meanwhile."""
-        if self._can_copy:
-            changing.since = time.monotonic()
+        here = self.session.state.host.offer.here
+        if self._can_copy and type(here) is InProcess:
+            changing.since, changing.committed = time.monotonic(), here.committed
             recent = changing.since - self._read_at < _LATELY
             interrupt.ask(self._fork if recent else None, changing.since + _EARLY)
         try:
@@ -201,7 +203,7 @@ class Owner:
         changing, here = self._changing, self.session.state.host.offer.here
         if changing is None or threading.get_ident() != self._thread or in_task():
             return
-        if not isinstance(here, InProcess) or not here.is_running:
+        if type(here) is not InProcess or not (here.is_running or here.committed == changing.committed):
             return
         interrupt.ask(None)
         try:

@@ -2,8 +2,8 @@
 
 rows of inputs ── converted ──▶ session beside, derived ──▶ state: one transaction ──▶ the session goes on
 
-The rows are converted as `--migrate` does with those of a state. All is derived from them anew, beside what the
-session holds until then, so that an error leaves it as it was.
+The rows are converted as `--migrate` does with those of a state. All is derived from them anew, beside what
+the session holds until then, so that an error leaves it as it was.
 """
 
 from __future__ import annotations
