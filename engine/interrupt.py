@@ -3,12 +3,15 @@
 While `deferred` is in force the signal is only noted, `check` acts on it, and inside `immediate`
 (user code runs, no state changes) it acts at once. Inside `held`, where an epoch is ended or taken back,
 nothing acts on it.
+
+What is asked for by `ask` happens at a safe point, too: it sees a state that can be taken back from there.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 
 # The functions of `signal` itself make enumerations of handlers, which takes longer than a small epoch.
 from _signal import getsignal as _handler_of  # type: ignore[import-not-found]
@@ -24,6 +27,7 @@ _noted = False
 _at_once = False
 _held = False
 _previous: Callable[[int, FrameType | None], Any] | None = None
+_asked: tuple[Callable[[], None], float] | None = None
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -66,6 +70,13 @@ def _deferral(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]
             handler(signal.SIGINT, None)
 
 
+def ask(call: Callable[[], None] | None, at: float = 0.0) -> None:
+    """Calls a function at each safe point from a time of `time.monotonic` on, until something else is asked
+    for. What it raises ends the epoch, as Ctrl-C does."""
+    global _asked
+    _asked = None if call is None else (call, at)
+
+
 def noted() -> bool:
     """Whether there was a Ctrl-C on which nothing has acted yet."""
     return _noted
@@ -81,6 +92,8 @@ def check() -> None:
     """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
     global _noted
     memory.check()
+    if _asked is not None and not _held and time.monotonic() >= _asked[1]:
+        _asked[0]()
     if _noted and _previous is not None and not _held:
         _noted = False
         _previous(signal.SIGINT, None)

@@ -130,6 +130,7 @@ SESSIONS = (
     "asking measuring",
     "computed transactions",
     "explained persistence selecting subscribers",
+    "migrating",
     "extending planning viewing",
     "answering",
     "describing",

@@ -49,10 +49,11 @@ class NewPython(Diagnostic):
 
 
 class RowsWithoutPlace(Diagnostic):
-    """Rows of an input relation that another program declares otherwise, or not at all."""
+    """Rows of an input relation, or of a column of one, that another program does not declare, and no state
+    keeps."""
 
-    title = "the input relation {name} has rows ({count:,}), for which this program has no place"
-    suggestion = "delete them first, or start the server anew with this program and --migrate"
+    title = "{name} has rows ({count:,}), for which this program has no place"
+    suggestion = "delete them first, or give the server a state (--state), which keeps them in its file"
     name: str
     count: int
 

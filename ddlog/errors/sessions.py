@@ -136,6 +136,15 @@ class RuleOfSeveral(Diagnostic):
     rule: str
 
 
+class NotMigratedHere(Diagnostic):
+    """Rows that a session cannot take over to another program while it goes on."""
+
+    title = "the rows of {what} cannot be taken over while the session goes on: the program {reads}"
+    suggestion = "close the session, and open its state with the new program and --migrate"
+    what: str
+    reads: str
+
+
 class TypeWithValues(Diagnostic):
     """A type that is declared anew while values of the dropped type of its name are still in use."""
 

@@ -20,10 +20,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from ..errors.diagnostics import DDlogError, internal_error_text
 from ..errors.serving import BadRequest
 from .answers import CALL, JSON
-from .bodies import TooLarge, errors_body, key_of, object_of, problem_body, status_of
+from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
+from .copies import Asked, Elsewhere, movable
 from .failures import told
 from .guard import Access, Guard
-from .routes import ROUTES, Answering, relations_of
+from .routes import ROUTES, relations_of
 from .service import Service
 from .transactions import decoded_changes
 
@@ -39,8 +40,10 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 def application(service: Service, access: Access, agents: bool = False) -> Guard:
     """The application of a service, behind its guard; with the tools for `agents` at /mcp."""
     routes: list[BaseRoute] = [
-        Path_(each.path, _Answer(service, each.act), methods=[each.method]) for each in ROUTES
+        Path_(each.path, _Answer(service, number), methods=[each.method])
+        for number, each in enumerate(ROUTES)
     ]
+    service.owner.answer = partial(_in_a_copy, service)
     routes.append(WebSocketRoute("/socket", partial(_socket, service)))
     routes += [Path_(_address(file), partial(_page, file)) for file in sorted(PAGES.iterdir())]
     lifespan = None
@@ -61,27 +64,75 @@ async def _page(file: Path, request: Request) -> Response:
 
 
 class _Answer:
-    """Answers a request; errors are answers, too."""
+    """Answers a request; errors are answers, too. A question that comes while a commit runs is answered by a
+    copy of the process, if there can be one."""
 
-    def __init__(self, service: Service, act: Answering) -> None:
-        self._service, self._act = service, act
+    def __init__(self, service: Service, number: int) -> None:
+        self._service, self._number, self._route = service, number, ROUTES[number]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        response = await self._response(Request(scope, receive))
+        body = None
+        if self._route.asks:
+            try:
+                body = await body_of_request(Request(scope, receive), self._service.limits.body)
+            except TooLarge:
+                await self._too_large()(scope, receive, send)
+                return
+            if await self._aside(scope, body, receive, send):
+                return
+        response = await self._response(Request(scope, receive if body is None else _again(body)))
         await response(scope, receive, send)
+
+    async def _aside(self, scope: Any, body: bytes, receive: Any, send: Any) -> bool:
+        """Answers a question without a wait for a commit; False if it has to wait."""
+        service = self._service
+        while True:
+            copy = await service.owner.copy()
+            if copy is not None:
+                service.metrics.questions += 1
+                asked = Asked(self._number, {name: scope[name] for name in _SCOPE}, body)
+                return await copy.answer(asked, send, service.limits.seconds + 5)
+            try:
+                with movable():
+                    response = await self._response(Request(scope, _again(body)))
+            except Elsewhere:
+                continue  # a commit has just begun
+            await response(scope, receive, send)
+            return True
 
     async def _response(self, request: Request) -> Response:
         exactly = CALL in request.headers.get("accept", "")
         try:
-            return await self._act(self._service, request)
+            return await self._route.act(self._service, request)
         except TooLarge:
-            most = self._service.limits.body
-            text = f"the body has more than {most:,} bytes, the limit of this server"
-            return Response(problem_body(text), 413, media_type=JSON)
+            return self._too_large()
         except Exception as error:
             status = status_of(error) if isinstance(error, DDlogError) else 500
             media = CALL if exactly and isinstance(error, DDlogError) else JSON
             return Response(errors_body(_known(error), media == CALL), status, media_type=media)
+
+    def _too_large(self) -> Response:
+        text = f"the body has more than {self._service.limits.body:,} bytes, the limit of this server"
+        return Response(problem_body(text), 413, media_type=JSON)
+
+
+_SCOPE = ("type", "method", "path", "path_params", "query_string", "headers")
+
+
+async def _in_a_copy(service: Service, asked: Asked, send: Any) -> None:
+    """Answers a request in a copy."""
+    scope = {**asked.scope, "asgi": {"version": "3.0", "spec_version": "2.4"}}
+    response = await _Answer(service, asked.route)._response(Request(scope, _again(asked.body)))
+    await response(scope, _again(b""), send)
+
+
+def _again(body: bytes) -> Any:
+    """Gives a body that was received."""
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
 
 
 def _known(error: Exception) -> DDlogError:

@@ -280,7 +280,13 @@ def _other_program(
 
 
 def _changes_of(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
+    service.owner.check_own()
     return changes_part(session.changes_of(given["epoch"]), session.program)
+
+
+def _described_state(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
+    service.owner.check_own()
+    return tuple(session.described_state())
 
 
 def _runtime(word: str) -> Callable[[Service, Session, Mapping[str, Any]], Any]:
@@ -319,7 +325,7 @@ METHODS: Mapping[str, Method] = {
         _other_program(lambda program, given: without(program, given["text"])), {"text": (str,)}, changes=True
     ),
     "changes_of": Method(_changes_of, {"epoch": (int,)}),
-    "described_state": Method(lambda service, session, given: tuple(session.described_state())),
+    "described_state": Method(_described_state),
     "profile": Method(lambda service, session, given: session.profile()),
     **{word: Method(_runtime(word)) for word in ("footprint", "plans", "expectations", "decisions")},
 }  # fmt: skip

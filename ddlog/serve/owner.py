@@ -1,26 +1,38 @@
 """The thread that owns a session: it commits what waits, answers questions, and ends them when their time is
-over."""
+over. While it commits, a copy of the process answers (`copies.py`)."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from queue import SimpleQueue
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from ..engine import interrupt
+from ..engine.inprocess.runtime import InProcess
+from ..engine.inprocess.storage.sharing import in_task
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
 from ..sessions.session import Session
+from .copies import Asked, Copied, Copy, Elsewhere, Send, be_a_copy, fork, is_movable
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
 T = TypeVar("T")
+Told: TypeAlias = tuple[asyncio.Future[Any] | None, Outcome | Any]
 _MOST_TOGETHER = 1_000  # transactions of one epoch
+_SOON, _EARLY = (
+    0.02,
+    0.05,
+)  # seconds of a change after which a reader gets a copy; and after which the next may
+_LATELY = 60.0  # seconds for which a reader counts as one that may come again
 
 
 @dataclass(slots=True, eq=False)
@@ -28,8 +40,20 @@ class Question:
     """A call on the session, and whom to tell what it returns. `limited`: its time is."""
 
     call: Callable[[], Any]
-    future: asyncio.Future[Any]
+    future: asyncio.Future[Any] | None
     limited: bool
+
+
+@dataclass(slots=True, eq=False)
+class Changing:
+    """A change of the session that runs: since when, after how many epochs, the copy as of before it, and an
+    event of its end, or of the copy."""
+
+    since: float = field(default_factory=time.monotonic)
+    committed: int = -1
+    copy: Copy | None = None
+    ended: bool = False
+    news: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Owner:
@@ -38,9 +62,17 @@ class Owner:
     def __init__(self, session: Session, committer: Committer, limits: Limits) -> None:
         self.session, self._committer, self._limits = session, committer, limits
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.answer: Callable[[Asked, Send], Awaitable[None]]
+        """Answers a request in a copy."""
         self.ends = False
+        self.copied = 0
+        """The copies that were made for readers."""
         self._jobs: SimpleQueue[Waiting | Question | None] = SimpleQueue()
-        self._asking = self._late = False
+        self._taking = threading.Lock()
+        self._changing: Changing | None = None
+        self._is_copy = self._asking = self._late = False
+        self._read_at = float("-inf")
+        self._can_copy = hasattr(os, "fork") and type(session.state.host.offer.here) is InProcess
 
     # ------------------------------------------------------------- in the event loop
 
@@ -52,10 +84,40 @@ class Owner:
         return await future
 
     async def ask(self, call: Callable[[], T], *, limited: bool = True) -> T:
-        """The result of a call on the session. Raises the errors of the call."""
+        """The result of a call on the session. Raises the errors of the call, and Elsewhere if a copy is to
+        be asked."""
+        if self._is_copy:
+            found: T = self._outcome(Question(call, None, limited))
+            if isinstance(found, BaseException):
+                raise found
+            return found
         future: asyncio.Future[T] = self._loop().create_future()
-        self._add(Question(call, future, limited))
+        self._add(Question(call, future, limited), is_movable())
         return await future
+
+    async def copy(self) -> Copy | None:
+        """The copy to ask while a change runs; None: the session itself is free, or cannot be copied."""
+        self._read_at = time.monotonic()
+        while (changing := self._changing) is not None and self._can_copy:
+            if changing.copy is not None:
+                return changing.copy
+            interrupt.ask(self._fork, max(self._read_at, changing.since + _SOON))
+            if self._changing is not changing:
+                continue  # what was asked for is not wanted any more
+            changing.news.clear()
+            if not changing.ended:
+                await changing.news.wait()
+        return None
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change runs, or is about to."""
+        return self._changing is not None
+
+    def check_own(self) -> None:
+        """Raises Elsewhere in a copy: what follows changes the session, or reads its state on disk."""
+        if self._is_copy:
+            raise Elsewhere
 
     @property
     def waiting(self) -> int:
@@ -68,12 +130,15 @@ class Owner:
             self.ends = True
             self._jobs.put(None)
 
-    def _add(self, job: Waiting | Question) -> None:
+    def _add(self, job: Waiting | Question, movable: bool = False) -> None:
         if self.ends:
             raise DDlogError([ServerEnds()])
         if self._jobs.qsize() >= self._limits.waiting:
             raise DDlogError([TooMuchWaits(self._limits.waiting)])
-        self._jobs.put(job)
+        with self._taking:
+            if movable and self._changing is not None and self._can_copy:
+                raise Elsewhere
+            self._jobs.put(job)
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         assert self.loop is not None
@@ -83,27 +148,78 @@ class Owner:
 
     def run(self) -> None:
         """Carries out jobs until `end`."""
+        self._thread = threading.get_ident()
         with self._heard():
             going = True
             while going:
                 transactions: list[Waiting] = []
                 questions: list[Question] = []
+                changes: list[Question] = []
                 job = self._jobs.get()
-                while True:
-                    if job is None:
-                        going = False
-                    elif isinstance(job, Question):
-                        questions.append(job)
-                    else:
-                        transactions.append(job)
-                    if self._jobs.empty() or len(transactions) >= _MOST_TOGETHER:
-                        break
-                    job = self._jobs.get()
-                self._tell([(each.future, out) for each, out in self._committer.commit(transactions)])
+                with self._taking:
+                    while True:
+                        if job is None:
+                            going = False
+                        elif isinstance(job, Waiting):
+                            transactions.append(job)
+                        else:
+                            (questions if job.limited else changes).append(job)
+                        if len(transactions) >= _MOST_TOGETHER:
+                            break
+                        try:
+                            job = self._jobs.get_nowait()
+                        except Empty:
+                            break
+                    if transactions or changes:
+                        self._changing = Changing()
                 for each in questions:
-                    self._answer(each)
+                    self._tell([(each.future, self._outcome(each))])
+                if self._changing is not None:
+                    self._change(self._changing, transactions, changes)
 
-    def _answer(self, question: Question) -> None:
+    def _change(self, changing: Changing, transactions: list[Waiting], changes: list[Question]) -> None:
+        """Carries out what changes the session. Readers can have a copy meanwhile."""
+        here = self.session.state.host.offer.here
+        if self._can_copy and type(here) is InProcess:
+            changing.since, changing.committed = time.monotonic(), here.committed
+            recent = changing.since - self._read_at < _LATELY
+            interrupt.ask(self._fork if recent else None, changing.since + _EARLY)
+        try:
+            outcomes: list[Told] = [(each.future, out) for each, out in self._committer.commit(transactions)]
+            outcomes += [(each.future, self._outcome(each)) for each in changes]
+        except Copied as copied:
+            self._is_copy = True
+            if self.session.in_transaction:
+                self.session.rollback()
+            with self._heard():
+                be_a_copy(copied.control, self.answer)
+        finally:
+            interrupt.ask(None)
+            self._changing = None
+        self._tell(outcomes, changing)
+
+    def _fork(self) -> None:
+        """Makes a copy, at a safe point of a change."""
+        changing, here = self._changing, self.session.state.host.offer.here
+        if changing is None or threading.get_ident() != self._thread or in_task():
+            return
+        if type(here) is not InProcess or not (here.is_running or here.committed == changing.committed):
+            return
+        interrupt.ask(None)
+        try:
+            process, control = fork()
+        except OSError:
+            self._can_copy = False  # too little memory, say: from now on readers wait
+            self._tell([], changing)
+            return
+        self.copied += 1
+        if self.loop is None or self.loop.is_closed():
+            control.close()
+            return
+        self.loop.call_soon_threadsafe(_has_copy, changing, Copy(process, control))
+
+    def _outcome(self, question: Question) -> Any:
+        """What a question returns or raises."""
         outcome: Any
         try:
             with self._in_time(question.limited):
@@ -118,11 +234,11 @@ class Owner:
                 outcome = DDlogError([gone])
         if self.session.in_transaction:  # a trial's; here nothing interrupts taking it back
             self.session.rollback()
-        self._tell([(question.future, outcome)])
+        return outcome
 
-    def _tell(self, outcomes: list[tuple[asyncio.Future[Any] | None, Any]]) -> None:
-        if outcomes and self.loop is not None and not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(_settle, outcomes)
+    def _tell(self, outcomes: list[Told], changing: Changing | None = None) -> None:
+        if (outcomes or changing) and self.loop is not None and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(_settle, outcomes, changing)
 
     @contextmanager
     def _in_time(self, limited: bool) -> Iterator[None]:
@@ -176,10 +292,32 @@ class Owner:
                 signal.signal(number, handler)
 
 
-def _settle(outcomes: list[tuple[asyncio.Future[Any] | None, Outcome | Any]]) -> None:
+def _settle(outcomes: list[Told], changing: Changing | None) -> None:
     for future, outcome in outcomes:
         if future is not None and not future.done():
             if isinstance(outcome, BaseException):
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
+    if changing is not None:
+        changing.ended = True
+        changing.news.set()
+        if changing.copy is not None:
+            _end(changing.copy)
+
+
+def _has_copy(changing: Changing, copy: Copy) -> None:
+    if changing.ended:
+        _end(copy)
+    else:
+        changing.copy = copy
+        changing.news.set()
+
+
+def _end(copy: Copy) -> None:
+    ending = asyncio.ensure_future(copy.end())
+    _endings.add(ending)
+    ending.add_done_callback(_endings.discard)
+
+
+_endings: set[asyncio.Future[None]] = set()

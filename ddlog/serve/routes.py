@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,6 +39,8 @@ class Route:
     takes: tuple[str, ...] = ()
     gives: tuple[str, ...] = (JSON,)
     fields: tuple[tuple[str, str], ...] = ()
+    asks: bool = False
+    """Whether it asks the session something, which a copy of the session can answer."""
 
 
 async def _transaction(service: Service, request: Request) -> Response:
@@ -156,10 +158,20 @@ async def _program(service: Service, request: Request) -> Response:
 
 async def _put_program(service: Service, request: Request) -> Response:
     text = text_of(await body_of_request(request, service.limits.body))
-    found = await service.change_program(text)
+    fill = dict(map(_filled, request.query_params.getlist("fill")))
+    found = await service.change_program(text, fill)
+    rest = json_text({name: found[name] for name in ("migrated", "gone")})
     warnings = json_text(told(found["warnings"]))
-    body = f'{{"epoch":{found["epoch"]},"changes":{found["changes"]},"warnings":{warnings}}}'
+    body = f'{{"epoch":{found["epoch"]},"changes":{found["changes"]},"warnings":{warnings},{rest[1:]}'
     return Response(body, media_type=JSON)
+
+
+def _filled(text: str) -> tuple[str, str]:
+    """A column, and the value for it. Raises DDlogError."""
+    name, equals, value = text.partition("=")
+    if not equals or "." not in name:
+        raise DDlogError([BadRequest(f"fill is Relation.column=value, not {text[:40]!r}")])
+    return name, value
 
 
 async def _profile(service: Service, request: Request) -> Response:
@@ -189,14 +201,16 @@ async def _epoch(service: Service, request: Request) -> Response:
     number = number_of(request.path_params["epoch"], "epoch", 0) or 0
     most = service.limits.rows
 
-    def call(session: Any) -> str:
-        kept = next((each for each in service.feed.epochs if each.number == number), None)
-        changed = reading.changes_of(session, number, most) if kept is None else kept.changed
+    def told(changed: Mapping[str, Sequence[Any]]) -> str:
         texts = service.texts
         parts = (f"{json_text(n)}:{texts.weighted(n, rows[:most])}" for n, rows in changed.items())
         return f'{{"epoch":{number},"changes":{{{",".join(parts)}}}}}'
 
-    return Response(await service.ask(call), media_type=JSON)
+    kept = next((each for each in list(service.feed.epochs) if each.number == number), None)
+    if kept is not None:
+        return Response(told(kept.changed), media_type=JSON)
+    found = await service.ask(lambda session: told(reading.changes_of(session, number, most)))
+    return Response(found, media_type=JSON)
 
 
 async def _changes(service: Service, request: Request) -> Response:
@@ -233,11 +247,7 @@ async def _ready(service: Service, request: Request) -> Response:
 
 
 async def _metrics(service: Service, request: Request) -> Response:
-    def held(session: Any) -> dict[str, int]:
-        parts = session.state.host.runtime.footprint() or ()
-        return {each.name: each.bytes for each in parts if each.kind == "relation"}
-
-    bytes_of = await service.ask(held)
+    bytes_of = await service.bytes_of()
     sizes = {name: (rows, bytes_of.get(name)) for name, rows in service.sizes.items()}
     gauges = (
         ("subscribers", "Subscribers now.", len(service.feed.subscribers)),
@@ -311,27 +321,29 @@ ROUTES = (
           (("changes", "boolean: answer with the exact changes"),
            ("relation", "string: with Arrow, the relation of the rows"),
            ("kind", "string: with Arrow, insert, delete or upsert")), (JSON, LINES, ARROW)),
-    Route("POST", "/trials", _trial, "the changes that a transaction would make", (), (JSON,)),
+    Route("POST", "/trials", _trial, "the changes that a transaction would make", (), (JSON,), asks=True),
     Route("POST", "/query", _query, "answer a query", (), (JSON,), (JSON, LINES, ARROW),
-          (("query", "string: a rule body"), ("sql", "string: a SELECT"), *_WINDOW, _EPOCH)),
+          (("query", "string: a rule body"), ("sql", "string: a SELECT"), *_WINDOW, _EPOCH), asks=True),
     Route("GET", "/relations/{name}/rows", _relation, "rows of a relation",
           (*_WINDOW, _EPOCH, ("order", "string: a column, or -column"),
-           ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW)),
+           ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW),
+          asks=True),
     Route("POST", "/why", _why, "explain a row or its absence, a change, or what ends a row", (), (JSON,),
           tuple(reading.FORMS.values()),
           (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),
            ("relation", "string: its name"), ("row", "any: the row"), ("depth", "integer: levels"),
-           ("format", "string: json, text, html or dot"))),
+           ("format", "string: json, text, html or dot")), asks=True),
     Route("POST", "/call", _call, "call a method, as clients in Python do", (), (JSON,), (CALL,),
           (("method", "string: its name"), ("arguments", "object: its arguments"), _EPOCH,
-           ("program", "string: the program that the client knows"))),
+           ("program", "string: the program that the client knows")), asks=True),
     Route("GET", "/schema", _schema, "the relations and indexes"),
     Route("GET", "/program", _program, "the text of the program and its rules"),
-    Route("PUT", "/program", _put_program, "go on with another program", (), ("text/plain",)),
+    Route("PUT", "/program", _put_program, "go on with another program",
+          (("fill", "string: Relation.column=value, the value of a new column of rows"),), ("text/plain",)),
     Route("GET", "/profile", _profile, "where the time of commits went",
-          (("page", "boolean: as a page"),), (), (JSON, "text/html")),
+          (("page", "boolean: as a page"),), (), (JSON, "text/html"), asks=True),
     Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
-          ("image/svg+xml", "text/plain")),
+          ("image/svg+xml", "text/plain"), asks=True),
     Route("GET", "/state", _state, "the durable state and its history"),
     Route("GET", "/epochs", _epochs, "the last epochs"),
     Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -18,12 +18,11 @@ from ..errors.reading import NotAnOutput
 from ..errors.serving import BadRequest, NewPython, OnlyReading, RowsWithoutPlace
 from ..errors.state import NeedsState
 from ..io.read import too_large
+from ..sessions.migrating import InputChanges, input_changes, same_columns
 from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
-from ..types import Type, TypeDef
-from ..types.unify import named_in
-from .answers import RowTexts, Weighted, columns_of
+from .answers import RowTexts, Weighted
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
 from .limits import Limits
@@ -54,6 +53,7 @@ class Service:
         durable = session.epoch is not None
         self._incarnation = "s" if durable else secrets.token_hex(4)
         self._own = 0
+        self._bytes: Mapping[str, int] = {}
         self._pasts: OrderedDict[int, Session] = OrderedDict()
         self._take_up()
         self._python = _python_files(self.program)
@@ -153,6 +153,7 @@ class Service:
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
             return self.session
+        self.owner.check_own()
         if self.session.epoch is None:
             raise DDlogError([NeedsState("the past of a session")])
         if epoch not in self._pasts:
@@ -161,6 +162,12 @@ class Service:
                 self._pasts.popitem(last=False)[1].close()
         self._pasts.move_to_end(epoch)
         return self._pasts[epoch]
+
+    async def bytes_of(self) -> Mapping[str, int]:
+        """The bytes of each relation; while a commit runs, those of the last time."""
+        if not self.owner.is_changing:
+            self._bytes = await self.ask(_held)
+        return self._bytes
 
     def close_pasts(self) -> None:
         """Closes the sessions as of past epochs."""
@@ -267,46 +274,51 @@ class Service:
 
     # ------------------------------------------------------------- the program
 
-    async def change_program(self, text: str, *, own: bool = False) -> dict[str, Any]:
-        """Goes on with the program of a text. `own`: the text is that of the server's file."""
-        return await self.owner.ask(lambda: self._changed(text, own), limited=False)
+    async def change_program(
+        self, text: str, fill: Mapping[str, str] | None = None, *, own: bool = False
+    ) -> dict[str, Any]:
+        """Goes on with the program of a text. `fill` gives the values of new columns of inputs with rows, by
+        `Relation.column`. `own`: the text is that of the server's file."""
+        return await self.owner.ask(lambda: self._changed(text, fill, own), limited=False)
 
-    def _changed(self, text: str, own: bool) -> dict[str, Any]:
+    def _changed(self, text: str, fill: Mapping[str, str] | None, own: bool) -> dict[str, Any]:
         before = self.program
         if before.again is None:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
         made: Program = before.again(replace(before.source, text=text))
-        self._check_kept(made)
-        changes = self.texts.changes(self.go_on_with(made, own=own))
-        return {"epoch": self.number, "changes": changes, "warnings": made.warnings}
+        found = input_changes(self.session.state, made)
+        gone = {before.relations[name].original or name: self.session.size(name) for name in found.gone}
+        if self.session.epoch is None:
+            self._check_kept(found, gone)
+        changes = self.texts.changes(self.go_on_with(made, fill, own=own))
+        migrated = [self.program.relations[name].original or name for name in found.changed]
+        return {
+            "epoch": self.number, "changes": changes, "warnings": made.warnings,
+            "migrated": migrated, "gone": gone,
+        }  # fmt: skip
 
-    def _check_kept(self, made: Program) -> None:
-        """Raises DDlogError if rows of an input relation have no place in another program."""
-        before, lost = self.program, []
-        old, new = before.checked.typedefs, made.checked.typedefs
-        for name in before.names("input"):
-            one, other = before.relations[name], made.relations.get(name)
-            same = other is not None and (one.role, one.kind, one.columns) == (
-                other.role, other.kind, other.columns
-            )  # fmt: skip
-            types = _types_of((each.type for each in one.columns), old)
-            if same and all(new.get(each) == old[each] for each in types):
-                continue
-            if name in self.shown and one.kind != "stream" and self.session.size(name):
-                lost.append(RowsWithoutPlace(one.original or name, self.session.size(name)))
+    def _check_kept(self, found: InputChanges, gone: Mapping[str, int]) -> None:
+        """Raises DDlogError if rows or values have no place in another program, and no state keeps them."""
+        lost = [RowsWithoutPlace(name, count) for name, count in gone.items()]
+        for name, columns in found.changed.items():
+            shown = self.program.relations[name].original or name
+            lost += [RowsWithoutPlace(f"{shown}.{each}", self.session.size(name)) for each in columns]
         if lost:
             raise DDlogError(lost)
 
-    def go_on_with(self, made: Program, *, own: bool = False) -> Changes:
+    def go_on_with(
+        self, made: Program, fill: Mapping[str, str] | None = None, *, own: bool = False
+    ) -> Changes:
         """Goes on with another program, and tells subscribers. In the thread of the session. `own`: it is
         that of the server's file, which may bring Python files with it; one that a request brings can only
         use those that run already."""
+        self.owner.check_own()
         if self.read_only:
             raise DDlogError([OnlyReading()])
         strange = [] if own else sorted(_python_files(made) - self._python)
         if strange:
             raise DDlogError([NewPython(strange[0])])
-        before, changes = self.program, self.session.go_on_with(made)
+        before, changes = self.program, self.session.go_on_with(made, fill)
         self._python |= _python_files(made)
         self.close_pasts()
         self._own += 1
@@ -321,7 +333,9 @@ class Service:
         others = {
             name
             for name, each in before.relations.items()
-            if name not in made.relations or columns_of(made.relations[name]) != columns_of(each)
+            if name not in made.relations
+            or made.relations[name].role != each.role
+            or not same_columns(each, before, made.relations[name], made)
         }
         if self.owner.loop is not None:
             self.owner.loop.call_soon_threadsafe(self._tell_program, told, epoch, others)
@@ -336,17 +350,10 @@ class Service:
                 each.go_on(self.log, epoch)
 
 
-def _types_of(types: Iterable[Type], typedefs: Mapping[str, TypeDef]) -> set[str]:
-    """The names of the types of a program that types are made of."""
-    found: set[str] = set()
-    waiting = [name for each in types for name in named_in(each)]
-    while waiting:
-        name = waiting.pop()
-        if name in typedefs and name not in found:
-            found.add(name)
-            fields = (of for each in typedefs[name].constructors for _, of in each.fields)
-            waiting += [other for of in fields for other in named_in(of)]
-    return found
+def _held(session: Session) -> Mapping[str, int]:
+    """The bytes of each relation."""
+    parts = session.state.host.runtime.footprint() or ()
+    return {each.name: each.bytes for each in parts if each.kind == "relation"}
 
 
 def _python_files(program: Program) -> set[str]:

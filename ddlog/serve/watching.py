@@ -29,7 +29,14 @@ def watched(file: Path, say: Callable[[str], None]) -> Callable[[Service], None]
             taken = text
             try:
                 found = await service.change_program(text, own=True)
-                say(f"note: the program is that of {file} now, as of epoch {found['epoch']}")
+                gone = "".join(
+                    f"; the input {name} is gone, its rows ({count:,}) stay in the state"
+                    for name, count in found["gone"].items()
+                )
+                taken_over = "".join(f"; the rows of {name} were migrated" for name in found["migrated"])
+                say(
+                    f"note: the program is that of {file} now, as of epoch {found['epoch']}{taken_over}{gone}"
+                )
             except DDlogError as error:
                 say(f"{error}\nnote: the program stays as it was")
 

@@ -8,8 +8,8 @@ old circuit ─── nodes of one fingerprint ───▶ new circuit ──�
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..engine.interrupt import deferred
 from ..errors.diagnostics import DDlogError
@@ -42,14 +42,20 @@ def check_changeable(state: SessionState, in_transaction: bool) -> None:
         raise DDlogError([NoFurtherChanges()])
 
 
-def go_on_with(state: SessionState, program: Program) -> Changes:
-    """Lets a session go on with a program. Returns how that changes the output relations. Raises DDlogError;
-    then the session is as it was."""
+def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | None = None) -> Changes:
+    """Lets a session go on with a program. Returns how that changes the output relations. `fill` gives the
+    values of new columns of inputs that have rows. Raises DDlogError; then the session is as it was."""
+    from .migrating import check_keys, input_changes, migrated
+
     before, here = state.program, here_of(state.host)
     check_externs(program)
+    asked = _wanted(state, program)
+    found = input_changes(state, program)
+    if found.migrates or fill:
+        return migrated(state, program, asked, found, fill or {})
+    check_keys(state, program, found.keyed)
     _check_types(here, before, program)
     lasting = state.durable is not None
-    asked = _wanted(state, program)
     wanted = wanted_names(program, asked, lasting)
     host = InProcessHost(program, here)
     named_before = Definitions(before.checked).of_circuit(here.circuit)

@@ -205,11 +205,14 @@ class Session(Inputs):
         check_changeable(self.state, self.in_transaction)
         return self.go_on_with(without(self.program, what))
 
-    def go_on_with(self, program: Program) -> Changes:
-        """Goes on with another program, and returns how that changes the output relations. See `extend`."""
+    def go_on_with(self, program: Program, fill: Mapping[str, Any] | None = None) -> Changes:
+        """Goes on with another program, and returns how that changes the output relations. See `extend`. Rows
+        of inputs that have other columns there are taken over as `migrate` does; `fill` gives the values of
+        new columns by `Relation.column`. The rows of an input that is gone go with it; a durable state keeps
+        them in its file."""
         from .extending import go_on_with
 
-        changes = go_on_with(self.state, program)
+        changes = go_on_with(self.state, program, fill)
         self.program, self.typedefs = program, program.checked.typedefs
         self.transaction.forget()
         for each in ("_explaining", "plans"):

@@ -21,7 +21,7 @@ from ..integrals import shown, shrinking_inputs
 from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..node import ENDING
 from ..plans import JoinPlan
-from ..runtime import Coded, Delta, Held, Progress, Seal
+from ..runtime import Coded, Delta, Held, Progress, RowSet, Seal
 from ..schema import Column, Schema
 from . import remembered
 from .adopting import adopt, goes_on, is_adopted
@@ -76,9 +76,9 @@ class InProcess:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`. `budget`: one to share."""
-        self.values, self._workers = Values(nan) if values is None else values, workers
-        self._maintaining = Maintaining(maintain)
-        self._limit = memory_limit
+        self.values, self.workers = Values(nan) if values is None else values, workers
+        self._maintaining, self.maintain = Maintaining(maintain), maintain
+        self.limit = memory_limit
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
         """Held by an epoch; whoever else holds it reads a state that does not change."""
@@ -162,7 +162,7 @@ class InProcess:
     def beside(self, circuit: Circuit) -> InProcess:
         """A runtime for another circuit over the same values, which can take this one's batches."""
         self._settle()
-        other = InProcess(circuit, workers=self._workers, memory_limit=self._limit, values=self.values)
+        other = InProcess(circuit, workers=self.workers, memory_limit=self.limit, values=self.values)
         self._sharing.update(other._sharing)
         other._sharing = self._sharing
         return other
@@ -280,7 +280,7 @@ class InProcess:
         if not isinstance(recursion, Recursion) or {head for head, _ in fixpoint.results} != {*together}:
             return None
         if between and not recursion.knows_births and self._running is None:
-            with interrupt.deferred(), kept_memory(), among(self._workers):
+            with interrupt.deferred(), kept_memory(), among(self.workers):
                 recursion.lower(self._state.imports(node.fixpoint))
         births = recursion.births(node.relation, batch.columns, batch.length)
         return births.tolist(), recursion.knows_births
@@ -325,6 +325,11 @@ class InProcess:
     @property
     def is_restored(self) -> bool:
         return not self._epochs.committed and self._epochs.beginning is not None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether an epoch has begun that can be taken back."""
+        return self._running is not None
 
     @property
     def committed(self) -> int:
@@ -447,6 +452,10 @@ class InProcess:
         nothing, or from what it was `found` to hold. `place` is that of the output before."""
         assert isinstance(delta, ArrayDelta)
         now = shown(self.circuit, self._relations[name])
+        if place is not None and before.circuit.nodes[shown(before.circuit, place)].schema != self._schema(
+            name
+        ):
+            place = None  # it has other columns, so its rows are all new
         adopted = is_adopted(self._own, now, found)
         old = None if place is None else shown(before.circuit, place)
         if goes_on(self._own, now, before, old, found) or (old is None and not adopted):
@@ -456,6 +465,16 @@ class InProcess:
             batches.append(before.stores[old].batch().negated())
         both = concat(batches, len(batches[0].columns))
         return ArrayDelta(self.values, self._schema(name), consolidate(both), False)
+
+    def difference(self, relation: str, before: RowSet | Sequence[tuple[Any, ...]]) -> Delta:
+        """How a relation differs from rows that another runtime holds, of the same columns."""
+        schema = self._schema(relation)
+        batch = self._encode(schema, list(before))
+        weights = getattr(before, "weights", None)
+        if weights is not None:
+            batch = Batch(batch.columns, batch.length, np.array(weights, np.int64))
+        both = concat([self.contents(relation), batch.negated()], len(schema))
+        return ArrayDelta(self.values, schema, consolidate(both), False)
 
     def _latest_of(self, latest: Taken, circuit: Circuit) -> Taken:
         """The changes of the last epoch of another circuit, by the inputs of this one."""
@@ -588,7 +607,7 @@ class InProcess:
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             since = time.perf_counter()
             if self._later is not None:
                 self._settle()
@@ -615,7 +634,7 @@ class InProcess:
             return look()
 
         self._settle()
-        with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self.workers):
             return self._epochs.attempt(changes, limit, seen)
 
     @contextmanager
@@ -651,7 +670,7 @@ class InProcess:
             seal(SealedEpoch(running, deltas, self._remembered))
 
         try:
-            with memory.limited(self._limit):
+            with memory.limited(self.limit):
                 return self._epochs.run(
                     changes, static, max_iterations, progress, sealed if seal else None,
                     meter=self.meter, known=self._catching_up,
@@ -662,11 +681,11 @@ class InProcess:
             self._sweep(sweeping.everything)
             memory.give_back()
             self._within, (within, held) = ({}, None), self._within
-            raise described(error, self._limit, held, within, sizes(self._state)) from None
+            raise described(error, self.limit, held, within, sizes(self._state)) from None
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""
-        return memory.limited(self._limit)
+        return memory.limited(self.limit)
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)

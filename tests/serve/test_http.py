@@ -346,12 +346,81 @@ def test_the_program_changes_with_the_state_kept(serving: Serving, tmp_path: Pat
         wrong = client.put("/program", content=less + "Reach(x) :- Link(x, x).")
         assert wrong.status_code == 422 and wrong.json()["errors"][0]["place"]["line"] > 10
         assert client.get("/program").json()["text"] == less
-        other = less.replace("Link(from: string, to: string)", "Link(from: string, to: string, up: bool)")
-        for text in (other.replace("Link(x, y)", "Link(x, y, _)"), "input relation Node(id: u32)\n"):
-            lost = client.put("/program", content=text)
-            assert lost.json()["errors"][0]["message"].startswith("the input relation Link has rows (2)")
         post(client, {"insert": {"Link": ["c", "d"]}})
         assert client.get("/relations/Reach/rows").json()["count"] == 3
+
+
+OTHER = (
+    PROGRAM.replace("Link(from: string, to: string)", "Link(from: string, to: Option<string>, up: bool)")
+    .replace("Link(x, y)", "Link(x, Some{y}, _)")
+    .replace("Link(y, z)", "Link(y, Some{z}, _)")
+)
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_rows_of_inputs_are_migrated(serving: Serving, tmp_path: Path, lasting: bool) -> None:
+    served = serving(state=tmp_path / "state" if lasting else None)
+    nodes = "input relation Node(id: u32, name: string) primary key (n) n.id\n"
+    less = OTHER.replace(nodes, "").replace("Name(i, n) :- Node(i, n).\n", "")
+    lines: list[str] = []
+    with served.client() as client, served.client() as other:
+        post(client, {"insert": {"Link": [["a", "b"], ["b", "c"]], "Node": [1, "one"]}})
+        with other.stream("GET", "/changes?relations=Reach,Degree&snapshot=false") as following:
+            told = following.iter_lines()
+            while not next(told).startswith("data"):
+                pass
+            changed = client.put("/program?fill=Link.up=true", content=OTHER).json()
+            assert (changed["changes"], changed["migrated"], changed["gone"]) == ({}, ["Link"], {})
+            post(client, {"insert": {"Link": [["c", "d", False]]}})
+            while len(lines) < 2:
+                lines += [line for line in [next(told)] if line.startswith("event")]
+        assert lines == ["event: program", "event: change"]
+        rows = client.get("/relations/Link/rows?order=from").json()["rows"]
+        assert [tuple(each.values()) for each in rows] == [
+            ("a", "b", True),
+            ("b", "c", True),
+            ("c", "d", False),
+        ]
+        assert client.get("/relations/Reach/rows").json()["count"] == 6
+        for text, fill, expected in (
+            (OTHER.replace("up: bool", "up: string"), "", "a value is not written as a text"),
+            (OTHER, "?fill=Link.from=x", "it is no new column"),
+            (OTHER, "?fill=Link", "fill is Relation.column=value"),
+            (OTHER.replace("part: bigint)", "part: bigint, x: Nothing)"), "", "Nothing"),
+            (OTHER.replace("up: bool)", "up: bool) primary key (l) l.up"), "", "the same primary key"),
+            (OTHER.replace("up: bool", "up: bool, by: u8").replace(", _)", ", _, n), 1 / n > 0"), "", "zero"),
+        ):
+            wrong = client.put(f"/program{fill}", content=text)
+            assert wrong.status_code in (400, 422) and expected in wrong.text, wrong.text
+            assert client.get("/program").json()["text"] == OTHER
+        gone = client.put("/program", content=less)
+        if lasting:
+            assert gone.json()["gone"] == {"Node": 1}
+        else:
+            assert gone.json()["errors"][0]["message"].startswith("Node has rows (1)")
+            post(client, {"delete": {"Node": [1, "one"]}})
+            assert client.put("/program", content=less).json()["gone"] == {}
+        post(client, {"delete": {"Link": ["a", "b", True]}})
+        assert client.get("/relations/Reach/rows").json()["count"] == 3
+    served.end()
+    with ddlog.compile(less).session(state=tmp_path / "state" if lasting else None) as session:
+        assert len(session["Reach"]) == (3 if lasting else 0)
+
+
+def test_a_subscriber_is_told_that_its_relation_is_another(serving: Serving) -> None:
+    served = serving(
+        "typedef T = A{} | B{}\ninput relation R(x: u8)\noutput relation O(t: T)\nO(A{}) :- R(_)."
+    )
+    with served.client() as client, served.client() as other:
+        post(client, {"insert": {"R": 1}})
+        with other.stream("GET", "/changes?relations=O") as following:
+            told = following.iter_lines()
+            assert "snapshot" in next(told)
+            client.put(
+                "/program", content=served.service.program.source.text.replace("A{} | B{}", "B{} | A{}")
+            )
+            assert [line for line in told if line.startswith("event")] == ["event: program", "event: end"]
+        assert client.get("/relations/O/rows").json()["rows"] == [{"t": "A"}]
 
 
 def test_the_document_has_all_routes(serving: Serving) -> None:

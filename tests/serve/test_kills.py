@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
+import ddlog
 from ddlog.serve.answers import LINES
 from tests.trying import longer
 
@@ -46,6 +48,50 @@ class Writer(threading.Thread):
                     continue
                 if answer.status_code == 200:
                     self.acknowledged += 1
+
+
+def test_a_program_that_is_changed_when_the_server_is_killed_is_the_old_or_the_new_one(
+    tmp_path: Path,
+) -> None:
+    wide = PROGRAM.replace("payment: u64)", "payment: u64, by: string)").replace(
+        "Paid(a, p)", "Paid(a, p, _)"
+    )
+    (tmp_path / "paid.dl").write_text(PROGRAM)
+    (tmp_path / "token").write_text(TOKEN)
+    chance, headers, texts = random.Random(3), {"authorization": f"Bearer {TOKEN}"}, [PROGRAM, wide]
+    for number in range(longer(3, 60)):
+        server, url = _begin(tmp_path)
+        rows = [[number, each] if texts[0] is PROGRAM else [number, each, ""] for each in range(1000)]
+        answer = httpx.post(
+            f"{url}/transactions", json={"insert": {"Paid": rows}}, headers=headers, timeout=20
+        )
+        assert answer.status_code == 200
+        changing = threading.Thread(target=_put, args=(url, texts[1], headers))
+        changing.start()
+        time.sleep(chance.uniform(0, 0.2))
+        os.kill(server.pid, signal.SIGKILL)
+        server.wait()
+        changing.join()
+        text, session = _opened(tmp_path / "state", texts)
+        with session:
+            assert len(session["Paid"]) == 1000 * (number + 1)
+            assert {tuple(each) for each in session["Total"]} == {(n, 1000) for n in range(number + 1)}
+        texts = [text, *(each for each in texts if each != text)]
+        (tmp_path / "paid.dl").write_text(text)
+
+
+def _opened(state: Path, texts: list[str]) -> tuple[str, ddlog.Session]:
+    """The session of a state, and the program that has its inputs."""
+    try:
+        return texts[1], ddlog.compile(texts[1]).session(state=state)
+    except ddlog.DDlogError as error:
+        assert "other input relations" in str(error)
+    return texts[0], ddlog.compile(texts[0]).session(state=state)
+
+
+def _put(url: str, text: str, headers: dict[str, str]) -> None:
+    with suppress(httpx.TransportError):
+        httpx.put(f"{url}/program", content=text, headers=headers, timeout=20)
 
 
 def _begin(folder: Path) -> tuple[subprocess.Popen[str], str]:

@@ -136,10 +136,16 @@ class Durable(DurableState):
         )
 
     def with_program(
-        self, program: Program, computed: frozenset[str], host: Host, live: Callable[[str], int]
+        self,
+        program: Program,
+        computed: frozenset[str],
+        host: Host,
+        live: Callable[[str], int],
+        fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state of a session that goes on with a program. What inputs that are gone held stays in the
-        file. Raises DDlogError; then the state is as it was."""
+        file; `fill` gives the values of new columns of others. Raises DDlogError; then the state is as it
+        was."""
         fields = here_of(host)
         windows = kept_windows(program, computed, fields.circuit)
         check_keepable(program, computed, windows.relations.values())
@@ -150,7 +156,7 @@ class Durable(DurableState):
             is_whole = self.read_only or self.durability == "exit"
             with nullcontext() if is_whole else self.store.at_once():
                 fields.remember(windows.nodes)
-                made = Durable(program, computed, self.store, self.durability, windows, live, {})
+                made = Durable(program, computed, self.store, self.durability, windows, live, fill or {})
                 made._settle(fields)
         except BaseException as error:
             self.store.undo(mark)

@@ -67,6 +67,11 @@ def workers() -> int:
     return 1 if _here.in_task else _here.workers
 
 
+def in_task() -> bool:
+    """Whether this thread runs a task."""
+    return _here.in_task
+
+
 def alone() -> None:
     """Says that what follows must not run in a task. Raises Unshared there."""
     if _here.in_task:
