@@ -80,6 +80,8 @@ class Expressions(TreeBuilder):
         span = self.span(start, end)
         if isinstance(function, ast.Struct) and function.args is None:
             self.found.append(errors.CallOfUpper(function.constructor, span=span))
+            given = tuple(ast.Argument(None, each, each.span) for each in args or ())
+            return ast.Struct(function.constructor, given, span)
         return ast.Call(function, args or (), span)
 
     def get_field(self, start: int, end: int, arg: ast.Expr, member: Token) -> ast.Expr:
