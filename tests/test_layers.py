@@ -79,8 +79,8 @@ CIRCLES = (
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {
-    "ddlog", "ddlog.errors", "ddlog.io.formats", "ddlog.serve.carrying", "ddlog.sessions.hosts.on_spark",
-    "ddlog.stdlib",
+    "ddlog", "ddlog.errors", "ddlog.errors.explanations", "ddlog.io.formats", "ddlog.serve.carrying",
+    "ddlog.sessions.hosts.on_spark", "ddlog.stdlib",
 }  # fmt: skip
 """The modules that import others by their names in strings."""
 

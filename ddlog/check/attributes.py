@@ -159,7 +159,8 @@ def check_array_keys(
 ) -> Iterator[Diagnostic]:
     """Finds the functions of `deserialize_from_array`, each an instance for the values of its map, and adds
     them to `array_keys` by constructor and field. Checks the types of flattened fields."""
-    for declaration in module.all(TYPES):
+    for each in module.names(TYPES):
+        declaration = module.get(TYPES, each)[0]  # a second one of its name is an error
         if isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl):
             typedef = environment.typedef(module, declaration)
             for written, form, (name, type_), constructor in _with_attributes(declaration, typedef):

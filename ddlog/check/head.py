@@ -19,8 +19,6 @@ def head(body: BodyBuilder, term: syntax.Atom, *, fact: bool) -> Callable[[], co
     """A head: an expression for each column."""
     context = body.context
     relation = relation_named(context, term)
-    if term.negated or term.binder is not None:
-        context.report(errors.rules.HeadModifier(span=term.span))
     check_present(context, term)
     if relation is None:
         return None

@@ -86,6 +86,7 @@ def parser() -> Parser:
     _repl(commands)
     _serve(commands)
     _check(commands)
+    _explain_error(commands)
     _circuit(commands)
     _explain(commands)
     _profile(commands)
@@ -240,6 +241,14 @@ def _check(commands: _Commands) -> None:
                        help="form of the report: for people on standard error (text, the default), or on "
                             "standard output, with the code of each error, as JSON, as SARIF, or as "
                             "annotations of a workflow of GitHub")  # fmt: skip
+
+
+def _explain_error(commands: _Commands) -> None:
+    help = "print what the code of an error means, with a wrong and a right program"
+    explain = commands.add_parser("explain-error", help=help, description=f"{help.capitalize()}.")
+    explain.add_argument("code", metavar="CODE", nargs="?",
+                         help="a code such as DL0206 (default: list all codes)")  # fmt: skip
+    explain.set_defaults(act=subcommands.explain_error)
 
 
 def _circuit(commands: _Commands) -> None:

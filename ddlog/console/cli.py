@@ -97,6 +97,11 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
     except DDlogError as error:
         sys.stdout.flush()
         print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr)
+        if sys.stderr.isatty():
+            from ..errors.codes import code_of
+
+            found = ", ".join(sorted({code_of(type(each)) for each in error.diagnostics}))
+            print(f"note: `ddlog explain-error CODE` tells more of {found}", file=sys.stderr)
         return USER_ERROR
     except (BrokenPipeError, KeyboardInterrupt):
         raise

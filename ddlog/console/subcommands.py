@@ -112,6 +112,14 @@ def check(arguments: argparse.Namespace) -> int:
     return 1 if any(each.is_error for each in found) else 0
 
 
+def explain_error(arguments: argparse.Namespace) -> int:
+    """`ddlog explain-error`. Raises DDlogError."""
+    from .explainerror import explain_error
+
+    sys.stdout.write(explain_error(arguments.code))
+    return 0
+
+
 def circuit(arguments: argparse.Namespace) -> int:
     """`ddlog circuit`. Raises DDlogError."""
     if arguments.profile is not None and (arguments.plans or arguments.input):

@@ -34,7 +34,7 @@ _KINDS = {
     ),
     "typedefs": (
         "RepeatedParameter WrongTypeArguments RecursiveAlias RecursiveType UnusedTypeVariables "
-        "TypeTooDeep FieldsTooDeep TypeTooLarge FieldTypes BadWidth"
+        "TypeTooDeep FieldsTooDeep TypeTooLarge FieldTypes -"
     ),
     "patterns": "NotAnExpression NotAPattern NonExhaustive Unsatisfiable Refutable AssignedConstructor",
     "functions": (
@@ -50,8 +50,8 @@ _KINDS = {
     "rules": (
         "InputHead NegatedBinding UnboundVariable UnboundHead NotVisibleAfterGroup GroupByKeys "
         "GroupByKeyTwice GroupByArguments GroupByTwice GroupByOutsideRule FlatMapPlace AggregatePlace "
-        "HeadModifier KeyNotInput IndexUnbound IndexBindsMore IndexOnStream IndexOnDelayed NegatedBinder "
-        "RelationAsType TransformerPorts TransformerInput TransformerOutput TransformedHead Product"
+        "- KeyNotInput IndexUnbound IndexBindsMore IndexOnStream IndexOnDelayed NegatedBinder "
+        "- TransformerPorts TransformerInput TransformerOutput TransformedHead Product"
     ),
     "grouping": "EqualValues",
     "strata": "Unstratifiable TransformerInCycle BagInCycle",
@@ -148,14 +148,20 @@ PREFIX = "DL"
 
 def code_of(kind: type[Diagnostic]) -> str:
     """The code of a kind of error or warning. Raises KeyError for one that is not in the table."""
-    return _codes()[kind.__module__.rpartition(".")[2], kind.__name__]
+    return _by_kind()[kind.__module__.rpartition(".")[2], kind.__name__]
 
 
 @cache
-def _codes() -> dict[tuple[str, str], str]:
+def codes() -> dict[str, tuple[str, str]]:
+    """The file and the name of each kind, by code."""
     return {
-        (file, name): f"{PREFIX}{number:02}{place:02}"
+        f"{PREFIX}{number:02}{place:02}": (file, name)
         for number, (file, names) in enumerate(_KINDS.items(), 1)
         for place, name in enumerate(names.split(), 1)
         if name != "-"
     }
+
+
+@cache
+def _by_kind() -> dict[tuple[str, str], str]:
+    return {kind: code for code, kind in codes().items()}

@@ -92,12 +92,6 @@ class AggregatePlace(Diagnostic):
     title = "Aggregate is only allowed in a clause `var x = Aggregate((keys), f(value))` of a rule"
 
 
-class HeadModifier(Diagnostic):
-    """A head that is negated or bound to a name."""
-
-    title = "a head cannot be negated or bound to a name: write `Relation(values)`"
-
-
 class KeyNotInput(Diagnostic):
     """A primary key of a relation that is not an input relation."""
 
@@ -140,12 +134,6 @@ class NegatedBinder(Diagnostic):
 
     title = "a negated term cannot bind `{name}`"
     name: str
-
-
-class RelationAsType(Diagnostic):
-    """`relation[T]` as the type of a value."""
-
-    title = "a relation is not a value: only a transformer takes relations"
 
 
 class TransformerPorts(Diagnostic):

@@ -76,10 +76,3 @@ class FieldTypes(Diagnostic):
 
     title = "Field {field} is declared with different types"
     field: str
-
-
-class BadWidth(Diagnostic):
-    """A number type of 0 bits."""
-
-    title = "`{type}` has no values: a width is at least 1"
-    type: str

@@ -34,7 +34,7 @@ class NoSuchIndex(Diagnostic):
 
 
 class UnknownName(Diagnostic):
-    """A name that nothing declares, in a program of another language."""
+    """A name that nothing declares: in a program of another language, or as a code."""
 
     title = "unknown {what} `{name}`"
     what: str

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import core, errors, stdlib, syntax
 from ..core.pythonfile import PythonClass, PythonFile
-from ..errors.diagnostics import Diagnostic, counted
+from ..errors.diagnostics import Diagnostic, InternalError, counted
 from ..errors.source import Span
 from ..syntax.foreign import type_hint
 from ..types import (
@@ -298,11 +298,7 @@ class Environment(Names):
 
     def _convert(self, type_: syntax.Type, module: str, variables: frozenset[str] | None) -> Type:
         match type_:
-            case syntax.IntType(width, signed, span):
-                if width < 1:
-                    self.diagnostics.append(
-                        errors.typedefs.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
-                    )
+            case syntax.IntType(width, signed, _):
                 return Signed(width) if signed else Bit(width)
             case syntax.TupleType(items, _):
                 parts = tuple(self.convert(item, module, variables) for item in items)
@@ -316,9 +312,8 @@ class Environment(Names):
                 return Function(
                     converted, mutable, self.convert(result, module, variables) if result else UNIT
                 )
-            case syntax.RelationType(span=span):
-                self.diagnostics.append(errors.rules.RelationAsType(span=span))
-                return UNIT
+            case syntax.RelationType():
+                raise InternalError("only a transformer takes relations, and has no such type for them")
             case syntax.NamedType():
                 return self._named(type_, module, variables)
 

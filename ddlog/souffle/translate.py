@@ -77,8 +77,9 @@ def translate(
         plain, found = instantiate(items)
         _stop_at(found)
         return replace(_Translator(source, plain, word).run(), dialect=dialect)
-    except DDlogError:
-        if dialect != "flowlog" and _is_flowlog(source, settings):
+    except DDlogError as error:
+        is_width = all(isinstance(each, errors.ConstantTooLarge) for each in error.diagnostics)
+        if dialect != "flowlog" and not is_width and _is_flowlog(source, settings):
             raise DDlogError([errors.ProgramOfFlowlog(source.name)]) from None
         raise
 

@@ -62,6 +62,8 @@ class Expressions(TreeBuilder):
         span = self.span(start, end)
         if isinstance(function, ast.Struct) and function.args is None:
             self.found.append(errors.CallOfUpper(function.constructor, span=span))
+            given = tuple(ast.Argument(None, each, each.span) for each in args or ())
+            return ast.Struct(function.constructor, given, span)
         return ast.Call(function, args or (), span)
 
     def get_item(self, start: int, end: int, arg: ast.Expr, item: Token) -> ast.Expr:

@@ -79,6 +79,7 @@ class Literals(TreeBuilder):
         width = int(before) if sized else None
         if width not in (None, 32, 64):
             self.found.append(errors.BadFloatWidth(width or 0, span=span))
+            width = None
         return ast.FloatLit(float(after or before), width, span)
 
     def plain_piece(self, start: int, end: int, token: Token) -> list[ast.Expr]:
