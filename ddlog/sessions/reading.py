@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -62,13 +63,13 @@ class SessionReader:
 
         return IndexView(index, relation, host.runtime, self._state.typedefs, no_frame)
 
-    def query(self, text: str, name: str) -> Result:
-        """The valuations that satisfy a rule body."""
+    def query(self, text: str, name: str, values: Mapping[str, Any]) -> Result:
+        """The valuations that satisfy a rule body with values for names."""
         from ..check.query import check_query
 
         self._state.check_open()
         checked = self._state.program.checked
-        query = check_query(checked, Source(name, text))
+        query = check_query(checked, Source(name, text), values)
         program, types = query.within(checked), query.rule.variables
         check_delays(query, self._state.program.relations)
         self._state.start()
