@@ -18,9 +18,9 @@ import ddlog.engine
 HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
-    "IPython", "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark", "networkx",
-    "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2", "rich",
-    "sqlglot",
+    "IPython", "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark",
+    "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2",
+    "rich", "sqlglot",
     "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
@@ -264,8 +264,8 @@ def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
 
 
 EXTRAS = (
-    "IPython", "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot", "starlette",
-    "uvicorn",
+    "IPython", "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot",
+    "starlette", "uvicorn",
 )  # fmt: skip
 """The packages of extras: who installs none runs programs without them."""
 

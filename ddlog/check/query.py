@@ -48,8 +48,9 @@ def check_query(
         source = with_own_names(source, program.relations)
         query, found = parse_query(source)
         found += check_query_attributes(query)
-        query, wrong = with_values(query, given, program.typedefs)
-        found += wrong
+        if not any(each.is_error for each in found):
+            query, wrong = with_values(query, given, program.typedefs)
+            found += wrong
         if any(each.is_error for each in found):
             hidden = _HIDDEN.search(source.text)
             raise DDlogError([HiddenName(hidden[1], span=found[0].span)] if hidden else found)

@@ -151,8 +151,12 @@ class Interpreter:
 
     def forget(self) -> None:
         """Drops the open batch and the open transaction."""
-        self._batch = []
+        self.forget_batch()
         self.session.rollback()
+
+    def forget_batch(self) -> None:
+        """Drops the open batch."""
+        self._batch = []
 
     def _gather(self, update: Update | UpdateRun, command: Command) -> None:
         try:

@@ -111,7 +111,7 @@ _KINDS = {
     "sessions": (
         "InTransaction UncommittedChanges NoFurtherChanges SessionClosed FaultInRule FaultInStatement "
         "FaultInView ConstraintBroken NestedTooDeeply NotInstalled NoTable ProgramStays NothingToDrop "
-        "StillUsed RuleOfSeveral TypeWithValues"
+        "StillUsed RuleOfSeveral TypeWithValues RowsGone"
     ),
     "memory": "MemoryLimitReached NoMemoryLeft NoMemoryMeasure",
     "state": (

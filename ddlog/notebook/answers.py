@@ -27,19 +27,31 @@ class Answers(Interpreter):
         self._names, self._shown = names, list[Any]()
 
     def to(self, text: str, name: str, warned: Callable[[Sequence[Diagnostic]], None]) -> list[Any]:
-        """The answers to a text, which is called `name` in errors. Raises DDlogError."""
-        self.warned, self._shown = warned, []
+        """The answers to a text, which is called `name` in errors. Raises DDlogError; then the transaction is
+        as it was."""
+        self.warned, self._shown, self.ended = warned, [], False
         self.go_on(self.session.program.names("output"))
-        if text.lstrip().startswith("?"):
-            begin = text.index("?") + 1
-            end = len(text.rstrip().removesuffix(";"))
-            query = passage_of(name, text, 1 + text.count("\n", 0, begin), begin, end)
-            with query.placing():
-                self.show_rows(self.ask(query.text, name))
-            return self._shown
-        self.run(self._reader(text, name).commands(final=True))
-        self.flush()
+        mark, epochs = (self.session.mark() if self.in_transaction else None), self.session.state.epochs
+        try:
+            self._take(text, name)
+        except BaseException:
+            self.forget_batch()
+            if mark is None or self.session.state.epochs > epochs:
+                self.session.rollback()
+            else:
+                self.session.undo(mark)
+            raise
         return self._shown
+
+    def _take(self, text: str, name: str) -> None:
+        if not text.lstrip().startswith("?"):
+            self.run(self._reader(text, name).commands(final=True))
+            self.flush()
+            return
+        begin, end = text.index("?") + 1, len(text.rstrip().removesuffix(";"))
+        query = passage_of(name, text, 1 + text.count("\n", 0, begin), begin, end)
+        with query.placing():
+            self.show_rows(self.ask(query.text, name))
 
     def _reader(self, text: str, name: str) -> CommandReader | SqlReader:
         program = self.session.program

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, counted
 from ..errors.names import EmptyRelation, UnusedRelation
+from ..errors.sessions import RowsGone
 from ..errors.source import Source
 from ..sessions.amending import ended
 from ..sessions.extending import check_changeable
@@ -69,11 +70,20 @@ class Cells:
         if self.made is not session.program:
             before, parts = session.program.source, {}
         parts = {**parts, key: part}
-        program = _joined(before, parts, again)
+        program, held = _joined(before, parts, again), _held(session)
         changes = session.go_on_with(program)
         self.made, self.before, self.parts = program, before, parts
-        warned(_about(program, part))
+        left = _held(session)
+        gone = [
+            RowsGone(name, counted(held[name], "row")) for name in held if held[name] and not left.get(name)
+        ]
+        warned([*_about(program, part), *gone])
         return changes
+
+
+def _held(session: Session) -> dict[str, int]:
+    """The sizes of the input relations."""
+    return {name: session.size(name) for name in session.program.names("input") if session.keeps(name)}
 
 
 def _joined(before: Source, parts: Mapping[str, Source], again: Callable[[Source], Program]) -> Program:

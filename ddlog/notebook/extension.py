@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from ..commands.programtext import takes_lines
+from ..commands.programtext import asks, parses, takes_lines
 from ..commands.sqlreader import begins_sql
 from ..engine.circuit import Circuit
 from ..engine.drawing import to_svg
 from ..engine.text import to_text
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order, render
+from ..errors.shell import NoRule
 from ..errors.source import Source
 from ..sessions.session import Session
 from .answers import Answers
@@ -45,6 +45,7 @@ class ToldError(DDlogError):
     """An error whose message has been shown: its traceback is one line."""
 
     def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it."""
         return [render(self.diagnostics[:1]).split("\n", 1)[0]]
 
 
@@ -75,8 +76,8 @@ class DDlogMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
-        self._cells: WeakKeyDictionary[Session, Cells] = WeakKeyDictionary()
-        self._answers: WeakKeyDictionary[Session, Answers] = WeakKeyDictionary()
+        self._cells: dict[str, Cells] = {}  # by the variable of the session
+        self._answers: dict[str, Answers] = {}
         self._cell: str | None = None  # the id of the cell, where the notebook tells it
         shell.events.register("pre_run_cell", self._begins)
 
@@ -101,6 +102,10 @@ class DDlogMagics(Magics):
         if cell is not None and rest.strip():
             raise UsageError(f"%%ddlog takes `-s NAME` and no other option: {rest.strip()}")
         text = rest if cell is None else cell
+        if not text.strip():
+            raise UsageError(
+                "%ddlog takes a query or commands, %%ddlog a cell of them or of a program: see %ddlog?"
+            )
         try:
             shown = self._taken(name, text)
         except DDlogError as error:
@@ -124,19 +129,21 @@ class DDlogMagics(Magics):
             return self._program(name, session, source)
         if session is None:
             raise UsageError(f"there is no session {name} yet: a cell %%ddlog with a program begins one")
-        answers = self._answers.get(session)
-        if answers is None:
-            answers = self._answers[session] = Answers(session, self._shell.user_ns)
+        answers = self._answers.get(name)
+        if answers is None or answers.session is not session:
+            answers = self._answers[name] = Answers(session, self._shell.user_ns)
         return answers.to(text, source.name, _warn)
 
     def _program(self, name: str, session: Session | None, part: Source) -> list[Any]:
         """Begins a session with a part of a program, or lets it go on with the part."""
         key = self._cell or part.text
+        if not parses(part.text) and asks(part.text):
+            raise DDlogError([NoRule(" ".join(part.text.split()))])
         if session is None:
             cells = Cells()
             session, changes = cells.begin(key, part, _warn)
-            self._cells[session] = cells
+            self._cells[name] = cells
             self._shell.user_ns[name] = session
         else:
-            changes = self._cells.setdefault(session, Cells()).put(session, key, part, _warn)
+            changes = self._cells.setdefault(name, Cells()).put(session, key, part, _warn)
         return [changes] if changes else []
