@@ -60,12 +60,13 @@ _HOMES = {
     "compile": "sessions.program",
     "connect": "serve.client",
     "connect_async": "serve.asynchronous",
+    "load_ipython_extension": "notebook.extension",
     "render": "errors.diagnostics",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """The public names, from their modules, as they are first used."""
+    """The public names, and what IPython asks for, from their modules, as they are first used."""
     if name == "__version__":
         from importlib.metadata import version
 

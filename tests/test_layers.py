@@ -18,9 +18,9 @@ import ddlog.engine
 HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
-    "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark", "networkx",
-    "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2", "rich",
-    "sqlglot",
+    "IPython", "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark",
+    "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2",
+    "rich", "sqlglot",
     "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
@@ -116,7 +116,7 @@ LANGUAGE = (
     "explaining profiling",
     "sessions",
     "circuits commands spark",
-    "lsp serve",
+    "lsp notebook serve",
     "console",
     "__main__",
 )
@@ -142,7 +142,7 @@ SESSIONS = (
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
 # The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory; and
 # all that the library sees.
-ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "console"}
+ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
 MEMORY = {"ddlog.engine.machine", "ddlog.engine.memory"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
 
@@ -265,8 +265,8 @@ def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
 
 
 EXTRAS = (
-    "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot", "starlette",
-    "uvicorn",
+    "IPython", "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot",
+    "starlette", "uvicorn",
 )  # fmt: skip
 """The packages of extras: who installs none runs programs without them."""
 

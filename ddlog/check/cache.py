@@ -72,7 +72,7 @@ def _entry_path(source: Source, library_paths: Sequence[Path], tree: syntax.Modu
     if directory is None or os.environ.get("DDLOG_CACHE") == "off":
         return None
     asked = (
-        source.name,
+        repr(source),
         source.text,
         source.dialect,
         None if tree is None else _tree_digest(tree),

@@ -14,6 +14,7 @@ from ..types.unify import substitute
 from . import access, casts, closures, literal, operators, statement
 from .calls import call
 from .context import Border, Context, Local, Scope, Typed
+from .givenvalues import given_value
 from .pattern import arguments, find_constructor
 
 
@@ -74,6 +75,8 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
             return replace(infer(context, text, scope), type=interned, span=span)
         case syntax.Closure():
             return closures.closure(context, expr, scope, expected)
+        case syntax.GivenValue():
+            return given_value(context, expr)
         case syntax.FlatMap(_, span):
             return context.fail(errors.rules.FlatMapPlace(span=span))
         case syntax.Aggregate(span=span):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 from .. import core, syntax
 from ..core import Relation
@@ -28,6 +30,7 @@ from .elaborated import Elaborated
 from .equalvalues import equal_values_in_query
 from .erase import Eraser
 from .function import Instances
+from .givenvalues import with_values
 from .marked import is_marked
 from .rewriting import Edit
 from .rule import read_body
@@ -36,11 +39,14 @@ _HIDDEN = re.compile(r"""\A(?:[^"]|"(?:[^"\\]|\\.)*")*?\b([A-Za-z_][\w:]*\$[\w$]
 """A text with a name that has a `$`, outside of strings."""
 
 
-def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQuery:
+def check_query(
+    program: core.CheckedProgram, source: Source, given: Mapping[str, Any] = MappingProxyType({})
+) -> core.CheckedQuery:
     """The query as a rule without head, with its result variables in order of first occurrence.
 
     A lone expression is the definition of a variable `value`; a lone relation name stands for all
-    its columns. Arguments of terms may be values as commands write them. Raises DDlogError.
+    its columns. Arguments of terms may be values as commands write them; `{x}` is the value that is `given`
+    for x. Raises DDlogError.
     """
     if not isinstance(program, Elaborated):
         raise InternalError("queries need a program from check_program")
@@ -48,16 +54,19 @@ def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQue
         source = with_own_names(source, program.relations)
         query, found = parse_query(source)
         found += check_query_attributes(query)
+        if not any(each.is_error for each in found):
+            query, wrong = with_values(query, given, program.typedefs)
+            found += wrong
         if any(each.is_error for each in found):
             hidden = _HIDDEN.search(source.text)
             raise DDlogError([HiddenName(hidden[1], span=found[0].span)] if hidden else found)
         checked = _check_query(program, query)
-        merged = [] if is_marked(query, "distinct") else _equal_values(program, query, checked)
+        merged = [] if is_marked(query, "distinct") else _equal_values(program, query, checked, given)
         return replace(checked, warnings=(*found, *merged))
 
 
 def _equal_values(
-    program: Elaborated, query: syntax.Query, checked: core.CheckedQuery
+    program: Elaborated, query: syntax.Query, checked: core.CheckedQuery, given: Mapping[str, Any]
 ) -> Sequence[EqualValues]:
     """The warnings about groups. Where a term leaves the columns blank that tell rows apart, the corrected
     query has names for them."""
@@ -66,19 +75,20 @@ def _equal_values(
     if not groups or merged:
         return merged
     edits = blanks(query, program.relations)
-    apart = _warnings_with(program, query, edits.values())
+    apart = _warnings_with(program, query, edits.values(), given)
     needed = {edits[name] for each in apart for name in each.missing if name in edits}
-    return [replace(each, span=groups[0].span) for each in _warnings_with(program, query, needed)[:1]]
+    return [replace(each, span=groups[0].span) for each in _warnings_with(program, query, needed, given)[:1]]
 
 
 def _warnings_with(
-    program: Elaborated, query: syntax.Query, edits: Collection[Edit]
+    program: Elaborated, query: syntax.Query, edits: Collection[Edit], given: Mapping[str, Any]
 ) -> Sequence[EqualValues]:
     """The warnings about a query after edits."""
     source = with_names(query, edits) if edits else None
     if source is None:
         return []
-    checked = _check_query(program, parse_query(source)[0])
+    edited, _ = with_values(parse_query(source)[0], given, program.typedefs)
+    checked = _check_query(program, edited)
     return equal_values_in_query(program, checked)
 
 

@@ -75,7 +75,7 @@ class QueryCommand:
 
     def perform(self, on: Interpreter) -> None:
         with self.asked.placing():
-            answer = on.session.query(self.asked.text, name=self.asked.name, warned=on.warned)
+            answer = on.ask(self.asked.text, self.asked.name)
         if not answer.columns:
             on.show("true" if answer else "false")
         else:

@@ -33,7 +33,7 @@ class Why:
     def perform(self, on: Interpreter) -> None:
         with self.question.placing():
             found = _ASKING[self.word](on.session)(self.question.text)
-        on.show_all(found.lines(color=on.color))
+        on.explain(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class WhyAll:
             found = on.session.why_all(self.question.text)
         for number, each in enumerate(found, 1):
             on.show(f"derivation {number} of {len(found)}")
-            on.show_all(each.lines(color=on.color))
+            on.explain(each)
 
 
 def read_why(scanner: Scanner, word: str) -> Why | WhyAll:

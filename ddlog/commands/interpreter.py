@@ -17,6 +17,7 @@ from ..sessions.session import Session
 from .update import Update, UpdateRun
 
 if TYPE_CHECKING:
+    from ..explaining.explanation import Explanation
     from ..sessions.executing import Outcome
 
 Locate: TypeAlias = Callable[[], Span]
@@ -150,8 +151,12 @@ class Interpreter:
 
     def forget(self) -> None:
         """Drops the open batch and the open transaction."""
-        self._batch = []
+        self.forget_batch()
         self.session.rollback()
+
+    def forget_batch(self) -> None:
+        """Drops the open batch."""
+        self._batch = []
 
     def _gather(self, update: Update | UpdateRun, command: Command) -> None:
         try:
@@ -217,6 +222,14 @@ class Interpreter:
         """Prints lines."""
         for line in lines:
             self.show(line)
+
+    def ask(self, query: str, name: str) -> Result:
+        """The answer to a query, whose text is called `name` in errors. Raises DDlogError."""
+        return self.session.ask(query, name=name, warned=self.warned)
+
+    def explain(self, explanation: Explanation) -> None:
+        """Prints an explanation."""
+        self.show_all(explanation.lines(color=self.color))
 
     def show_rows(self, rows: RelationView | Result) -> None:
         """Prints rows."""

@@ -12,7 +12,8 @@ from ..engine.text import to_dot, to_text
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, OptionNeeded
 from ..io.write import replacing
-from ..profiling.profile import OperatorCost, Profile, seconds_text
+from ..profiling.costs import OperatorCost, seconds_text
+from ..profiling.profile import Profile
 from .profiles import read_profile_file
 
 _FORMS = {".txt": to_text, ".dot": to_dot, ".svg": to_svg}

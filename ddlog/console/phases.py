@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..profiling.profile import PhaseTime
+from ..profiling.costs import PhaseTime
 
 START = "start of the process"
 CHECKING = "parsing and checking"

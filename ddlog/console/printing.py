@@ -10,13 +10,13 @@ from ..commands.interpreter import RowLines, record_lines
 from ..core import Relation
 from ..io.delimitedfiles import csv_header
 from ..io.jsonfiles import json_writer
+from ..io.tables import cell_texts, markdown_lines, shown_lines, table_lines
 from ..io.write import row_writer
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from ..types import Signed, Type
 from .options import PRINTED
 from .sinks import ChangeSink, LineSink, print_lines
-from .tables import cell_texts, markdown_lines, shown_lines, table_lines
 
 
 def row_lines(format: str | None) -> RowLines:

@@ -43,12 +43,7 @@ def profiled(session: Session, name: str | None, phases: Phases) -> Iterator[Non
 
 def write_profile(profile: Profile, path: Path) -> None:
     """Writes a profile as JSON or as a page, as the file's name ends. Raises DDlogError."""
-    if path.suffix == ".json":
-        text = f"{profile.json()}\n"
-    else:
-        from ..profiling.page import page
-
-        text = page(profile)
+    text = f"{profile.json()}\n" if path.suffix == ".json" else profile.html()
     with replacing(path) as out:
         out.write(text.encode("utf-8"))
 
@@ -79,6 +74,4 @@ def show_profile(name: str, output: str | None) -> None:
         check_profile(output, "--output")
         write_profile(profile, Path(output))
         return
-    from ..profiling.summary import summary
-
-    sys.stdout.write("".join(f"{line}\n" for line in summary(profile)))
+    sys.stdout.write(f"{profile}\n")

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ..commands.interpreter import Interpreter
+from ..commands.programtext import asks, has_ended, needs_more, parses, takes_lines
 from ..commands.reader import CommandReader
 from ..commands.sqlreader import SqlReader, Statement, begins_sql
 from ..commands.updatefiles import update_commands
@@ -20,6 +21,7 @@ from ..errors.diagnostics import DDlogError, counted, internal_error_text, rende
 from ..errors.sessions import InTransaction
 from ..errors.shell import NoRule
 from ..errors.state import EpochExpected
+from ..io.tables import SHOWN, cell_texts, table_lines
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from ..sessions.viewing import changes_views
@@ -27,10 +29,8 @@ from .deltas import Delta, shows
 from .ending import heard
 from .notes import Note, noting, warning
 from .printing import row_lines
-from .programtext import asks, has_ended, needs_more, parses, takes_lines
 from .progress import ProgressLine
 from .shellcommands import SHELL_COMMANDS, shell_commands
-from .tables import SHOWN, cell_texts, table_lines
 
 HELP = """\
   ? Path("a", x), x != "b"      the rows that satisfy a rule body; also ? 1 + 2
@@ -329,11 +329,11 @@ class Shell:
         then = _AT.match(text)
         if then is not None:
             past = self._session_at(int(then[1]))
-            self._show_result(past.query(text[then.end() :].strip(" \n;"), warned=self._warned), began)
+            self._show_result(past.ask(text[then.end() :].strip(" \n;"), warned=self._warned), began)
             return
         if _AT_SOMETHING.match(text) is not None:
             raise DDlogError([EpochExpected(f"?{text.rstrip()}", '? at 17: Path("a", x)')])
-        result = self.session.query(text.strip().removesuffix(";"), warned=self._warned)
+        result = self.session.ask(text.strip().removesuffix(";"), warned=self._warned)
         self._show_result(result, began)
 
     def _session_at(self, epoch: int) -> Session:

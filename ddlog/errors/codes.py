@@ -97,7 +97,7 @@ _KINDS = {
     "commands": "BadCommand UnfinishedCommand UnknownCommand NoTimely NoTransaction TransactionOpen",
     "reading": (
         "RelationNotKept EffectsNotKept WindowNotKept NotDelayed HiddenName NotAnOutput WrongIndexKey "
-        "BadIndexKey TakenByAnswer"
+        "BadIndexKey TakenByAnswer NoValue UnusedValue WrongValue UnknownTypeOfValue"
     ),
     "unknown": "NoSuchRelation NoSuchIndex UnknownName NotARelation NotAnIndex",
     "explaining": (
@@ -111,7 +111,7 @@ _KINDS = {
     "sessions": (
         "InTransaction UncommittedChanges NoFurtherChanges SessionClosed FaultInRule FaultInStatement "
         "FaultInView ConstraintBroken NestedTooDeeply NotInstalled NoTable ProgramStays NothingToDrop "
-        "StillUsed RuleOfSeveral TypeWithValues"
+        "StillUsed RuleOfSeveral TypeWithValues RowsGone"
     ),
     "memory": "MemoryLimitReached NoMemoryLeft NoMemoryMeasure",
     "state": (

@@ -16,6 +16,7 @@ The members of a tuple are written with commas. `{near:did you mean %?|none is l
 
 from __future__ import annotations
 
+import os
 import sys
 import unicodedata
 import warnings
@@ -101,6 +102,9 @@ class _Filler(Formatter):
 _FILLER = _Filler()
 
 
+_PACKAGES = ("ddlog", "engine", "stdlib")
+
+
 class DDlogError(Exception):
     """One or more errors in the user's input: a program, facts, a command."""
 
@@ -111,6 +115,15 @@ class DDlogError(Exception):
 
     def __str__(self) -> str:
         return render(self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: the user's own lines, and the message."""
+        from traceback import extract_tb
+
+        home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+        parts = (f"{os.sep}IPython{os.sep}", *(os.path.join(home, each, "") for each in _PACKAGES))
+        own = [each for each in extract_tb(self.__traceback__) if not any(p in each.filename for p in parts)]
+        return [*(f"line {each.lineno}: {each.line}" for each in own), *str(self).split("\n")]
 
 
 class DDlogWarning(UserWarning):

@@ -87,3 +87,34 @@ class TakenByAnswer(Diagnostic):
 
     title = "the answer to a query is the relation {name}, but the program declares {name}"
     name: str
+
+
+class NoValue(Diagnostic):
+    """A name in braces in a query that is given no value."""
+
+    title = "`{{{name}}}` stands for a value that is given with the query, and {name} is given none"
+    suggestion = "in Python: query(…, {name}=…); a variable is written without braces"
+    name: str
+
+
+class UnusedValue(Diagnostic):
+    """A value for a name that a query does not have."""
+
+    title = "{name} is given a value, but the query has no `{{{name}}}`"
+    name: str
+
+
+class WrongValue(Diagnostic):
+    """A value that does not have the type of its place in a query."""
+
+    title = "the value of {name}: {problem}"
+    name: str
+    problem: str
+
+
+class UnknownTypeOfValue(Diagnostic):
+    """A value in a place that can have any type."""
+
+    title = "the place of `{{{name}}}` does not tell the type of its value"
+    suggestion = "write its type: `{{{name}}}: bigint`"
+    name: str

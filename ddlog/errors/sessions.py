@@ -151,3 +151,12 @@ class TypeWithValues(Diagnostic):
     title = "values of the dropped type {name} are still in use"
     suggestion = "choose another name, or open a session of the changed program"
     name: str
+
+
+class RowsGone(Diagnostic):
+    """An input relation that a new text of its declaration has emptied."""
+
+    severity = "warning"
+    title = "the declaration of {name} is another one: what the relation held is gone, {rows}"
+    name: str
+    rows: str

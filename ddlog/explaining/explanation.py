@@ -79,6 +79,11 @@ class Explanation:
                 return self.html()
         return "".join(f"{line}\n" for line in self.lines(color=color))
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .page import Page
+
+        return {"text/plain": str(self), "text/html": Page(self._titles).piece([self.tree], self._offered())}
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 

@@ -1,4 +1,5 @@
-"""Explanations as one page of HTML, which needs nothing else. Its nodes open and close."""
+"""Explanations as HTML: one page, which needs nothing else, or a piece of a notebook. Their nodes open and
+close."""
 
 from __future__ import annotations
 
@@ -12,9 +13,8 @@ from .titles import Titles
 _OPEN = 3
 """The levels that are open at first."""
 
-_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 1rem auto; padding: 0 1rem; max-width: 70rem; }
+_TREE_STYLE = """
+.ddlog-why {
 code, summary, .leaf { font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap: anywhere; }
 details { border-left: 2px solid #8886; margin: .2rem 0 .2rem .3rem; padding-left: .6rem; }
 summary { cursor: pointer; font-weight: 600; }
@@ -24,8 +24,14 @@ summary { cursor: pointer; font-weight: 600; }
 .bad { border-left-color: #c0392b; }
 .said { color: #777; font-weight: 400; }
 .rule .said { font-size: 13px; }
-h1 code { font-size: 17px; }
 .rule { margin: .2rem 0; white-space: pre-wrap; }
+}
+"""
+
+_PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 1rem auto; padding: 0 1rem; max-width: 70rem; }
+h1 code { font-family: ui-monospace, monospace; font-size: 17px; overflow-wrap: anywhere; }
 button { font: inherit; margin-right: .5rem; }
 """
 
@@ -38,21 +44,26 @@ for (const [id, open] of [["open", true], ["close", false]])
 
 @dataclass(frozen=True)
 class Page:
-    """Writes one page."""
+    """Writes pages and pieces."""
 
     titles: Titles
 
     def of(self, nodes: Sequence[Reason]) -> str:
         """The page of some nodes, with the title of the first."""
         title = escape(self.titles.title(nodes[0]))
-        body = "\n".join(line for node in nodes for line in self._node(node, 0))
         return (
             f'<!doctype html>\n<html lang="en"><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{title}</title><style>{_STYLE}</style>\n<h1><code>{title}</code></h1>\n"
+            f"<title>{title}</title><style>{_PAGE_STYLE}</style>\n<h1><code>{title}</code></h1>\n"
             f'<p><button id="open">open all</button><button id="close">close all</button></p>\n'
-            f"{body}\n<script>{_SCRIPT}</script></html>\n"
+            f"{self.piece(nodes)}\n<script>{_SCRIPT}</script></html>\n"
         )
+
+    def piece(self, nodes: Sequence[Reason], remarks: Sequence[str] = ()) -> str:
+        """Some nodes, with remarks above, for a page that has others."""
+        said = (f'<div class="said">{escape(each)}</div>' for each in remarks)
+        lines = (line for node in nodes for line in self._node(node, 0))
+        return "\n".join([f'<div class="ddlog-why"><style>{_TREE_STYLE}</style>', *said, *lines, "</div>"])
 
     def _node(self, node: Reason, level: int) -> Iterator[str]:
         if node.is_sequence:

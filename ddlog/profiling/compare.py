@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .profile import Profile, by_rule, seconds_text
+from .costs import Measurements, by_rule, seconds_text
 
 _SHOWN = 20
 _LEAST = 0.001  # the part of the longer time by which a rule must differ to be shown
@@ -27,7 +27,7 @@ class Difference:
         return (self.after or 0.0) - (self.before or 0.0)
 
 
-def differences(before: Profile, after: Profile) -> list[Difference]:
+def differences(before: Measurements, after: Measurements) -> list[Difference]:
     """The rules of two profiles, those whose times differ most first."""
     old, new = by_rule(before.operators), by_rule(after.operators)
     found = []
@@ -46,7 +46,7 @@ def differences(before: Profile, after: Profile) -> list[Difference]:
     return sorted(found, key=lambda each: -abs(each.more))
 
 
-def stratum_differences(before: Profile, after: Profile) -> list[Difference]:
+def stratum_differences(before: Measurements, after: Measurements) -> list[Difference]:
     """The same of the strata; rows are those that came anew, where they are known."""
     old, new = ({each.name: each for each in profile.strata} for profile in (before, after))
     return sorted(
@@ -64,7 +64,7 @@ def stratum_differences(before: Profile, after: Profile) -> list[Difference]:
     )
 
 
-def comparison(before: Profile, after: Profile) -> Iterator[str]:
+def comparison(before: Measurements, after: Measurements) -> Iterator[str]:
     """Lines that compare two profiles."""
     yield f"{before.program} ({before.engine}) and {after.program} ({after.engine})"
     yield f"commits: {before.commits:,} and {after.commits:,}"
@@ -90,7 +90,7 @@ def _part(title: str, found: list[Difference], longer: float) -> Iterator[str]:
         yield f"  and {len(shown) - _SHOWN} more"
 
 
-def _sizes(before: Profile, after: Profile) -> Iterator[str]:
+def _sizes(before: Measurements, after: Measurements) -> Iterator[str]:
     old, new = ({each.name: each.rows for each in profile.relations} for profile in (before, after))
     differing = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
     if differing:

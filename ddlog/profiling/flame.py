@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from .profile import seconds_text
+from .costs import seconds_text
 
 _LEAST = 0.002  # the share of all time that a frame has to be shown
 _COLORS = 5

@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
+from .costs import JoinRun, LookUpRows, Measurements, OperatorCost, Round, StratumCost, seconds_text
 from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
-from .profile import JoinRun, LookUpRows, OperatorCost, Profile, Round, StratumCost, seconds_text
 
 _ROUNDS = 200
 _PLANS = 40
 _EPOCHS = 200
 
 
-def page(profile: Profile) -> str:
+def page(profile: Measurements) -> str:
     """The page of a profile."""
     title = f"Profile of {profile.program}"
     parts = (
@@ -41,7 +41,7 @@ def page(profile: Profile) -> str:
     )
 
 
-def _summary(profile: Profile) -> str:
+def _summary(profile: Measurements) -> str:
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     facts = [commits, seconds_text(profile.seconds), profile.engine]
     if profile.memory is not None:
@@ -192,7 +192,7 @@ def _rounds(rounds: Sequence[Round]) -> str:
     return "".join(lines)
 
 
-def _relations(profile: Profile) -> str:
+def _relations(profile: Measurements) -> str:
     spent: dict[str, float] = {}
     for each in profile.operators:
         spent[each.relation] = spent.get(each.relation, 0.0) + each.seconds
@@ -249,7 +249,7 @@ def _tested(step: str, tests: Sequence[str]) -> str:
     return f"{step}; then {', '.join(tests)}" if tests else step
 
 
-def _decisions(profile: Profile) -> list[str]:
+def _decisions(profile: Measurements) -> list[str]:
     if not profile.decisions:
         return []
     rows = (
@@ -278,7 +278,7 @@ def _decisions(profile: Profile) -> list[str]:
     return [_table(heads, rows)]
 
 
-def _memory(profile: Profile) -> list[str]:
+def _memory(profile: Measurements) -> list[str]:
     if profile.memory is None:
         return ["<p>Not known on Spark, whose own pages show the tables that it caches.</p>"]
     rows = (
@@ -294,7 +294,7 @@ def _memory(profile: Profile) -> list[str]:
     return [_table(("Name", "Kind", "Rows", "Bytes", "Parts"), rows)]
 
 
-def _slowest(profile: Profile) -> list[str]:
+def _slowest(profile: Measurements) -> list[str]:
     parts = []
     for each in profile.slowest:
         epoch = each.epoch

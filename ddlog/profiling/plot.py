@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor, log10
 
-from .profile import CommitCost, seconds_text
+from .costs import CommitCost, seconds_text
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 640, 220, 62, 26
 _POINTS = 600

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .profile import OperatorCost, Profile, StratumCost, seconds_text
+from .costs import Measurements, OperatorCost, StratumCost, seconds_text
 
 _RULES = 15
 _ROUNDS = 8
 
 
-def summary(profile: Profile) -> Iterator[str]:
+def summary(profile: Measurements) -> Iterator[str]:
     """Lines: the times of the strata, of the dearest rules, and of the slowest commits."""
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     yield f"{profile.program}: {commits} in {seconds_text(profile.seconds)} ({profile.engine})"
@@ -37,7 +37,7 @@ def summary(profile: Profile) -> Iterator[str]:
         )
 
 
-def _time(seconds: float, profile: Profile) -> str:
+def _time(seconds: float, profile: Measurements) -> str:
     return f"{seconds_text(seconds):>14}  {seconds / profile.seconds if profile.seconds else 0:>6.1%}"
 
 

@@ -167,7 +167,8 @@ def _read(read: Callable[[], Any]) -> Any:
 
 
 def _query(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
-    return _result(session.query(given["text"], name=given["name"], warned=lambda _: None), session)
+    values = given.get("values", {})
+    return _result(session.ask(given["text"], values, name=given["name"], warned=lambda _: None), session)
 
 
 def _result(result: Result, session: Session) -> Any:
@@ -306,7 +307,7 @@ METHODS: Mapping[str, Method] = {
     "size": Method(_size, _RELATION),
     "lookup": Method(_lookup, {**_RELATION, "rows": (list,)}),
     "find": Method(_find, {**_RELATION, "values": (dict,)}),
-    "query": Method(_query, _TEXT),
+    "query": Method(_query, {**_TEXT, "values": (dict,)}, frozenset({"values"})),
     "execute": Method(
         _execute, {**_TEXT, "parameters": (list, dict), "changes": (str,), "any": (bool,)},
         frozenset({"changes"}),

@@ -11,10 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
-from ..errors.reading import NotAnOutput
+from ..errors.reading import NotAnOutput, WrongValue
 from ..errors.serving import ChangesLost, NotOverTheWire, ProgramIsAnother
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
@@ -28,6 +29,8 @@ from ..sessions.session import Session
 from ..sessions.subscribers import Receive
 from ..sessions.transactions.delays import Delays
 from ..values.rows import Row, record_maker, row_of
+from ..values.structs import Struct
+from ..values.written import as_text
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
 from .wire import Unpack, Wire
 
@@ -137,10 +140,17 @@ class RemoteSession(Session):
 
     # ------------------------------------------------------------- questions
 
-    def query(
-        self, text: str, *, name: str = "<query>", warned: Callable[[Sequence[Diagnostic]], None] = warn
+    def ask(
+        self,
+        text: str,
+        values: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        name: str = "<query>",
+        warned: Callable[[Sequence[Diagnostic]], None] = warn,
     ) -> Result:
-        found, _ = self._call("query", text=text, name=name)
+        found, _ = self._call(
+            "query", text=text, name=name, values={each: _sent(each, values[each]) for each in values}
+        )
         result = self._result(found)
         warned(result.warnings)
         return result
@@ -401,3 +411,20 @@ class Subscription(threading.Thread):
         with self._changing:
             self._errors.append(error)
             self._changing.notify_all()
+
+
+def _sent(name: str, value: Any) -> Any:
+    """The value of a name in a query as JSON has it. Raises DDlogError."""
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping) and all(isinstance(each, str) for each in value):
+        return {each: _sent(name, value[each]) for each in value}
+    if isinstance(value, list | tuple | set | frozenset) and not isinstance(value, Struct):
+        return [_sent(name, each) for each in value]
+    text = as_text(value)
+    if text is None:
+        problem = f"{type(value).__name__} is no value that a server can be sent"
+        raise DDlogError([WrongValue(name, problem)])
+    return text

@@ -48,7 +48,7 @@ def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict
 def query(session: Session, text: str, sql: bool, media: str, most: int, offset: int) -> Any:
     """The body of the answer to a query in the language or in SQL. Raises DDlogError."""
     warnings: list[Any] = []
-    result = session.select(text) if sql else session.query(text, warned=warnings.extend)
+    result = session.select(text) if sql else session.ask(text, warned=warnings.extend)
     return body_of(result, media, {"warnings": told(warnings)}, most, offset)
 
 

@@ -40,7 +40,7 @@ def extended(program: Program, text: str, name: str) -> Program:
     with placed_in(program, text, name) as source:
         made = _again(program)(source)
     added = (each for each in made.warnings if not isinstance(each, UnusedRelation | EmptyRelation))
-    before = len(_head(program.source).split("\n")) - 1
+    before = len(ended(program.source).split("\n")) - 1
     placed = (_moved(each, source, Source(name, text), before) for each in added)
     warnings = tuple(each for each in placed if each.span is not None and each.span.source.text == text)
     return Program(made.source, made.checked, warnings, made.again)
@@ -50,7 +50,7 @@ def extended(program: Program, text: str, name: str) -> Program:
 def placed_in(program: Program, text: str, name: str) -> Iterator[Source]:
     """The source of the program with a text at its end. Errors that are raised inside have places in that
     text alone, where they are about it."""
-    head = _head(program.source)
+    head = ended(program.source)
     whole = replace(program.source, text=head + text)
     with below(head.count("\n"), whole, Source(name, text)):
         yield whole
@@ -71,7 +71,7 @@ def imports_of(program: Program) -> list[str]:
     return [each.module for each in tree.declarations if isinstance(each, syntax.Import)]
 
 
-def _head(source: Source) -> str:
+def ended(source: Source) -> str:
     """The text of a program, ended so that more can be added."""
     end = "\n;\n" if source.name.endswith(".sql") else "\n"
     return source.text.rstrip() + end if source.text.strip() else ""

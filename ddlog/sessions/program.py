@@ -148,6 +148,14 @@ class Program:
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
         self.again, self.script = again, script
 
+    def __repr__(self) -> str:
+        return f"<program {self.source.name}: {', '.join(self.names('input') + self.names('output'))}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .results.shown import shown_program
+
+        return shown_program(self.relations.values(), self.circuit())
+
     @property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..core import Column, Relation, answer_relation
@@ -351,16 +351,27 @@ class Session(Inputs):
         """The number of rows of a relation."""
         return self.state.host.runtime.size(self._readable(relation).name)
 
-    def query(
-        self, text: str, *, name: str = "<query>", warned: Callable[[Sequence[Diagnostic]], None] = warn
-    ) -> Result:
+    def query(self, text: str, /, **values: Any) -> Result:
         """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over the relations as of
-        the last commit. `warned` takes the warnings about the query, if it has any."""
+        the last commit. `{start}` in the text is a value: that of the keyword `start`, a Python value as
+        `insert` takes it for the type that its place has. It is never read as text of the language."""
+        return self.ask(text, values)
+
+    def ask(
+        self,
+        text: str,
+        values: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        name: str = "<query>",
+        warned: Callable[[Sequence[Diagnostic]], None] = warn,
+    ) -> Result:
+        """`query` with a mapping of values. The text is called `name` in errors; `warned` takes the warnings
+        about the query, if it has any."""
         from ..check.query import check_query
 
         self.state.check_open()
         checked = self.program.checked
-        query = check_query(checked, Source(name, text))
+        query = check_query(checked, Source(name, text), values)
         program, types = query.within(checked), query.rule.variables
         check_delays(query, self.program.relations)
         self.state.start()

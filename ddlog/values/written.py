@@ -30,6 +30,11 @@ def written(value: Any, form: TextForm) -> str | None:
         return str(value)
     if isinstance(form.unit, int) and isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value)
+    return as_text(value)
+
+
+def as_text(value: Any) -> str | None:
+    """The text of an object of Python's own that stands for such a value; else None."""
     if value.__class__.__module__ == "numpy" and value.__class__.__name__ == "datetime64":
         return str(value)
     if any(each.__module__ in _OBJECTS for each in type(value).__mro__):

@@ -13,7 +13,7 @@ import pytest
 
 from ddlog.console import progress, snapshot
 from ddlog.console.cli import main
-from ddlog.console.tables import table_lines
+from ddlog.io.tables import table_lines
 from ddlog.types import Signed, String
 
 PROGRAM = """
@@ -124,7 +124,7 @@ def test_a_terminal_shows_a_table_that_fits(
         "(wide columns are cut; --no-limit shows all)",
     ]
     assert printed(capsys, program, "--relation", "Order", "--no-limit") == TABLE
-    monkeypatch.setattr("ddlog.console.tables.SHOWN", 1)
+    monkeypatch.setattr("ddlog.io.tables.SHOWN", 1)
     assert printed(capsys, program, "--relation", "Order").splitlines()[-1] == (
         "(the first 1 of 2 rows; --no-limit shows all)"
     )

@@ -19,8 +19,9 @@ from ddlog.console.cli import main
 from ddlog.console.phases import Phases
 from ddlog.engine import thresholds
 from ddlog.profiling.compare import differences
+from ddlog.profiling.costs import StratumCost
 from ddlog.profiling.page import page
-from ddlog.profiling.profile import Profile, StratumCost, read_profile
+from ddlog.profiling.profile import Profile, read_profile
 from ddlog.profiling.summary import summary
 
 PATHS = """\

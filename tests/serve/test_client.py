@@ -80,6 +80,15 @@ def test_many_rows(session: Session) -> None:
     assert [tuple(each) for each in session.index("ByFrom").all()] == [("x", "y")]
 
 
+def test_values_in_queries(session: Session) -> None:
+    session.insert("Host", (1, {"Client": {"owner": "o"}}, {"b", "a"}, "x"), (2, "Server", set(), None))
+    session.commit()
+    assert session.query("Host({i}, _, _, n)", i=1).rows == [("x",)]
+    assert session.query("Host(i, {k}, _, {note})", k={"Client": {"owner": "o"}}, note="x").rows == [(1,)]
+    assert session.query("Host(i, _, {tags}, _)", tags={"a", "b"}).rows == [(1,)]
+    assert session.query("Host(i, _, _, {text})", text=None).rows == [(2,)]
+
+
 def test_questions(session: Session) -> None:
     session.insert("Link", ("a", "b"), ("b", "c"))
     session.commit()
@@ -103,6 +112,9 @@ def test_questions(session: Session) -> None:
 ERRORS = [
     "session.query('Rech(x, y)')",
     "session.query('Reach(x, ')",
+    "session.query('Reach({a}, x)')",
+    "session.query('Reach({a}, x)', a=1)",
+    "session.query('Host({a}, _, _, _)', a=65536)",
     "session.insert('Seen', ('', 1.0)) or session.commit()",
     "session.insert('Seen', (7, 1.0))",
     "session.insert('Host', (1, 'Server', set(), None), (1, 'Server', set(), 'x'))",

@@ -14,19 +14,19 @@ from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
 from ...engine.labels import cost_key, one_line, operator_of
 from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
-from ...profiling.profile import (
+from ...profiling.costs import (
     CommitCost,
     DecisionTaken,
     JoinRun,
     LookUpRows,
     MemorySize,
     OperatorCost,
-    Profile,
     RelationSize,
     Round,
     SlowEpoch,
     StratumCost,
 )
+from ...profiling.profile import Profile
 from .sums import CommitSums, Cost, RecursionCosts, Sums, Walked, WalkEnds
 
 if TYPE_CHECKING:

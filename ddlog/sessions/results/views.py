@@ -147,6 +147,11 @@ class RelationView(Table):
     def __repr__(self) -> str:
         return f"<{self.relation.name}: {len(self)} rows>"
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .shown import shown_table
+
+        return shown_table(self, self.relation.name)
+
 
 class Result(Table):
     """The answer to a query: a row for each valuation of its variables, in the language's order.
@@ -184,6 +189,11 @@ class Result(Table):
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows of ({', '.join(self.columns)})>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .shown import shown_result
+
+        return shown_result(self)
 
 
 class Changes(Mapping[str, "list[tuple[Any, int]]"]):
@@ -272,6 +282,10 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         counts = ", ".join(f"{name}: {len(delta)}" for name, delta in self._deltas.items())
         return f"<Changes {counts}>" if counts else "<Changes: none>"
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .shown import shown_changes
+
+        return shown_changes(self, self._relations, self._typedefs)
 
 def register_views(
     frames: Mapping[str, DataFrame], relations: Mapping[str, Relation], prefix: str

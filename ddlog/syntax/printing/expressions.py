@@ -123,6 +123,8 @@ def _text(expr: ast.Expr, indent: int | None) -> str:
             return f"{_part(arg, POSTFIX, None)}.{name}({_list(args)})"
         case ast.Try(arg):
             return f"{_part(arg, POSTFIX, None)}?"
+        case ast.GivenValue(name):
+            return f"{{{name}}}"
         case ast.Block(items):
             return _block(items, indent)
         case ast.If():

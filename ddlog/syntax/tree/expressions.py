@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...errors.source import Span
 from .types import Type
@@ -330,9 +331,18 @@ class Aggregate:
     span: Span = field(compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class GivenValue:
+    """`{x}` in a query that is given a value for x; `of` makes it a value of a type, or raises ValueError."""
+
+    name: str
+    of: Callable[[Any], Any] = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
 Expr: TypeAlias = (
     Name | Wildcard | VarDecl | BoolLit | IntLit | FloatLit | StringLit | Interpolated | Interned
     | VectorLit | MapLit | TupleExpr | Struct | Closure | Unary | Binary | Assign | TypedExpr | Cast | Slice
     | GetField | GetItem | Call | MethodCall | Try | Block | If | Match | For | Break | Continue | Return
-    | Binding | FlatMap | Aggregate
+    | Binding | FlatMap | Aggregate | GivenValue
 )  # fmt: skip

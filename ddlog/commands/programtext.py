@@ -1,12 +1,12 @@
-"""Text of the REPL that is no command: a query, a part of a program, or statements of SQL."""
+"""Text in a conversation that is no command: a query, a part of a program, or statements of SQL."""
 
 from __future__ import annotations
 
 import re
 
-from ..commands.sqlreader import begins_sql
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
+from .sqlreader import begins_sql
 
 _PROGRAM = re.compile(
     r"""\#\[ | //

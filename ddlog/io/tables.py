@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from ..io.columns import TypeDefs, cell_writer
 from ..types import BigInt, Bit, Float, Signed, Type
 from ..values import quote
+from .columns import TypeDefs, cell_writer
 
 SHOWN = 1000
 """The number of rows that a table on a terminal shows."""
@@ -34,7 +34,7 @@ def table_lines(
     lines = [list(names), *map(list, rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     widths = widths if width is None else _cut(widths, width - 2 * (len(widths) - 1))
-    right = list(map(_is_number, types))
+    right = list(map(is_number, types))
 
     def cell(text: str, size: int, right: bool) -> str:
         if cell_len(text) > size:
@@ -48,7 +48,8 @@ def table_lines(
             yield "──".join("─" * size for size in widths)
 
 
-def _is_number(type: Type) -> bool:
+def is_number(type: Type) -> bool:
+    """Whether values of the type stand at the right."""
     return isinstance(type, BigInt | Bit | Signed | Float)
 
 
@@ -73,7 +74,7 @@ def markdown_lines(
 ) -> Iterator[str]:
     """A table of Markdown."""
     yield _markdown_line(names)
-    yield f"|{'|'.join(' ---: ' if _is_number(of) else ' --- ' for of in types)}|"
+    yield f"|{'|'.join(' ---: ' if is_number(of) else ' --- ' for of in types)}|"
     yield from map(_markdown_line, rows)
 
 

@@ -1,0 +1,103 @@
+"""The program of a session, made of the texts of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from ..errors.diagnostics import Diagnostic, counted
+from ..errors.names import EmptyRelation, UnusedRelation
+from ..errors.sessions import RowsGone
+from ..errors.source import Source
+from ..sessions.amending import ended
+from ..sessions.extending import check_changeable
+from ..sessions.program import Program, compile_source
+from ..sessions.results import Changes
+from ..sessions.session import Session
+
+Warned = Callable[[Sequence[Diagnostic]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CellsSource(Source):
+    """A text that ends with those of cells: of each its name, the lines before it and its own. A place in it
+    is one in a cell."""
+
+    cells: tuple[tuple[str, int, int], ...] = ()
+
+    def place(self, line: int, column: int) -> str:
+        """The place as messages write it."""
+        for name, before, lines in self.cells:
+            if before < line <= before + lines:
+                return f"{name}:{line - before}:{column}"
+        return Source.place(self, line, column)
+
+
+_EMPTY = CellsSource("<notebook>", "")
+
+
+@dataclass
+class Cells:
+    """What stands before the cells in a program, and the text of each cell by its key."""
+
+    made: Program | None = None
+    """The program of the cells. If the session has another one by now, that stands before new cells."""
+    before: Source = _EMPTY
+    parts: Mapping[str, Source] = field(default_factory=dict)
+
+    def begin(self, key: str, part: Source, warned: Warned) -> tuple[Session, Changes]:
+        """A session of the program that a cell is, and the output relations that it begins with. Raises
+        DDlogError."""
+        program = _joined(_EMPTY, {key: part}, partial(compile_source, externs="error"))
+        session = program.session()
+        try:
+            changes = session.start()
+        except BaseException:
+            session.close()
+            raise
+        self.made, self.before, self.parts = program, _EMPTY, {key: part}
+        warned(_about(program, part))
+        return session, changes
+
+    def put(self, session: Session, key: str, part: Source, warned: Warned) -> Changes:
+        """Lets a session go on with a cell, in place of what the cell was before. Returns how that changes
+        the output relations. Raises DDlogError, and then the session is as it was."""
+        again, before, parts = session.program.again, self.before, self.parts
+        if again is None or type(session) is not Session or session.program.source.name.endswith(".sql"):
+            return session.extend(part.text, name=part.name, warned=warned)
+        check_changeable(session.state, session.in_transaction)
+        if self.made is not session.program:
+            before, parts = session.program.source, {}
+        parts = {**parts, key: part}
+        program, held = _joined(before, parts, again), _held(session)
+        changes = session.go_on_with(program)
+        self.made, self.before, self.parts = program, before, parts
+        left = _held(session)
+        gone = [
+            RowsGone(name, counted(held[name], "row")) for name in held if held[name] and not left.get(name)
+        ]
+        warned([*_about(program, part), *gone])
+        return changes
+
+
+def _held(session: Session) -> dict[str, int]:
+    """The sizes of the input relations."""
+    return {name: session.size(name) for name in session.program.names("input") if session.keeps(name)}
+
+
+def _joined(before: Source, parts: Mapping[str, Source], again: Callable[[Source], Program]) -> Program:
+    """The program of what stands before the cells and of the cells. Raises DDlogError."""
+    text, cells = ended(before), list[tuple[str, int, int]]()
+    for part in parts.values():
+        lines = text.count("\n")
+        text += ended(part)
+        cells.append((part.name, lines, text.count("\n") - lines))
+    known = before.cells if isinstance(before, CellsSource) else ()
+    return again(CellsSource(before.name, text, (*known, *cells), dialect=before.dialect))
+
+
+def _about(program: Program, part: Source) -> list[Diagnostic]:
+    """The warnings in a cell. Another cell may yet use a relation."""
+    kept = (each for each in program.warnings if not isinstance(each, UnusedRelation | EmptyRelation))
+    return [each for each in kept if each.span is not None and str(each.span).startswith(f"{part.name}:")]

@@ -1,0 +1,149 @@
+"""The extension of IPython: the magics `%%ddlog` and `%ddlog`, and how circuits and errors look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.display import display
+
+from ..commands.programtext import asks, parses, takes_lines
+from ..commands.sqlreader import begins_sql
+from ..engine.circuit import Circuit
+from ..engine.drawing import to_svg
+from ..engine.text import to_text
+from ..errors.diagnostics import DDlogError, Diagnostic, in_order, render
+from ..errors.shell import NoRule
+from ..errors.source import Source
+from ..sessions.session import Session
+from .answers import Answers
+from .cells import Cells
+
+_OPTION = re.compile(r"\s*(?:-s|--session)[ =](\w+)(?:\s+|\Z)")
+_display: Any = display
+_MESSAGE = "padding: .2em .6em; white-space: pre; overflow-x: auto; border-left: .3em solid "
+_COLORS = {"error": "#c0392b", "warning": "#b7791f"}
+
+
+def load_ipython_extension(ipython: InteractiveShell) -> None:
+    """What `%load_ext ddlog` calls."""
+    ipython.register_magics(DDlogMagics(ipython))
+    forms: Any = ipython.display_formatter
+    forms.mimebundle_formatter.for_type(Circuit, _drawn)
+
+
+def _drawn(circuit: Circuit) -> dict[str, str]:
+    return {"text/plain": to_text(circuit).rstrip("\n"), "image/svg+xml": to_svg(circuit)}
+
+
+class ToldError(DDlogError):
+    """An error whose message has been shown: its traceback is one line."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it."""
+        return [render(self.diagnostics[:1]).split("\n", 1)[0]]
+
+
+class Message:
+    """Diagnostics, as a notebook shows them."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self._diagnostics = diagnostics
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        found = in_order(self._diagnostics)
+        parts = (
+            f'<pre style="{_MESSAGE}{_COLORS.get(each.severity, "#888")}">{escape(render([each]))}</pre>'
+            for each in found
+        )
+        return {"text/plain": render(found), "text/html": "".join(parts)}
+
+
+def _warn(diagnostics: Sequence[Diagnostic]) -> None:
+    if diagnostics:
+        _display(Message(diagnostics))
+
+
+@magics_class
+class DDlogMagics(Magics):
+    """The magics. They work on the session that a variable of the notebook has."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self._cells: dict[str, Cells] = {}  # by the variable of the session
+        self._answers: dict[str, Answers] = {}
+        self._cell: str | None = None  # the id of the cell, where the notebook tells it
+        shell.events.register("pre_run_cell", self._begins)
+
+    def _begins(self, info: Any) -> None:
+        self._cell = getattr(info, "cell_id", None)
+
+    @no_var_expand
+    @line_cell_magic
+    def ddlog(self, line: str, cell: str | None = None) -> Any:
+        """Takes a part of a program, a query, or commands.
+
+        %%ddlog                                 a cell of declarations, rules and facts begins a program,
+        output relation Reach(a: u32, b: u32)   or extends it; run again, it replaces what it was
+
+        %ddlog ? Reach({start}, x)              a query; {start} is the value of a variable of Python
+        %ddlog start; insert Edge(1, 2); commit;    commands as in command files; also: why, dump, circuit
+
+        The session is the variable `session`; with `-s NAME` another one.
+        """
+        option = _OPTION.match(line)
+        name, rest = ("session", line) if option is None else (option[1], line[option.end() :])
+        if cell is not None and rest.strip():
+            raise UsageError(f"%%ddlog takes `-s NAME` and no other option: {rest.strip()}")
+        text = rest if cell is None else cell
+        if not text.strip():
+            raise UsageError(
+                "%ddlog takes a query or commands, %%ddlog a cell of them or of a program: see %ddlog?"
+            )
+        try:
+            shown = self._taken(name, text)
+        except DDlogError as error:
+            _display(Message(error.diagnostics))
+            raise ToldError(error.diagnostics) from None
+        for each in shown[:-1]:
+            _display(each)
+        return shown[-1] if shown else None
+
+    def _taken(self, name: str, text: str) -> list[Any]:
+        source = Source(f"In[{self._shell.execution_count}]", text)
+        session = self._shell.user_ns.get(name)
+        if isinstance(session, Session) and session.state.closed:
+            session = None
+        if session is not None and not isinstance(session, Session):
+            raise UsageError(
+                f"{name} is {type(session).__name__}, and no session: `-s NAME` names another one"
+            )
+        stripped = text.lstrip()
+        if takes_lines(stripped) and not stripped.startswith("?") and not begins_sql(stripped):
+            return self._program(name, session, source)
+        if session is None:
+            raise UsageError(f"there is no session {name} yet: a cell %%ddlog with a program begins one")
+        answers = self._answers.get(name)
+        if answers is None or answers.session is not session:
+            answers = self._answers[name] = Answers(session, self._shell.user_ns)
+        return answers.to(text, source.name, _warn)
+
+    def _program(self, name: str, session: Session | None, part: Source) -> list[Any]:
+        """Begins a session with a part of a program, or lets it go on with the part."""
+        key = self._cell or part.text
+        if not parses(part.text) and asks(part.text):
+            raise DDlogError([NoRule(" ".join(part.text.split()))])
+        if session is None:
+            cells = Cells()
+            session, changes = cells.begin(key, part, _warn)
+            self._cells[name] = cells
+            self._shell.user_ns[name] = session
+        else:
+            changes = self._cells.setdefault(name, Cells()).put(session, key, part, _warn)
+        return [changes] if changes else []

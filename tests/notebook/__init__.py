@@ -1,0 +1,1 @@
+"""Notebooks: what answers look like there, the magics, and the examples."""
