@@ -1,4 +1,4 @@
-"""The site: `sphinx-build -W docs build/site` makes it of the pages beside this file, which are plain Markdown."""
+"""The site: `sphinx-build -W docs build/site` makes it of the pages beside this file, plain Markdown."""
 
 from __future__ import annotations
 

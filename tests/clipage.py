@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, all commands and options, of the parser of the command line: `python -m tests.clipage`."""
+"""Writes docs/cli.md, all commands and options, of the parser of arguments: `python -m tests.clipage`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 HEAD = """\
 # The command line
 
-All commands of `ddlog` with their options, as `ddlog COMMAND --help` prints them. [commands.md](commands.md) has the
-commands of update files and of the REPL, and says more about some options and about exit codes. `python -m
-tests.clipage` writes this page.
+All commands of `ddlog` with their options, as `ddlog COMMAND --help` prints them.
+[commands.md](commands.md) has the commands of update files and of the REPL, and says more about some options
+and about exit codes. `python -m tests.clipage` writes this page.
 """
 
 

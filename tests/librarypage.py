@@ -18,11 +18,12 @@ LEFT_OUT = ("souffle_lib", "souffle_types", "sql", "sparksql", "d3log::reflect")
 HEAD = """\
 # Functions of the library
 
-The declarations of all modules of the library, without the bodies of functions. [library.md](library.md) says which
-modules every program sees, and which it imports. Functions may be called as methods: `f(x, y)` is `x.f(y)`.
+The declarations of all modules of the library, without the bodies of functions. [library.md](library.md)
+says which modules every program sees, and which it imports. Functions may be called as methods: `f(x, y)` is
+`x.f(y)`.
 
-Left out are the modules of translations, `sql`, `sparksql`, `souffle_lib` and `souffle_types`. `python -m
-tests.librarypage` writes this page.
+Left out are the modules of translations, `sql`, `sparksql`, `souffle_lib` and `souffle_types`.
+`python -m tests.librarypage` writes this page.
 """
 
 
@@ -30,13 +31,14 @@ def page() -> str:
     """The text of the page."""
     files = sorted((ROOT / "stdlib").rglob("*.dl"))
     names = {"::".join(file.relative_to(ROOT / "stdlib").with_suffix("").parts): file for file in files}
-    shown = {name: _declarations(file.read_text("utf-8")) for name, file in names.items() if name not in LEFT_OUT}
+    shown = {
+        name: _declarations(file.read_text("utf-8")) for name, file in names.items() if name not in LEFT_OUT
+    }
     return "\n".join([HEAD, *(_section(name, text) for name, text in shown.items() if text)])
 
 
 def _declarations(text: str) -> str:
-    """A module without bodies of functions, rules and what only matters to its writers; nothing if it declares
-    nothing."""
+    """A module without the bodies of functions; nothing if it declares nothing."""
     module, _ = parse_program(Source("module.dl", text))
     for each in module.declarations:
         if isinstance(each, syntax.FunctionDecl) and each.body is not None:
@@ -51,7 +53,9 @@ def _section(name: str, text: str) -> str:
     """A module: its first comment as text, then its declarations."""
     about, _, rest = text.partition("\n\n")
     first, _, more = about.partition("\n//\n")
-    says = re.sub(r" ?(Functions declared `extern`|The functions) are in \w+\.py\.", "", " ".join(_lines(first)))
+    says = re.sub(
+        r" ?(Functions declared `extern`|The functions) are in \w+\.py\.", "", " ".join(_lines(first))
+    )
     rest = re.sub(r"^// -{5,}.*\n\n?", "", rest, flags=re.M).replace("extern ", "")
     kept = "\n\n".join(part for part in (more, re.sub(r"\n{3,}", "\n\n", rest).strip()) if part)
     return f"## {name}\n\n{says}\n\n```ddlog\n{kept}\n```\n"

@@ -1,4 +1,4 @@
-"""The blocks of a page run as a reader runs them; `python -m tests.pages docs/howto.md` writes what they print.
+"""The blocks of a page, run as a reader runs them; `python -m tests.pages PAGE` writes what they print.
 
 A block with a file name is that file. A console block has commands after `$ ` and what they print. A block of
 Python prints what the output block after it shows. Blocks of sh are not run: they install things, or wait.
@@ -78,10 +78,11 @@ def console(content: str) -> str:
 
 
 def _printed(command: str) -> str:
-    words = shlex.split(command.replace("\\\n", ""))
-    if words[0] == "ddlog" and not {"|", "<", ">", "&&", "--profile"} & set(words):  # whose start is measured
+    line = command.replace("\\\n", "")
+    marks = {*shlex.shlex(line, posix=True, punctuation_chars=True)} & {";", "|", "<", ">", ">>", "&&"}
+    if line.startswith("ddlog ") and not marks and "--profile" not in line:  # which measures the process
         with _taken(printed := []):
-            main(words[1:])
+            main(shlex.split(line)[1:])
         return _NOTES.sub("", *printed)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(

@@ -2,8 +2,8 @@
 
 It is a header if its cells are the names of the columns, each once, in any order and in any case. If they
 could be values as well, they are a header all the same, unless one of them occurs as a cell below: then they
-are a row. In these two cases a note says what was done, but not where three or more cells are the names as they
-are declared: that is a header, whatever is below. The option `header` of a place says it beforehand.
+are a row. In these two cases a note says what was done, but not where three or more cells are the names as
+they are declared: that is a header, whatever is below. The option `header` of a place says it beforehand.
 """
 
 from __future__ import annotations
