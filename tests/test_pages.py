@@ -12,7 +12,7 @@ from ddlog.console import explain
 from . import clipage, librarypage
 from .pages import ROOT, measured, outputs, parts
 
-PAGES = ("tutorial", "howto", "coming", "programs")
+PAGES = ("tutorial", "howto", "coming", "constructs", "programs")
 PARTS = [
     pytest.param(text, id=f"{page}: {title}")
     for page in PAGES
