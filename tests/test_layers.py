@@ -277,3 +277,12 @@ def test_a_program_runs_without_the_extras() -> None:
     script += "main(['run', '-c', 'R(1). output relation R(x: u32)'])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "R{.x = 1}" in run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("asked", ["select('SELECT 1')", "execute('DELETE FROM R')"])
+def test_a_statement_of_sql_says_which_package_it_needs(asked: str) -> None:
+    script = "import sys\nsys.modules['sqlglot'] = None\nimport ddlog\n"
+    script += "session = ddlog.compile('input relation R(x: u32)').session()\n"
+    script += f"try: session.{asked}\nexcept ddlog.DDlogError as error: print(error)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "pip install 'ddlog[sql]'" in run.stdout, run.stderr

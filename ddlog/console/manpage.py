@@ -21,13 +21,18 @@ def man_page(whole: Parser, commands: Mapping[str, Parser]) -> str:
     return "\n".join([*lines, ".SH EXAMPLES", *_verbatim(whole.epilog), ""])
 
 
-def _options(command: Parser) -> Iterator[str]:
+def options_of(command: Parser) -> Iterator[tuple[str, str]]:
+    """The arguments and options of a command as they are written, and their help."""
     formatter = argparse.HelpFormatter("ddlog")
     for action in command._actions:
         if action.help is not argparse.SUPPRESS:
-            yield ".TP"
-            yield f".B {_plain(formatter._format_action_invocation(action))}"
-            yield _plain(formatter._expand_help(action) if action.help else "")
+            help = formatter._expand_help(action) if action.help else ""
+            yield formatter._format_action_invocation(action), help
+
+
+def _options(command: Parser) -> Iterator[str]:
+    for written, help in options_of(command):
+        yield from (".TP", f".B {_plain(written)}", _plain(help))
 
 
 def _verbatim(text: str | None) -> Iterable[str]:

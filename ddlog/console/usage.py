@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors.visible import visible
@@ -40,7 +41,13 @@ class Parser(argparse.ArgumentParser):
         """The error for arguments that nothing takes."""
         wrong = next((each for each in rest if each.startswith("-") and each != "-"), None)
         if wrong is None:
-            self.error(f"nothing takes the argument {rest[0]!r}")
+            options = {option for action in self._actions for option in shown(action)}
+            meant = (
+                f": did you mean --input {rest[0]}?"
+                if "--input" in options and Path(rest[0]).exists()
+                else ""
+            )
+            self.error(f"nothing takes the argument {rest[0]!r}{meant}")
         name = wrong.partition("=")[0]
         options = (option for action in self._actions for option in shown(action))
         self.error(f"there is no option {name}{did_you_mean(name, options)}")

@@ -9,7 +9,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that is most like the name, or None if no candidate is close.
 
     A third of the letters of the name may be inserted, deleted, replaced or swapped with a neighbour. A
-    difference only in upper and lower case is closest. Generated names, with a `$`, are no candidates.
+    difference only in upper and lower case is closest, then a module before the name. Generated names, with a
+    `$`, are no candidates.
     """
     allowed = max(1, len(name) // 3)
     others = {other for other in candidates if other != name and "$" not in other}
@@ -30,6 +31,8 @@ def meant_of(name: str, known: Sequence[str], what: str) -> str:
 def _distance(name: str, other: str, allowed: int) -> float:
     if name.lower() == other.lower():
         return 0.5
+    if name == other.rpartition("::")[2]:
+        return 0.6
     from rapidfuzz.distance import OSA  # imported when there is an error: it takes 20 ms
 
     return OSA.distance(name, other, score_cutoff=allowed)

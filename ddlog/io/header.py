@@ -2,7 +2,8 @@
 
 It is a header if its cells are the names of the columns, each once, in any order and in any case. If they
 could be values as well, they are a header all the same, unless one of them occurs as a cell below: then they
-are a row. In these two cases a note says what was done. The option `header` of a place says it beforehand.
+are a row. In these two cases a note says what was done, but not where three or more cells are the names as
+they are declared: that is a header, whatever is below. The option `header` of a place says it beforehand.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .faults import CellFault, RefuseFault
 
 SAMPLE = 1000
 """The rows below the first line that are looked at."""
+_ENOUGH = 3
+"""A row of so many cells is hardly ever the names of its columns in their order."""
 
 
 def find_header(
@@ -41,7 +44,7 @@ def find_header(
             raise _wrong_header(first, cells, names, relation)
         return None, ""
     found = [place for place in places if place is not None]
-    if not is_row or dialect.header == "yes" or dialect.map:
+    if not is_row or dialect.header == "yes" or dialect.map or (cells == names and len(names) >= _ENOUGH):
         return found, ""
     seen = {cell for record in below for cell in record.cells}
     again = next((cell for cell in first.cells if cell in seen), None)

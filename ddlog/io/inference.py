@@ -19,6 +19,7 @@ from .dialects import DELIMITED, TABLES
 from .faults import CellFault, FaultyFile
 from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
+from .header import SAMPLE
 from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
 from .places import file_at
@@ -111,7 +112,8 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
     found = list(records(text, shape))
     first = found[0].cells if found else []
     headed = file.dialect.header == "yes" or (file.dialect.header == "auto" and _is_header(first))
-    if file.format != "csv" and "header" not in file.dialect.given:
+    again = headed and any(cell in row.cells for row in found[1 : SAMPLE + 1] for cell in first)
+    if (file.format != "csv" or again) and "header" not in file.dialect.given:
         options += ["header=yes"] if headed else []
     if not headed and file.dialect.header == "auto" and _repeats_names(first, found[1:]):
         twice = next(cell for cell in first if list(first).count(cell) > 1)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, InternalError, render
 from ..errors.source import Source
+from ..errors.sql import NoParser
 from ..sql.literals import PlainInserts, parametrised, readable
 from ..syntax.printing import module_text
 from ..values.rows import Row, row_of
@@ -127,8 +128,11 @@ class Plans:
         return plan
 
     def _made(self, source: Source, parameters: Parameters, typed: bool) -> SelectPlan:
+        try:
+            from ..sql.changing import statement_of
+        except ModuleNotFoundError:
+            raise DDlogError([NoParser()]) from None
         from ..sql.asked import order_of
-        from ..sql.changing import statement_of
 
         statement = statement_of(source, readable(self._program.relations), key_places, parameters, typed)
         if not statement.answer:

@@ -29,6 +29,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int) -> str:
         ("check p.dl --zzzzz", "ddlog check: error: there is no option --zzzzz"),
         ("state s --exprt d", "ddlog state: error: there is no option --exprt: did you mean --export?"),
         ("check p.dl q.dl", "ddlog check: error: nothing takes the argument 'q.dl'"),
+        ("run p.dl .", "ddlog run: error: nothing takes the argument '.': did you mean --input .?"),
         ("rnu p.dl", "ddlog: error: there is no command 'rnu': did you mean run?"),
         ("p.dl", "ddlog: error: a command stands before the program: `ddlog run p.dl`"),
         ("run", "ddlog run: error: the following arguments are required: PROG.dl"),

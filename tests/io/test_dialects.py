@@ -30,6 +30,7 @@ from ddlog.io.inference import inferred
 PROGRAM = ddlog.compile("""
 import time
 input relation Edge(a: string, b: string)
+input relation Triple(a: string, b: string, c: string)
 input relation Count(a: string, n: u32)
 input relation Person(id: u32, name: Option<string>, age: Option<u32>) primary key (p) p.id
 input relation Sum(a: string, n: double)
@@ -73,6 +74,13 @@ def test_a_first_line_that_is_no_value_is_a_header(tmp_path: Path) -> None:
     assert read(written(tmp_path / "c.csv", "a,1\nn,2\n"), "Count") == ([("a", 1), ("n", 2)], [])
     with pytest.raises(DDlogError, match="`m` is no column of Count"):
         read(written(tmp_path / "c.csv", "a,m\nn,2\n"), "Count")
+
+
+def test_three_names_in_their_order_are_a_header(tmp_path: Path) -> None:
+    rows = [("u", "b", "v")]
+    assert read(written(tmp_path / "t.csv", "a,b,c\nu,b,v\n"), "Triple") == (rows, [])
+    found, (note,) = read(written(tmp_path / "t.csv", "c,b,a\nu,b,v\n"), "Triple")
+    assert len(found) == 2 and "is taken for a row, as `b` is also below it" in note
 
 
 def test_an_option_says_whether_there_is_a_header(tmp_path: Path) -> None:

@@ -55,6 +55,18 @@ def test_what_is_inferred_reads_the_files(
         assert [session.size(name) for name in ("Orders", "Customers", "Parts")] == [2, 2, 2]
 
 
+def test_a_header_whose_names_are_also_below_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("edge.csv").write_text("a,b\nx,b\n")
+    text = inferred(capsys, "edge.csv")
+    assert "--input 'Edge=edge.csv?header=yes'" in text
+    with ddlog.compile(text).session() as session:
+        session.load("Edge=edge.csv?header=yes")
+        assert list(session["Edge"].tuples()) == [("x", "b")]
+
+
 @pytest.mark.parametrize(
     ("text", "types", "options"),
     [

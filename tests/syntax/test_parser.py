@@ -218,3 +218,4 @@ def test_nearest() -> None:
     assert nearest("path", names) == "Path"
     assert nearest("Egde", names) == "Edge"
     assert nearest("Zebra", names) is None
+    assert nearest("Port", ["Ports", "net::Port"]) == "net::Port"

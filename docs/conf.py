@@ -1,0 +1,70 @@
+"""The site: `sphinx-build -W docs build/site` makes it of the pages beside this file, plain Markdown."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from typing import Any
+
+from pygments import token
+from pygments.lexer import RegexLexer, words
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
+from ddlog.syntax.lexer import RESERVED
+
+project = "ddlog"
+release = metadata.version("ddlog")
+extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+html_theme = "furo"
+html_title = f"ddlog {release}"
+html_copy_source = False
+highlight_language = "text"
+myst_heading_anchors = 3  # the anchors of headings are those that viewers of Markdown give them
+myst_fence_as_directive = ["mermaid"]
+
+_SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.M | re.S)
+_OUTSIDE = re.compile(r"\]\((\.\./[\w/]+\.md)\)")
+_PAGE = re.compile(r"^- \[[^\]]+\]\((\w+)\.md\)", re.M)
+
+
+class DDlogLexer(RegexLexer):
+    """Colors for programs and command files."""
+
+    name = "DDlog"
+    aliases = ("ddlog", "dl")
+    tokens = {  # noqa: RUF012 (as pygments has it)
+        "root": [
+            (r"//.*?$|#(?!\[).*?$", token.Comment.Single),
+            (r"/\*(?s:.*?)\*/", token.Comment.Multiline),
+            (r"#\[[^\]]*\]", token.Name.Decorator),
+            (r'"(?:\\.|[^"\\])*"', token.String),
+            (words(tuple(RESERVED), prefix=r"\b", suffix=r"\b"), token.Keyword),
+            (r"\b[A-Z]\w*", token.Name.Class),
+            (r"\b\d[\w']*(?:\.\d+)?", token.Number),
+            (r"\w+", token.Name),
+            (r"\s+", token.Whitespace),
+            (r".", token.Punctuation),
+        ]
+    }
+
+
+def contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Makes the lists of index.md the site's table of contents, a part for each heading, and offers files
+    outside of the pages for download."""
+    source[0] = _OUTSIDE.sub(r"](path:\1)", source[0])
+    if page == "index":
+        trees = (
+            f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(_PAGE.findall(part)) + "\n```\n"
+            for title, part in _SECTION.findall(source[0])
+        )
+        source[0] += "\n" + "\n".join(trees)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls first."""
+    app.add_lexer("ddlog", DDlogLexer)
+    app.add_lexer("dl", DDlogLexer)
+    app.add_lexer("csv", TextLexer)
+    app.connect("source-read", contents)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
