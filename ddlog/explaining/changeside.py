@@ -115,9 +115,8 @@ class SideMembers:
 
 def _matching(derivations: Derivations, relation: str, pattern: tuple[Any, ...]) -> list[Row]:
     """Some rows of a relation that match a pattern."""
-    declared = derivations.held.program.relations[relation]
     names = tuple(f"c{at}" for at in range(len(pattern)))
     known = {name: value for name, value in zip(names, pattern, strict=True) if value is not ANY}
-    stage = over(declared, names, tuple(known))
+    stage = over(derivations.held.program, relation, names, tuple(known))
     found = stage.valuations(derivations.held, [tuple(known.values())], SHOWN + 1)
     return sorted(tuple(values[name] for name in names) for _, values in found)

@@ -156,7 +156,7 @@ class Derivations:
 
     def some(self, relation: str, names: tuple[str, ...], most: int | None) -> list[Row]:
         """Some rows of a relation, or all."""
-        found = over(self._program.relations[relation], names).valuations(self.held, [()], most)
+        found = over(self._program, relation, names).valuations(self.held, [()], most)
         return [tuple(values[name] for name in names) for _, values in found]
 
     def births(self, facts: Iterable[Fact]) -> tuple[dict[Fact, int], set[Fact]]:

@@ -199,15 +199,17 @@ def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
     return lambda values: tuple(values[name] for name in names)
 
 
-def over(relation: Relation, names: tuple[str, ...], known: tuple[str, ...] = ()) -> BodyStage:
+def over(
+    program: CheckedProgram, relation: str, names: tuple[str, ...], known: tuple[str, ...] = ()
+) -> BodyStage:
     """The rows of a relation, with these names for its columns, given the values of those `known`."""
-    types = {name: column.type for name, column in zip(names, relation.columns, strict=True)}
-    term = Atom(relation.name, names, False, relation.span)
-    return BodyStage(Rule((), (term,), types, "", relation.span), 1, known)
+    declared = program.relations[relation]
+    types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
+    term = Atom(relation, names, False, declared.span)
+    return BodyStage(Rule((), (term,), types, "", declared.span), 1, known)
 
 
 def membership(held: HeldRelations, relation: str, rows: Sequence[Row]) -> set[Row]:
     """The rows among some that a relation has."""
-    declared = held.program.relations[relation]
-    names = tuple(f"c{at}" for at in range(len(declared.columns)))
-    return {row for row, _ in over(declared, names, names).valuations(held, rows)}
+    names = tuple(f"c{at}" for at in range(len(held.program.relations[relation].columns)))
+    return {row for row, _ in over(held.program, relation, names, names).valuations(held, rows)}

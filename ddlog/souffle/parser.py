@@ -55,6 +55,7 @@ class _Parser:
     """One run of the automaton over the tokens of a program."""
 
     def __init__(self, grammar: ParseTables, tokens: list[Lexeme], found: list[Diagnostic]) -> None:
+        self.grammar = grammar
         self.moves, self.accept = grammar.moves, grammar.ends["program"]
         self.texts = {terminal: text for text, terminal in grammar.words.items()}
         self.period, self.declaration = grammar.words["."], grammar.words[".decl"]
@@ -130,25 +131,15 @@ class _Parser:
             self.renamings[key] = known
         return known
 
-    def _accepts(self) -> set[str]:
-        """The kinds of tokens that fit here."""
-        return {kind for kind in self.moves[self.states[-1]] if kind.isupper() and self._fits(kind)}
-
-    def _fits(self, kind: str) -> bool:
-        states = list(self.states)
-        while (move := self.moves[states[-1]].get(kind)) is not None:
-            if move >= 0:
-                return True
-            length, origin, _ = self.steps[~move]
-            del states[len(states) - length :]
-            states.append(self.moves[states[-1]][origin])
-        return kind == "$END" and states[-1] == self.accept
-
     def _lacks_period(self, at: int) -> bool:
         """Reports that a rule has no end, when the next one seems to begin with the token on a new line."""
         token, before = self.tokens[at], self.tokens[at - 1].span
         begins = token.kind in ("IDENT", "QUALIFIED") or token.value in DIRECTIVES
-        if not begins or token.span.line == before.end_line or self.period not in self._accepts():
+        if (
+            not begins
+            or token.span.line == before.end_line
+            or self.period not in self.grammar.fitting(self.states)
+        ):
             return False
         if self._is_bad(self.tokens[at - 1]):
             return True
@@ -162,7 +153,7 @@ class _Parser:
     def _unexpected(self, at: int) -> None:
         if any(self._is_bad(token) for token in self.tokens[max(0, at - 1) : at + 1]):
             return
-        fitting = {self.texts.get(kind, kind) for kind in self._accepts()}
+        fitting = {self.texts.get(kind, kind) for kind in self.grammar.fitting(self.states)}
         if at == len(self.tokens):
             last = self.tokens[-1].span
             span = Span(last.source, last.end_line, last.end_column, last.end_line, last.end_column)

@@ -65,7 +65,8 @@ def diagnose(
     """The error of the token `at` in the states of an automaton that cannot take it."""
     token = tokens[at]
     span = places.span(token.start, token.end)
-    fitting = _fitting(tables, states)
+    texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
+    fitting = {texts.get(kind, kind) for kind in tables.fitting(states)}
     after = tokens[at + 1].value if at + 1 < len(tokens) else ""
     meant = (
         _condition(tokens, at)
@@ -162,29 +163,6 @@ def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
             if run and all(one.end == other.start for one, other in pairwise(run)):
                 found.append(text[run[0].start : run[-1].end])
     return found
-
-
-def _fitting(tables: ParseTables, states: list[int]) -> set[str]:
-    """The texts and kinds of the tokens that the automaton would take."""
-    texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
-    rules = {production.origin for production in tables.productions}
-    kinds = tables.moves[states[-1]].keys() - rules
-    return {texts.get(kind, kind) for kind in kinds if _fits(tables, states, kind)}
-
-
-def _fits(tables: ParseTables, states: list[int], kind: str) -> bool:
-    """Whether the automaton would take a token of the kind, after the reductions that it asks for."""
-    states = list(states)
-    while True:
-        move = tables.moves[states[-1]].get(kind)
-        if move is None:
-            return kind == "$END" and states[-1] in tables.ends.values()
-        if move >= 0:
-            return True
-        production = tables.productions[~move]
-        if production.length:
-            del states[-production.length :]
-        states.append(tables.moves[states[-1]][production.origin])
 
 
 def _begins_anew(tokens: list[Token], at: int, places: Places) -> bool:

@@ -48,6 +48,20 @@ class ParseTables:
     ends: dict[str, int]
     words: dict[str, str]
 
+    def fitting(self, states: list[int]) -> set[str]:
+        """The kinds of tokens that the automaton would take in some states."""
+        return {kind for kind in self.moves[states[-1]] if kind.isupper() and self._fits(states, kind)}
+
+    def _fits(self, states: list[int], kind: str) -> bool:
+        states = list(states)
+        while (move := self.moves[states[-1]].get(kind)) is not None:
+            if move >= 0:
+                return True
+            reduced = self.productions[~move]
+            del states[len(states) - reduced.length :]
+            states.append(self.moves[states[-1]][reduced.origin])
+        return kind == "$END" and states[-1] in self.ends.values()
+
 
 @cache
 def tables(file: Path = GRAMMAR, starts: tuple[str, ...] = ("module", "query")) -> ParseTables:

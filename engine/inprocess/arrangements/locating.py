@@ -49,7 +49,7 @@ class Locator:
             return None
         found = np.full(len(words), -1, np.int64)
         slots, bits = table.slots()
-        there = np.flatnonzero(hashing.contains_words(slots, bits, words))
+        there = np.flatnonzero(hashing.find_words(slots, slots, bits, words) >= 0)
         if not len(there):
             return found
         positions = self._positions()

@@ -28,6 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
 _kernels: list[Callable[..., Any]] = []  # that are still interpreted
+_parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
 _compiling = threading.Lock()
 
 
@@ -51,6 +52,13 @@ def kernel(function: F) -> F:
     return cast(F, interpreted)
 
 
+def part(function: F) -> F:
+    """Makes a part of kernels of a function: it is compiled with them, and called by no one else."""
+    _kernels.append(function)
+    _parts.add(function)
+    return function
+
+
 def compile_kernels() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
     beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
@@ -61,7 +69,9 @@ def compile_kernels() -> None:
     with _compiling, done_once():
         while _kernels:
             function = _kernels.pop(0)
-            compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
+            compiled = numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=function in _parts)(
+                function
+            )
             _compile_to_the_end(compiled)
             with suppress(AttributeError, ImportError):
                 _load_without_compiler(compiled)

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel
-from .hashing import EMPTY, GOLDEN
+from . import hashing
+from .compiling import kernel, part
 
 BLOCK = 512
 
 
-@kernel
+@part
 def fill_block(
     groups: Any, first: Any, count: Any, slab: Any, below: int, i: int, j: int, lefts: Any, rights: Any
 ) -> tuple[int, int, int]:
@@ -48,7 +48,7 @@ def fill_block(
     return i, 0, size
 
 
-@kernel
+@part
 def block_words(size: int, lefts: Any, rights: Any, words: Any, base: Any, fields: Any, made: Any) -> bool:
     """Makes the words of a block, -1 where a value is too large. Returns whether all fit."""
     taken = np.empty(size, np.int64)
@@ -95,7 +95,6 @@ def expand_found(
 ) -> tuple[int, int, int]:
     """The matches with row ids under `below` whose words a hash set holds: position of the left row, row id,
     and the word's id. Returns (left row, match of it, number found)."""
-    shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     lefts = np.empty(BLOCK, np.int64)
     rights = np.empty(BLOCK, np.int64)
@@ -107,17 +106,14 @@ def expand_found(
         i, j, size = fill_block(groups, first, count, slab, below, i, j, lefts, rights)
         work -= BLOCK
         block_words(size, lefts, rights, words, base, fields, made)
-        for m in range(size):
-            places[m] = np.int64((np.uint64(made[m]) * GOLDEN) >> shift)
-        for m in range(size):
-            seen[m] = slots[places[m]]
+        hashing.read_homes(slots, bits, made, 0, size, places, seen)
         for m in range(size):
             word = made[m]
             held = seen[m]
-            if held == EMPTY or word < 0:
+            if held == hashing.EMPTY or word < 0:
                 continue
             place = places[m]
-            while held != word and held != EMPTY:
+            while held != word and held != hashing.EMPTY:
                 place = (place + 1) & mask
                 held = slots[place]
             if held == word:
@@ -148,8 +144,6 @@ def expand_new(
     """The words of the matches with row ids under `below` that a hash set does not hold, some perhaps several
     times. Returns (left row, match of it, number found); the number is -1 where a value is too large for its
     field: then `new` holds nothing of use."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     lefts = np.empty(BLOCK, np.int64)
     rights = np.empty(BLOCK, np.int64)
     made = np.empty(BLOCK, np.int64)
@@ -161,18 +155,10 @@ def expand_new(
         work -= BLOCK
         if not block_words(size, lefts, rights, words, base, fields, made):
             return i, j, -1
-        for m in range(size):
-            places[m] = np.int64((np.uint64(made[m]) * GOLDEN) >> shift)
-        for m in range(size):
-            seen[m] = slots[places[m]]
+        hashing.read_homes(slots, bits, made, 0, size, places, seen)
         for m in range(size):
             word = made[m]
-            held = seen[m]
-            place = places[m]
-            while held != word and held != EMPTY:
-                place = (place + 1) & mask
-                held = slots[place]
-            if held == EMPTY:
+            if seen[m] != word and slots[hashing.slot_of(slots, bits, places[m], word)] == hashing.EMPTY:
                 new[out] = word
                 out += 1
     return i, j, out

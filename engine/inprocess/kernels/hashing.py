@@ -6,43 +6,59 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import kernel, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
 BLOCK = 256
 
 
+@part
+def home(word: int, bits: int) -> int:
+    """The slot where the search for a word begins, of 2**bits slots."""
+    return np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))  # type: ignore[return-value]
+
+
+@part
+def slot_of(slots: Any, bits: int, at: int, word: int) -> int:
+    """The slot that holds a word, or the empty one where the search for it ends, which begins at `at`."""
+    mask = (1 << bits) - 1
+    held = slots[at]
+    while held != word and held != EMPTY:
+        at = (at + 1) & mask
+        held = slots[at]
+    return at
+
+
+@part
+def read_homes(slots: Any, bits: int, words: Any, start: int, size: int, places: Any, seen: Any) -> None:
+    """The first slots of the words from `start` on, and what they hold: they are read at once, in a pass that
+    waits for many of them at the same time."""
+    for m in range(size):
+        places[m] = home(words[start + m], bits)
+    for m in range(size):
+        seen[m] = slots[places[m]]
+
+
 @kernel
 def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: int) -> tuple[int, int]:
     """Inserts words[start:] in a hash set; the absent ones go to `new` in order.
 
-    Stops when `room` words were new. Returns (position reached, number of new words). The first slots of a
-    block of words are read at once, in a pass that waits for many of them at the same time.
+    Stops when `room` words were new. Returns (position reached, number of new words).
     """
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     length = words.shape[0]
-    block = min(BLOCK, length - start)
-    places = np.empty(block, np.int64)
-    seen = np.empty(block, np.int64)
+    places = np.empty(BLOCK, np.int64)
+    seen = np.empty(BLOCK, np.int64)
     found = 0
     for base in range(start, length, BLOCK):
         size = min(BLOCK, length - base)
-        for m in range(size):
-            places[m] = np.int64((np.uint64(words[base + m]) * GOLDEN) >> shift)
-        for m in range(size):
-            seen[m] = slots[places[m]]
+        read_homes(slots, bits, words, base, size, places, seen)
         for m in range(size):
             word = words[base + m]
             if seen[m] == word:
                 continue
-            at = places[m]
-            held = slots[at]
-            while held != word and held != EMPTY:
-                at = (at + 1) & mask
-                held = slots[at]
-            if held == EMPTY:
+            at = slot_of(slots, bits, places[m], word)
+            if slots[at] == EMPTY:
                 if found == room:
                     return base + m, found
                 slots[at] = word
@@ -55,43 +71,30 @@ def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: 
 def insert_word(slots: Any, bits: int, word: int, rows: Any, count: int) -> int:
     """Inserts one word, which is not negative, in a hash set; a new one goes to `rows` at `count`.
     Returns the new count."""
-    mask = (1 << bits) - 1
-    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
-    while True:
-        held = slots[at]
-        if held == word:
-            return count
-        if held == EMPTY:
-            slots[at] = word
-            rows[count] = word
-            return count + 1
-        at = (at + 1) & mask
+    at = slot_of(slots, bits, home(word, bits), word)
+    if slots[at] == word:
+        return count
+    slots[at] = word
+    rows[count] = word
+    return count + 1
 
 
 @kernel
 def rehash_words(slots: Any, bits: int, words: Any, count: int) -> None:
     """Fills an empty hash set with distinct words."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     for i in range(count):
-        word = words[i]
-        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-        while slots[at] != EMPTY:
-            at = (at + 1) & mask
-        slots[at] = word
+        slots[slot_of(slots, bits, home(words[i], bits), EMPTY)] = words[i]
 
 
 @kernel
 def most_displaced(slots: Any, bits: int) -> int:
     """The greatest distance of a word from the slot where its search begins."""
-    shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     most = 0
     for at in range(slots.shape[0]):
         word = slots[at]
         if word != EMPTY:
-            home = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            most = max(most, int((at - home) & mask))
+            most = max(most, int((at - home(word, bits)) & mask))
     return most
 
 
@@ -104,74 +107,43 @@ def spread_words(slots: Any, before: int, bits: int, near: int) -> None:
     home in proportion, or have come round from the end: they are set aside, and come last. `near` is more
     than twice the greatest displacement, so no more words come round to them than they have room for.
     """
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     aside = slots[:near].copy()
     slots[:near] = EMPTY
     for place in range((1 << before) - 1, near - 1, -1):
         word = slots[place]
         if word != EMPTY:
             slots[place] = EMPTY
-            to = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            while slots[to] != EMPTY:
-                to = (to + 1) & mask
-            slots[to] = word
+            slots[slot_of(slots, bits, home(word, bits), EMPTY)] = word
     for i in range(near):
         word = aside[i]
         if word != EMPTY:
-            to = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            while slots[to] != EMPTY:
-                to = (to + 1) & mask
-            slots[to] = word
+            slots[slot_of(slots, bits, home(word, bits), EMPTY)] = word
 
 
 @kernel
 def number_words(slots: Any, ids: Any, bits: int, words: Any, start: int, count: int) -> None:
-    """Notes at each word's slot its position in `words`, for words[start:count]. As in `insert_words`, the
-    first slots of a block are read at once."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
+    """Notes at each word's slot its position in `words`, for words[start:count]."""
     places = np.empty(BLOCK, np.int64)
     seen = np.empty(BLOCK, np.int64)
     for base in range(start, count, BLOCK):
         size = min(BLOCK, count - base)
-        for m in range(size):
-            places[m] = np.int64((np.uint64(words[base + m]) * GOLDEN) >> shift)
-        for m in range(size):
-            seen[m] = slots[places[m]]
+        read_homes(slots, bits, words, base, size, places, seen)
         for m in range(size):
             word = words[base + m]
-            at = places[m]
-            held = seen[m]
-            while held != word:
-                at = (at + 1) & mask
-                held = slots[at]
+            at = places[m] if seen[m] == word else slot_of(slots, bits, places[m], word)
             ids[at] = base + m
 
 
 @kernel
-def contains_words(slots: Any, bits: int, words: Any) -> Any:
-    """Whether a hash set holds each word."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
-    out = np.zeros(words.shape[0], np.bool_)
-    for i in range(words.shape[0]):
-        word = words[i]
-        if word < 0:
-            continue
-        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-        while slots[at] != EMPTY:
-            if slots[at] == word:
-                out[i] = True
-                break
-            at = (at + 1) & mask
-    return out
+def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
+    """The id of one word, which is not negative; -1 where there is none."""
+    at = slot_of(slots, bits, home(word, bits), word)
+    return ids[at] if slots[at] == word else -1
 
 
 @kernel
 def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
     """The id of each word, -1 where there is none."""
-    shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     out = np.empty(words.shape[0], np.int64)
     for i in range(words.shape[0]):
@@ -179,7 +151,7 @@ def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
         out[i] = -1
         if word < 0:
             continue
-        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        at = home(word, bits)
         while True:
             held = slots[at]
             if held == word:
@@ -192,34 +164,14 @@ def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
 
 
 @kernel
-def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
-    """The id of one word, which is not negative; -1 where there is none."""
-    mask = (1 << bits) - 1
-    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
-    while True:
-        held = slots[at]
-        if held == word:
-            return ids[at]  # type: ignore[no-any-return]
-        if held == EMPTY:
-            return -1
-        at = (at + 1) & mask
-
-
-@kernel
 def number_word(slots: Any, ids: Any, bits: int, word: int, rows: Any, count: int) -> int:
     """The id of one word, which is not negative. A new one gets the id `count`, and goes to `rows` there."""
-    mask = (1 << bits) - 1
-    at = np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))
-    while True:
-        held = slots[at]
-        if held == word:
-            return ids[at]  # type: ignore[no-any-return]
-        if held == EMPTY:
-            slots[at] = word
-            ids[at] = count
-            rows[count] = word
-            return count
-        at = (at + 1) & mask
+    at = slot_of(slots, bits, home(word, bits), word)
+    if slots[at] == EMPTY:
+        slots[at] = word
+        ids[at] = count
+        rows[count] = word
+    return ids[at]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -230,12 +182,11 @@ def number_new_words(
 
     Stops when `room` words were new. Returns (position reached, new count).
     """
-    shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     limit = count + room
     for i in range(start, words.shape[0]):
         word = words[i]
-        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        at = home(word, bits)
         while True:
             held = slots[at]
             if held == word:
@@ -254,16 +205,17 @@ def number_new_words(
     return words.shape[0], count
 
 
-@kernel
-def _hash_row(row: Any, shift: Any) -> int:
+@part
+def home_of_row(row: Any, bits: int) -> int:
+    """As home, for a wide row."""
     mixed = np.uint64(0)
     for j in range(row.shape[0]):
         mixed = (mixed ^ np.uint64(row[j])) * GOLDEN
         mixed ^= mixed >> np.uint64(29)
-    return np.int64((mixed * GOLDEN) >> shift)  # type: ignore[return-value]
+    return np.int64((mixed * GOLDEN) >> np.uint64(64 - bits))  # type: ignore[return-value]
 
 
-@kernel
+@part
 def _same_row(a: Any, b: Any) -> bool:
     for j in range(a.shape[0]):  # noqa: SIM110 (any() is slower in a kernel)
         if a[j] != b[j]:
@@ -271,57 +223,45 @@ def _same_row(a: Any, b: Any) -> bool:
     return True
 
 
+@part
+def slot_of_row(slots: Any, bits: int, rows: Any, row: Any) -> int:
+    """The slot that holds the id of a wide row in `rows`, or the empty one where the search for it ends."""
+    mask = (1 << bits) - 1
+    at = home_of_row(row, bits)
+    while slots[at] != EMPTY and not _same_row(rows[slots[at]], row):
+        at = (at + 1) & mask
+    return at
+
+
 @kernel
 def number_new_rows(
     slots: Any, bits: int, wide: Any, rows: Any, count: int, out: Any, start: int, room: int
 ) -> tuple[int, int]:
     """As number_new_words, for the rows of a two-dimensional array; slots hold ids."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     limit = count + room
     for i in range(start, wide.shape[0]):
-        at = _hash_row(wide[i], shift)
-        while True:
-            held = slots[at]
-            if held == EMPTY:
-                if count == limit:
-                    return i, count
-                slots[at] = count
-                rows[count] = wide[i]
-                out[i] = count
-                count += 1
-                break
-            if _same_row(rows[held], wide[i]):
-                out[i] = held
-                break
-            at = (at + 1) & mask
+        at = slot_of_row(slots, bits, rows, wide[i])
+        if slots[at] == EMPTY:
+            if count == limit:
+                return i, count
+            slots[at] = count
+            rows[count] = wide[i]
+            count += 1
+        out[i] = slots[at]
     return wide.shape[0], count
 
 
 @kernel
 def rehash_rows(slots: Any, bits: int, rows: Any, count: int) -> None:
     """Fills an empty table with distinct wide rows."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     for i in range(count):
-        at = _hash_row(rows[i], shift)
-        while slots[at] != EMPTY:
-            at = (at + 1) & mask
-        slots[at] = i
+        slots[slot_of(slots, bits, home_of_row(rows[i], bits), EMPTY)] = i
 
 
 @kernel
 def find_rows(slots: Any, bits: int, rows: Any, wide: Any) -> Any:
     """The id of each wide row, -1 where there is none."""
-    shift = np.uint64(64 - bits)
-    mask = (1 << bits) - 1
     out = np.empty(wide.shape[0], np.int64)
     for i in range(wide.shape[0]):
-        out[i] = -1
-        at = _hash_row(wide[i], shift)
-        while slots[at] != EMPTY:
-            if _same_row(rows[slots[at]], wide[i]):
-                out[i] = slots[at]
-                break
-            at = (at + 1) & mask
+        out[i] = slots[slot_of_row(slots, bits, rows, wide[i])]
     return out

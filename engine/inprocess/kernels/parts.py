@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from . import hashing
 from .compiling import kernel
-from .hashing import EMPTY, GOLDEN
 
 BLOCK = 1024  # words of which those of a part are gathered at once
 THERE, NEW, WAITING = 0, 1, 2
@@ -21,8 +21,6 @@ THERE, NEW, WAITING = 0, 1, 2
 def insert_part(slots: Any, bits: int, words: Any, part_bits: int, part: int, marks: Any) -> None:
     """Inserts those of the words that belong to one of 2**part_bits parts. `marks` gets, for each of these in
     order, whether it is there, is new, or waits."""
-    shift = np.uint64(64 - bits)
-    part_shift = np.uint64(64 - part_bits)
     end = (part + 1) << (bits - part_bits)
     mine = np.empty(BLOCK + 1, np.int64)
     marked = 0
@@ -31,17 +29,17 @@ def insert_part(slots: Any, bits: int, words: Any, part_bits: int, part: int, ma
         for i in range(start, min(start + BLOCK, words.shape[0])):
             word = words[i]
             mine[count] = word
-            count += np.int64((np.uint64(word) * GOLDEN) >> part_shift) == part
+            count += hashing.home(word, part_bits) == part
         for j in range(count):
             word = mine[j]
-            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            at = hashing.home(word, bits)
             mark = WAITING
             while at < end:
                 held = slots[at]
                 if held == word:
                     mark = THERE
                     break
-                if held == EMPTY:
+                if held == hashing.EMPTY:
                     slots[at] = word
                     mark = NEW
                     break
@@ -54,25 +52,19 @@ def insert_part(slots: Any, bits: int, words: Any, part_bits: int, part: int, ma
 def gather_new(slots: Any, bits: int, words: Any, part_bits: int, marks: Any, new: Any) -> int:
     """Puts the words that all parts' marks say are new into `new`, in order, after inserting those that wait.
     Returns their number."""
-    shift = np.uint64(64 - bits)
-    part_shift = np.uint64(64 - part_bits)
-    mask = (1 << bits) - 1
     read = np.zeros(1 << part_bits, np.int64)
     found = 0
     for i in range(words.shape[0]):
         word = words[i]
-        part = np.int64((np.uint64(word) * GOLDEN) >> part_shift)
+        part = hashing.home(word, part_bits)
         mark = np.int64(marks[part, read[part]])
         read[part] += 1
         if mark == WAITING:
             mark = np.int64(THERE)
-            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            while slots[at] != word:
-                if slots[at] == EMPTY:
-                    slots[at] = word
-                    mark = np.int64(NEW)
-                    break
-                at = (at + 1) & mask
+            at = hashing.slot_of(slots, bits, hashing.home(word, bits), word)
+            if slots[at] == hashing.EMPTY:
+                slots[at] = word
+                mark = np.int64(NEW)
         new[found] = word
         found += int(mark)
     return found

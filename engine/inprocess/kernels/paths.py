@@ -10,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel
+from .compiling import kernel, part
 
 NONE = 9223372036854775807
 
 
-@kernel
+@part
+def offer(cost: int, kind: int, value: int) -> int:
+    """What a step gives the key that it leads to, from the value of its key: their sum, or the greater."""
+    return cost + value if kind == 0 else max(cost, value)
+
+
+@part
 def longer(items: Any) -> Any:
     """An array that begins with the items, and has room for as many more."""
     found = np.empty(2 * items.shape[0] + 64, np.int64)
@@ -23,7 +29,7 @@ def longer(items: Any) -> Any:
     return found
 
 
-@kernel
+@part
 def push(values: Any, keys: Any, size: int, value: int, key: int) -> None:
     """Puts a key into a heap that has room for it."""
     at = size
@@ -38,7 +44,7 @@ def push(values: Any, keys: Any, size: int, value: int, key: int) -> None:
     keys[at] = key
 
 
-@kernel
+@part
 def pop(values: Any, keys: Any, size: int) -> None:
     """Takes the first of `size` keys out of a heap."""
     last = size - 1
@@ -122,11 +128,7 @@ def spread(
         for j in range(first[node], first[node] + count[node]):
             step = slab[j]
             to = target[step]
-            given = cost[step]
-            if kind[step] == 0:
-                given += now
-            elif given < now:
-                given = now
+            given = offer(cost[step], kind[step], now)
             if given >= value[to]:
                 continue
             if mark[to] == 0:
@@ -183,20 +185,16 @@ def withdraw(
         node = waiting[begin]
         begin += 1
         now = value[node]
-        if now == 9223372036854775807:
+        if now == NONE:
             continue
         held = False
         for j in range(into_first[node], into_first[node] + into_count[node]):
             step = into_slab[j]
             origin = source[step]
             before = value[origin]
-            if before == 9223372036854775807:
+            if before == NONE:
                 continue
-            given = cost[step]
-            if kind[step] == 0:
-                given += before
-            elif given < before:
-                given = before
+            given = offer(cost[step], kind[step], before)
             if given == now and (before < now or rank[origin] < rank[node]):
                 held = True
                 break
@@ -208,15 +206,11 @@ def withdraw(
         used += 1
         mark[node] = 1
         old[node] = now
-        value[node] = 9223372036854775807
+        value[node] = NONE
         for j in range(first[node], first[node] + count[node]):
             step = slab[j]
             to = target[step]
-            given = cost[step]
-            if kind[step] == 0:
-                given += now
-            elif given < now:
-                given = now
+            given = offer(cost[step], kind[step], now)
             if value[to] == given:
                 if end == waiting.shape[0]:
                     left = end - begin
@@ -243,20 +237,16 @@ def best_offers(
     rank: Any,
 ) -> Any:
     """The best value that is offered to each key, NONE if none is, and the rank that it would have."""
-    best = np.full(nodes.shape[0], 9223372036854775807, np.int64)
+    best = np.full(nodes.shape[0], NONE, np.int64)
     ranks = np.zeros(nodes.shape[0], np.int64)
     for i in range(nodes.shape[0]):
         node = nodes[i]
         for j in range(into_first[node], into_first[node] + into_count[node]):
             step = into_slab[j]
             before = value[source[step]]
-            if before == 9223372036854775807:
+            if before == NONE:
                 continue
-            given = cost[step]
-            if kind[step] == 0:
-                given += before
-            elif given < before:
-                given = before
+            given = offer(cost[step], kind[step], before)
             placed = 0 if given > before else rank[source[step]] + 1
             if given < best[i] or (given == best[i] and placed < ranks[i]):
                 best[i] = given
@@ -374,13 +364,9 @@ def changed_offers(
             step = slab[j]
             for sign in range(2):
                 carried = old[node] if sign == 0 else value[node]
-                if carried == 9223372036854775807:
+                if carried == NONE:
                     continue
-                given = cost[step]
-                if kind[step] == 0:
-                    given += carried
-                elif given < carried:
-                    given = carried
+                given = offer(cost[step], kind[step], carried)
                 to[used] = target[step]
                 values[used] = given
                 weights[used] = -weight[step] if sign == 0 else weight[step]

@@ -183,7 +183,7 @@ class RowTable(Unread):
         if self.size == 0 or self._layout is None or self._ids is not None:
             return self.find(columns, length) >= 0  # type: ignore[return-value]
         words, _ = self._layout.pack(columns, length)
-        return hashing.contains_words(self._slots, self._bits, words)  # type: ignore[no-any-return]
+        return hashing.find_words(self._slots, self._slots, self._bits, words) >= 0  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------- one row
 
