@@ -28,10 +28,14 @@ class Batch:
         """The weights, spelt out."""
         return np.ones(self.length, np.int64) if self.weights is None else self.weights
 
+    def weight_list(self) -> list[int]:
+        """The weights, one by one."""
+        return [1] * self.length if self.weights is None else self.weights.tolist()  # type: ignore[no-any-return]
+
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
         columns = self.columns
-        if isinstance(columns, TableColumns):
+        if isinstance(columns, TableColumns | RowColumns):
             return columns.rows()
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
@@ -98,6 +102,24 @@ class TableColumns(LazyColumns):
         return part
 
 
+class RowColumns(LazyColumns):
+    """The columns of rows that are given one by one, and that nobody changes."""
+
+    def __init__(self, rows: list[tuple[int, ...]], arity: int) -> None:
+        super().__init__()
+        self._rows, self._arity = rows, arity
+
+    def __len__(self) -> int:
+        return self._arity
+
+    def unpack(self, position: int) -> Array:
+        return np.array([row[position] for row in self._rows], np.int64)
+
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows, one by one."""
+        return self._rows
+
+
 def no_rows(schema: Schema) -> Batch:
     """A batch without rows."""
     return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0)
@@ -143,10 +165,7 @@ def _is_consolidated(batch: Batch) -> bool:
         return False
     if batch.weights is not None and 0 in batch.weights.tolist():
         return False
-    if batch.length <= 1:
-        return True
-    rows = set(zip(*(column.tolist() for column in batch.columns), strict=True))
-    return len(rows) == batch.length
+    return batch.length <= 1 or len(set(batch.rows())) == batch.length
 
 
 class Gathering:
