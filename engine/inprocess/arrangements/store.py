@@ -38,7 +38,7 @@ class Store(Unread):
         self.weights: Array | None = None
         self.present = 0
         self.indexes: dict[tuple[Position, ...], Index] = {}
-        self._undo: list[tuple[ArrayLike, ArrayLike] | int] = []
+        self._undo: list[tuple[Array | Sequence[int], Array | Sequence[int]] | int] = []
         self._whole = True  # whether `present` and the indexes are what the weights say
 
     # ------------------------------------------------------------- reading
@@ -318,7 +318,7 @@ class Store(Unread):
                     self.weights[entry:] = 0
                 self.indexes.clear()
             else:
-                rows, change = (np.array(each, np.int64) for each in entry)
+                rows, change = (np.asarray(each, np.int64) for each in entry)
                 self._net(*self._weigh(rows, -change))
         if not whole and self.weights is not None:
             self.present = self._count()
