@@ -18,7 +18,7 @@ from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import adding
 from ..storage.arrays import grow
-from ..storage.batch import Batch, TableColumns, no_rows
+from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .index import Index, all_alike, made_once
@@ -54,11 +54,19 @@ class Store(Unread):
         if self.weights is None:
             return Batch(self.table.columns(), self.table.size)
         rows = self.rows()
+        if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
+            return self._few(rows.tolist())
         if self.is_set:
             return Batch(self.table.columns_at(rows), len(rows))
         weights = self.weights[rows]
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
+
+    def _few(self, ids: Sequence[int]) -> Batch:
+        """The rows with these ids."""
+        assert self.weights is not None
+        weights = [1] * len(ids) if self.is_set else [self.weights.item(at) for at in ids]
+        return few_rows([self.table.row(at) for at in ids], weights, len(self.schema))
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
         """The weight of each row, 0 for a row that is not there."""
@@ -281,10 +289,10 @@ class Store(Unread):
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""
         if not signs:
             return no_rows(self.schema)
-        weights = None if min(signs.values()) > 0 else np.array([*signs.values()], np.int64)
         if len(signs) == batch.length == (rows or batch.length):
+            weights = None if min(signs.values()) > 0 else np.array([*signs.values()], np.int64)
             return Batch(batch.columns, batch.length, weights)
-        return Batch(self.table.columns_at(np.array([*signs], np.int64)), len(signs), weights)
+        return few_rows([self.table.row(at) for at in signs], [*signs.values()], len(self.schema))
 
     @staticmethod
     def _is_there(weight: int) -> bool:

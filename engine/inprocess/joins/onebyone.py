@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ...interrupt import immediate
@@ -32,7 +30,7 @@ from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
 from ..arrangements.index import Index
 from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
-from ..storage.batch import Batch, RowColumns
+from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
 
 Row: TypeAlias = tuple[int, ...]
@@ -147,10 +145,7 @@ class RowPlan:
 def _batch(out: Sequence[Row], arity: int) -> Batch | None:
     if not out:
         return None
-    weights = [row[-1] for row in out]
-    plain = min(weights) == max(weights) == 1
-    rows = RowColumns([row[:-1] for row in out], arity)
-    return Batch(rows, len(out), None if plain else np.array(weights, np.int64))
+    return few_rows([row[:-1] for row in out], [row[-1] for row in out], arity)
 
 
 # ------------------------------------------------------------------- writing

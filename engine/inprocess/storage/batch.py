@@ -120,6 +120,12 @@ class RowColumns(LazyColumns):
         return self._rows
 
 
+def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) -> Batch:
+    """The batch of some rows, which nobody changes, with their weights."""
+    plain = not weights or min(weights) == max(weights) == 1
+    return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
+
+
 def no_rows(schema: Schema) -> Batch:
     """A batch without rows."""
     return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0)
@@ -132,7 +138,10 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
         return batches[0]
     if not batches:
         return Batch(tuple(np.empty(0, np.int64) for _ in range(arity)), 0)
-    length = sum(b.length for b in batches)
+    length = sum([b.length for b in batches])
+    if length <= thresholds.FEW_ROWS and not any(b.times is not None for b in batches):
+        rows = [row for b in batches for row in b.rows()]
+        return few_rows(rows, [weight for b in batches for weight in b.weight_list()], arity)
     reserve(8 * length * (arity + 1))
     weights = None
     if any(b.weights is not None for b in batches):
