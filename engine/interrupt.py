@@ -56,18 +56,25 @@ def deferred() -> AbstractContextManager[None]:
     return _deferral(handler)
 
 
-@contextmanager
-def _deferral(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    global _noted, _previous
-    _previous, _noted = handler, False
-    _set_handler(signal.SIGINT, _handle)
-    try:
-        yield
-    finally:
-        _set_handler(signal.SIGINT, handler)
+class _deferral:
+    """See `deferred`. A class, since a generator would take longer than what a small epoch does inside."""
+
+    __slots__ = ("_handler",)
+
+    def __init__(self, handler: Callable[[int, FrameType | None], Any]) -> None:
+        self._handler = handler
+
+    def __enter__(self) -> None:
+        global _noted, _previous
+        _previous, _noted = self._handler, False
+        _set_handler(signal.SIGINT, _handle)
+
+    def __exit__(self, *_: object) -> None:
+        global _noted, _previous
+        _set_handler(signal.SIGINT, self._handler)
         late, _noted, _previous = _noted, False, None
         if late:
-            handler(signal.SIGINT, None)
+            self._handler(signal.SIGINT, None)
 
 
 def ask(call: Callable[[], None] | None, at: float = 0.0) -> None:
@@ -114,12 +121,15 @@ def immediate() -> Iterator[None]:
         _at_once = before
 
 
-@contextmanager
-def held() -> Iterator[None]:
+class held:
     """Code that must run to its end: a Ctrl-C is acted on after it."""
-    global _held
-    before, _held = _held, True
-    try:
-        yield
-    finally:
-        _held = before
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        global _held
+        self._before, _held = _held, True
+
+    def __exit__(self, *_: object) -> None:
+        global _held
+        _held = self._before

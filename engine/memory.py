@@ -20,12 +20,13 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
 _PAUSE = 0.001  # seconds between two measurements at safe points
 
+_NOTHING = nullcontext()
 _limits: dict[int, int] = {}  # by thread
 _last = 0.0
 _seen: float = math.inf  # bytes, at the last measurement
@@ -87,13 +88,14 @@ def _page() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-@contextmanager
-def limited(limit: int | None) -> Iterator[None]:
+def limited(limit: int | None) -> AbstractContextManager[None]:
     """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is."""
+    return _NOTHING if limit is None else _in_force(limit)
+
+
+@contextmanager
+def _in_force(limit: int) -> Iterator[None]:
     global _last
-    if limit is None:
-        yield
-        return
     thread = threading.get_ident()
     outer = _limits.get(thread)
     _limits[thread] = limit
@@ -113,12 +115,13 @@ def limit_here() -> int | None:
     return _limits.get(threading.get_ident()) if _limits else None
 
 
-@contextmanager
-def unlimited() -> Iterator[None]:
+def unlimited() -> AbstractContextManager[None]:
     """No limit is in force inside: for what must not fail."""
-    if not _limits:
-        yield
-        return
+    return _lifted() if _limits else _NOTHING
+
+
+@contextmanager
+def _lifted() -> Iterator[None]:
     thread = threading.get_ident()
     limit = _limits.pop(thread, None)
     try:

@@ -30,9 +30,11 @@ def versions(terms: Sequence[Term], sizes: Sequence[int], first: bool) -> Iterat
     `sizes` are the sizes of the terms' changes, 0 for a term without one. A body without positive terms
     holds once, from the first epoch on: its start is None, and the join starts from nothing.
     """
-    order = sorted(
-        (k for k, size in enumerate(sizes) if size), key=lambda k: (not terms[k].negated, sizes[k])
-    )
+    order = [k for k, size in enumerate(sizes) if size]
+    if len(order) == 1 and not first:
+        yield order[0], (True,) * len(terms)
+        return
+    order.sort(key=lambda k: (not terms[k].negated, sizes[k]))
     if first:
         if all(term.negated or size for term, size in zip(terms, sizes, strict=True)):
             yield _last_positive(terms, order), (True,) * len(terms)

@@ -15,8 +15,7 @@ from .. import thresholds
 from ..circuit import Circuit, Input, NodeId
 from ..runtime import NotKept
 from .running import RunningEpoch
-from .storage.batch import Batch, consolidate
-from .storage.lazycolumns import LazyColumns
+from .storage.batch import Batch, TableColumns, consolidate
 from .storage.marks import Marks
 
 Latest: TypeAlias = "Mapping[str, tuple[Input, Batch]] | int | None"
@@ -35,7 +34,7 @@ def taken(running: RunningEpoch) -> Taken:
     count, found = 0, running.taken
     for at, batch in found.items():
         count += batch.length
-        if isinstance(batch.columns, LazyColumns):  # of a table, which later epochs change
+        if isinstance(batch.columns, TableColumns):  # of a table, which later epochs change
             found[at] = replace(batch, columns=tuple(batch.columns))
     return count if count > thresholds.UNDONE_ROWS else found
 

@@ -50,8 +50,8 @@ from .sealing import SealedEpoch, coded
 from .state import State
 from .storage import sweeping
 from .storage.allocator import kept_memory
-from .storage.batch import Batch, concat, consolidate
-from .storage.interner import Interner, Values, encode_rows
+from .storage.batch import Batch, RowColumns, concat, consolidate
+from .storage.interner import Interner, Values, encode_each, encode_rows
 from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
@@ -208,6 +208,8 @@ class InProcess:
         return coded(self.values, store.schema, store.batch())
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
+        if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
+            return Batch(RowColumns(encode_each(self.values, schema, rows), len(schema)), len(rows))
         return Batch(encode_rows(self.values, schema, rows), len(rows))
 
     @property

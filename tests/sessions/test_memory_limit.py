@@ -89,7 +89,7 @@ def test_memory_that_the_machine_has_not() -> None:
     with ddlog.compile(PATHS).session() as session:
         session.insert_rows("Edge", [(0, 1), (1, 2)])
         session.commit()
-        session.insert_rows("Edge", [(k, k + 1) for k in range(5)])
+        session.insert_rows("Edge", [(k, k + 1) for k in range(50)])
         with mock.patch.object(hashing, "insert_words", side_effect=MemoryError):
             error = refused(session)
         assert error.splitlines()[0] == "error: there is no more memory, in `Edge`"

@@ -32,18 +32,21 @@ class Inputs:
         if len(rows) == 1 and is_frame(rows[0]):
             self.insert_table(relation, rows[0])
         else:
-            self.insert_rows(relation, self._rows(relation, rows))
+            with self.transaction.changing(relation) as (declared, changes):
+                changes.insert(self._rows(declared, rows))
 
     def delete(self, relation: str, *rows: Any) -> None:
         """Deletes rows, or the rows of a Spark DataFrame, from an input relation."""
         if len(rows) == 1 and is_frame(rows[0]):
             self.delete_table(relation, rows[0])
         else:
-            self.delete_rows(relation, self._rows(relation, rows))
+            with self.transaction.changing(relation) as (declared, changes):
+                changes.delete(self._rows(declared, rows))
 
     def upsert(self, relation: str, *rows: Any) -> None:
         """Inserts rows into a relation with a primary key, each in place of the row with its key."""
-        self.upsert_rows(relation, self._rows(relation, rows))
+        with self.transaction.changing(relation) as (declared, changes):
+            _keyed(declared, changes).upsert(self._rows(declared, rows))
 
     def insert_table(self, relation: str, table: Any) -> None:
         """`insert` of many rows at once: an Arrow table, a pandas or polars data frame, a mapping of column
@@ -118,10 +121,8 @@ class Inputs:
                 placed = ((row, row_span(name, number)) for number, row in enumerate(incoming.rows(), 1))
                 raise with_places(error, self.state.program, declared, placed) from None
 
-    def _rows(self, relation: str, rows: Sequence[Any]) -> list[Row]:
-        declared = self.transaction.input(relation)
-        with self.state.diagnosing():
-            return [row_of(row, declared, self.state.typedefs) for row in rows]
+    def _rows(self, declared: Relation, rows: Sequence[Any]) -> list[Row]:
+        return [row_of(row, declared, self.state.typedefs) for row in rows]
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

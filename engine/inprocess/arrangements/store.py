@@ -18,7 +18,7 @@ from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import adding
 from ..storage.arrays import grow
-from ..storage.batch import Batch, TableColumns, no_rows
+from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .index import Index, all_alike, made_once
@@ -38,7 +38,7 @@ class Store(Unread):
         self.weights: Array | None = None
         self.present = 0
         self.indexes: dict[tuple[Position, ...], Index] = {}
-        self._undo: list[tuple[Array, Array] | int] = []
+        self._undo: list[tuple[Array | Sequence[int], Array | Sequence[int]] | int] = []
         self._whole = True  # whether `present` and the indexes are what the weights say
 
     # ------------------------------------------------------------- reading
@@ -54,11 +54,19 @@ class Store(Unread):
         if self.weights is None:
             return Batch(self.table.columns(), self.table.size)
         rows = self.rows()
+        if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
+            return self._few(rows.tolist())
         if self.is_set:
             return Batch(self.table.columns_at(rows), len(rows))
         weights = self.weights[rows]
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
+
+    def _few(self, ids: Sequence[int]) -> Batch:
+        """The rows with these ids."""
+        assert self.weights is not None
+        weights = [1] * len(ids) if self.is_set else [self.weights.item(at) for at in ids]
+        return few_rows([self.table.row(at) for at in ids], weights, len(self.schema))
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
         """The weight of each row, 0 for a row that is not there."""
@@ -84,7 +92,7 @@ class Store(Unread):
         """Adds rows of positive weight to a set of which only presence matters; returns the new ones."""
         if self.weights is not None:
             return self.add_counted(batch, as_set=True)
-        if batch.length <= thresholds.ROWS_ONE_BY_ONE and self.table.is_numbered:
+        if batch.length <= thresholds.ROWS_ONE_BY_ONE:
             return self._add_present_few(batch)
         before = self.table.size
         self._undo.append(before)  # first, since the insertion may run out of memory
@@ -101,12 +109,12 @@ class Store(Unread):
         before = self.table.size
         self._undo.append(before)
         for row in batch.rows():
-            at = self.table.insert_row(row)
-            if at == self.present:
+            if self.table.add_row(row):
                 self.present += 1
-                self._arrange(at, row, 1)
+                self._arrange(self.present - 1, row, 1)
         if self.present == before + batch.length:
-            return batch if batch.weights is None else Batch(batch.columns, batch.length)
+            plain = batch.weights is None and batch.times is None
+            return batch if plain else Batch(batch.columns, batch.length)
         return self._since(before)
 
     def _since(self, start: int) -> Batch:
@@ -117,7 +125,7 @@ class Store(Unread):
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
         if batch.length <= thresholds.ROWS_ONE_BY_ONE:
             few = batch.rows()
-            change = self._add_few(self._ids_of(few), few, batch.weight_array().tolist())
+            change = self._add_few(self._ids_of(few), few, batch.weight_list())
             return self._changed_few(batch, change) if as_set else batch
         rows = self._rows_of(batch)
         touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
@@ -130,9 +138,8 @@ class Store(Unread):
         """
         if self.weights is None and all(sign > 0 for _, sign in changes):
             start = self.table.size
-            for batch, _ in changes:
-                self.add_present(batch)
-            return self._since(start)
+            parts = [self.add_present(batch) for batch, _ in changes]
+            return parts[0] if len(parts) == 1 else self._since(start)
         if sum(batch.length for batch, _ in changes) <= thresholds.ROWS_ONE_BY_ONE:
             return self._set_few(changes)
         all_rows, all_before = [], []
@@ -258,7 +265,7 @@ class Store(Unread):
             weights[at] = weight + change
             if there(weight) != there(weight + change):
                 before.setdefault(at, (there(weight), row))
-        self._undo.append((np.array(ids, np.int64), np.array(changes, np.int64)))
+        self._undo.append((ids, changes))
         signs = dict[int, int]()
         for at, (was, row) in before.items():
             if was != there(weights.item(at)):
@@ -282,10 +289,10 @@ class Store(Unread):
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""
         if not signs:
             return no_rows(self.schema)
-        weights = None if min(signs.values()) > 0 else np.array([*signs.values()], np.int64)
         if len(signs) == batch.length == (rows or batch.length):
+            weights = None if min(signs.values()) > 0 else np.array([*signs.values()], np.int64)
             return Batch(batch.columns, batch.length, weights)
-        return Batch(self.table.columns_at(np.array([*signs], np.int64)), len(signs), weights)
+        return few_rows([self.table.row(at) for at in signs], [*signs.values()], len(self.schema))
 
     @staticmethod
     def _is_there(weight: int) -> bool:
@@ -319,7 +326,7 @@ class Store(Unread):
                     self.weights[entry:] = 0
                 self.indexes.clear()
             else:
-                rows, change = entry
+                rows, change = (np.asarray(each, np.int64) for each in entry)
                 self._net(*self._weigh(rows, -change))
         if not whole and self.weights is not None:
             self.present = self._count()

@@ -19,7 +19,7 @@ from ...schema import Array, Column, Schema
 from ..arrangements.views import Readable, present
 from ..kernels import adding
 from ..storage.arrays import grow, grown
-from ..storage.batch import Batch
+from ..storage.batch import Batch, RowColumns
 from ..storage.interner import Values, decode_rows
 from ..storage.marks import Marks
 from ..storage.table import RowTable
@@ -96,13 +96,11 @@ class GroupState(Unread):
 
     def change(self, delta: Batch) -> Batch:
         """The change of the result for a change of the source (already applied to its store)."""
+        if delta.length == 1:
+            return self._change_one(delta)
         weights = delta.weight_array()
         groups = self.keys.insert(delta.columns[: self.arity], delta.length)
-        grow(self, "counts", self.keys.size, 0)
-        grow(self, "_mark", self.keys.size, 0)
-        self.results = [grown(r, self.keys.size, 0) for r in self.results]
-        if delta.length == 1:
-            return self._change_one(groups, delta, weights)
+        self._make_room()
         touched = adding.first_seen(groups, self._mark)
         before = self.counts[touched]
         old = [r[touched] for r in self.results]
@@ -128,36 +126,41 @@ class GroupState(Unread):
         plus = alive & (changed | (before <= 0))
         return self._rows(touched, old, minus, new, plus)
 
-    def _change_one(self, touched: Array, delta: Batch, weights: Array) -> Batch:
+    def _make_room(self) -> None:
+        """Gives each group its place."""
+        if self.keys.size > min(len(self.counts), len(self._mark)):
+            grow(self, "counts", self.keys.size, 0)
+            grow(self, "_mark", self.keys.size, 0)
+        self.results = [grown(r, self.keys.size, 0) for r in self.results]
+
+    def _change_one(self, delta: Batch) -> Batch:
         """`change` for one row, with less done by NumPy, which is slow on single numbers."""
-        group = int(touched[0])
-        before = int(self.counts[group])
-        old = [held[touched] for held in self.results]
-        self._undo.append(partial(self._restore, touched, self.counts[touched], old, self.alive))
-        now = before + int(weights[0])
-        self.counts[group] = now
+        key, weights = delta.rows()[0][: self.arity], delta.weight_array()
+        group = self.keys.insert_row(key)
+        self._make_room()
+        touched = np.array((group,), np.int64)
+        before, old = self.counts.item(group), tuple([held.item(group) for held in self.results])
+        undone = [np.array((each,), np.int64) for each in old]
+        self._undo.append(partial(self._restore, touched, self.counts[touched], undone, self.alive))
+        now = self.counts[group] = before + weights.item(0)
         for accumulator in self.accumulators:
             accumulator.add(touched, delta, weights)
             self._undo.append(partial(_take_back, accumulator, touched, delta, weights))
         was, is_alive = before > 0, now > 0
         self.alive += is_alive - was
         counts = self.counts[touched]
-        new = [
-            accumulator.result(touched, counts) if is_alive else np.zeros(1, np.int64)
-            for accumulator in self.accumulators
-        ]
+        new = tuple(
+            [
+                accumulator.result(touched, counts).item(0) if is_alive else 0
+                for accumulator in self.accumulators
+            ]
+        )
         for held, result in zip(self.results, new, strict=True):
-            held[group] = result[0]
-        changed = any(a[0] != b[0] for a, b in zip(old, new, strict=True))
-        goes, comes = was and (changed or not is_alive), is_alive and (changed or not was)
-        keys = delta.columns[: self.arity]
-        if goes and comes:
-            columns = [np.repeat(key, 2) for key in keys]
-            columns += [np.concatenate(pair) for pair in zip(old, new, strict=True)]
-            return Batch(tuple(columns), 2, np.array((-1, 1), np.int64))
-        if not goes and not comes:
-            return Batch(tuple(np.empty(0, np.int64) for _ in self.node.schema), 0)
-        return Batch((*keys, *(old if goes else new)), 1, np.array((-1,), np.int64) if goes else None)
+            held[group] = result
+        goes, comes = was and (old != new or not is_alive), is_alive and (old != new or not was)
+        rows = [*([(*key, *old)] if goes else ()), *([(*key, *new)] if comes else ())]
+        signs = np.array((-1, 1)[: len(rows)], np.int64) if goes else None
+        return Batch(RowColumns(rows, len(self.node.schema)), len(rows), signs)
 
     def _rows(self, touched: Array, old: list[Array], minus: Array, new: list[Array], plus: Array) -> Batch:
         gone, come = np.flatnonzero(minus), np.flatnonzero(plus)

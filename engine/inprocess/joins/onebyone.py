@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ...interrupt import immediate
@@ -32,7 +30,7 @@ from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
 from ..arrangements.index import Index
 from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
-from ..storage.batch import Batch
+from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
 
 Row: TypeAlias = tuple[int, ...]
@@ -92,6 +90,7 @@ class RowPlan:
     ) -> None:
         """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which."""
         self._negated, self._chosen, self._values = node.terms[start].negated, chosen, values
+        self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
         writer = _Writer(values, schemas)
         with writer.started(node.terms[start].columns, schemas[start]):
@@ -110,12 +109,14 @@ class RowPlan:
         """The join of a batch in place of the start with what the views show (None: it has no rows), and what
         its look-ups did. Raises GivenUp."""
         call = self._ready(views, [thresholds.MATCHES_ONE_BY_ONE])
-        weights = (-batch.weight_array() if self._negated else batch.weight_array()).tolist()
+        weights = batch.weight_list()
+        if self._negated:
+            weights = [-weight for weight in weights]
         out, counts = call(zip(batch.rows(), weights, strict=True))
         looked = dict(zip(self._counted, counts, strict=True))
         places = {id(step): k for k, (step, _) in enumerate(self._asking)}
         noted = [Noted(stage, one, *looked[places[id(one)]]) for stage, one in self._chosen]
-        return _batch(out), noted
+        return _batch(out, self._arity), noted
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
@@ -141,13 +142,10 @@ class RowPlan:
         return call
 
 
-def _batch(out: Sequence[Row]) -> Batch | None:
+def _batch(out: Sequence[Row], arity: int) -> Batch | None:
     if not out:
         return None
-    *columns, weights = zip(*out, strict=True)
-    plain = min(weights) == max(weights) == 1
-    arrays = tuple([np.array(column, np.int64) for column in columns])
-    return Batch(arrays, len(out), None if plain else np.array(weights, np.int64))
+    return few_rows([row[:-1] for row in out], [row[-1] for row in out], arity)
 
 
 # ------------------------------------------------------------------- writing
@@ -407,7 +405,7 @@ def _touched(view: BeforeView) -> dict[int, tuple[Row, int]]:
     if batch.length > thresholds.FEW_ROWS:
         raise GivenUp
     net: dict[int, tuple[Row, int]] = {}
-    for row, change in zip(batch.rows(), batch.weight_array().tolist(), strict=True):
+    for row, change in zip(batch.rows(), batch.weight_list(), strict=True):
         at = table.find_row(row)
         net[at] = row, change + (net[at][1] if at in net else 0)
     if -1 in net:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # parameters of mallopt
@@ -32,13 +30,14 @@ def _library() -> ctypes.CDLL | None:
     return library
 
 
-@contextmanager
-def kept_memory() -> Iterator[None]:
+class kept_memory:
     """Freed memory stays with the process, and goes back to the system at the end if this took long."""
-    library = _library()
-    start = perf_counter()
-    try:
-        yield
-    finally:
-        if library is not None and perf_counter() - start > _LONG:
-            library.malloc_trim(0)
+
+    __slots__ = ("_library", "_start")
+
+    def __enter__(self) -> None:
+        self._library, self._start = _library(), perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if self._library is not None and perf_counter() - self._start > _LONG:
+            self._library.malloc_trim(0)

@@ -28,10 +28,14 @@ class Batch:
         """The weights, spelt out."""
         return np.ones(self.length, np.int64) if self.weights is None else self.weights
 
+    def weight_list(self) -> list[int]:
+        """The weights, one by one."""
+        return [1] * self.length if self.weights is None else self.weights.tolist()  # type: ignore[no-any-return]
+
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
         columns = self.columns
-        if isinstance(columns, TableColumns):
+        if isinstance(columns, TableColumns | RowColumns):
             return columns.rows()
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
@@ -98,6 +102,30 @@ class TableColumns(LazyColumns):
         return part
 
 
+class RowColumns(LazyColumns):
+    """The columns of rows that are given one by one, and that nobody changes."""
+
+    def __init__(self, rows: list[tuple[int, ...]], arity: int) -> None:
+        super().__init__()
+        self._rows, self._arity = rows, arity
+
+    def __len__(self) -> int:
+        return self._arity
+
+    def unpack(self, position: int) -> Array:
+        return np.array([row[position] for row in self._rows], np.int64)
+
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows, one by one."""
+        return self._rows
+
+
+def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) -> Batch:
+    """The batch of some rows, which nobody changes, with their weights."""
+    plain = not weights or min(weights) == max(weights) == 1
+    return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
+
+
 def no_rows(schema: Schema) -> Batch:
     """A batch without rows."""
     return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0)
@@ -110,7 +138,10 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
         return batches[0]
     if not batches:
         return Batch(tuple(np.empty(0, np.int64) for _ in range(arity)), 0)
-    length = sum(b.length for b in batches)
+    length = sum([b.length for b in batches])
+    if length <= thresholds.FEW_ROWS and not any(b.times is not None for b in batches):
+        rows = [row for b in batches for row in b.rows()]
+        return few_rows(rows, [weight for b in batches for weight in b.weight_list()], arity)
     reserve(8 * length * (arity + 1))
     weights = None
     if any(b.weights is not None for b in batches):
@@ -143,10 +174,7 @@ def _is_consolidated(batch: Batch) -> bool:
         return False
     if batch.weights is not None and 0 in batch.weights.tolist():
         return False
-    if batch.length <= 1:
-        return True
-    rows = set(zip(*(column.tolist() for column in batch.columns), strict=True))
-    return len(rows) == batch.length
+    return batch.length <= 1 or len(set(batch.rows())) == batch.length
 
 
 class Gathering:

@@ -288,6 +288,14 @@ def encode_rows(
     return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
 
 
+def encode_each(
+    values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
+) -> list[tuple[int, ...]]:
+    """Rows of int64s from rows of Python values."""
+    columns, encode = [(column.kind, column.domain) for column in schema], values.encode
+    return [tuple([encode(*of, value) for of, value in zip(columns, row, strict=True)]) for row in rows]
+
+
 def decode_rows(
     values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int
 ) -> list[tuple[Any, ...]]:
@@ -295,6 +303,14 @@ def decode_rows(
     if not schema:
         return [()] * length
     return list(zip(*(values.decode_column(c, a) for c, a in zip(schema, columns, strict=True)), strict=True))
+
+
+def decode_each(
+    values: Values, schema: Sequence[Column], rows: Sequence[tuple[int, ...]]
+) -> list[tuple[Any, ...]]:
+    """Rows of Python values from rows of int64s."""
+    columns, decode = [(column.kind, column.domain) for column in schema], values.decode
+    return [tuple([decode(*of, code) for of, code in zip(columns, row, strict=True)]) for row in rows]
 
 
 def order_of(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> Array:

@@ -30,6 +30,8 @@ class LazyColumns(Sequence[Array]):
     def __getitem__(self, position: int | slice) -> Array | tuple[Array, ...]:
         if isinstance(position, slice):
             return tuple(self[k] for k in range(*position.indices(len(self))))
+        if position < 0:
+            position += len(self)
         if not 0 <= position < len(self):
             raise IndexError(position)
         if position not in self._known:

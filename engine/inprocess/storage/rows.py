@@ -11,8 +11,8 @@ import numpy as np
 from ... import thresholds
 from ...schema import Array, Kind, Schema
 from ...settling import SHOWN, Changing
-from .batch import Batch, consolidate
-from .interner import Values, decode_rows, order_of
+from .batch import Batch, RowColumns, consolidate
+from .interner import Values, decode_each, decode_rows, order_of
 
 
 class ArrayRows:
@@ -52,7 +52,7 @@ class ArrayRows:
     def _order_few(self) -> None:
         """Puts few rows in order by their values, as Python compares them."""
         batch = self._batch
-        rows = decode_rows(self._values, self.schema, batch.columns, batch.length)
+        rows = decode_each(self._values, self.schema, batch.rows())
         order = sorted(range(batch.length), key=rows.__getitem__)
         self._ordered = batch.take(np.array(order, np.int64))
         self._decoded = [rows[k] for k in order]
@@ -79,6 +79,8 @@ class ArrayRows:
         ordered = self._in_order()
         if self._decoded is not None:
             return iter(self._decoded)
+        if isinstance(ordered.columns, RowColumns):
+            return iter(decode_each(self._values, self.schema, ordered.rows()))
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
 
 
