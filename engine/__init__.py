@@ -47,6 +47,7 @@ Where to look:
 - faults of valuations that come and go in one epoch: inprocess/joins/cancelling.py; faults in queries of
   Spark: spark/failing.py and spark/joins.py
 - rows to their owners: operators/linear.py, shards/placing.py; look-ups in shards: shards/views.py
+- workers that end, and rows that others take from workers: shards/spool.py, shards/giving.py
 - the runtimes: memory, batches, look-ups in one process; the same in several workers; DataFrames and
   queries: inprocess/, shards/, spark/
 """

@@ -389,7 +389,7 @@ class InProcess:
         before = self.circuit
         if circuit is before:
             return
-        self._read_given_out()
+        self.read_given_out()
         held = self._input_contents() if self._epochs.committed else {}
         self.earlier += self._epochs.committed - bool(held)
         self._take_up(circuit)
@@ -413,7 +413,7 @@ class InProcess:
         what `commit` raises; then, and if the block inside raises, the circuit is the one before."""
         with self.still:
             before = self._state
-            self._read_given_out()
+            self.read_given_out()
             kept = dict(vars(self))
             try:
                 deltas, found = self._extended(circuit, names, before, named_before)
@@ -555,7 +555,7 @@ class InProcess:
                 read_now(accumulator)
         for _, domain in self.values.domains():
             domain.read_now()
-        self._read_given_out()
+        self.read_given_out()
 
     def read_ahead(self, ends: Callable[[], bool]) -> None:
         """Reads in another thread what is to be read when it is needed, if it is much, with what is made of
@@ -588,7 +588,7 @@ class InProcess:
             self.values, self._schema(output), held(self._state.stores[shown(self.circuit, at)]), True
         )
 
-    def _read_given_out(self) -> None:
+    def read_given_out(self) -> None:
         """Lets contents that were given out be read before the state changes."""
         if self._is_settling:
             return  # they are those after it
@@ -665,7 +665,7 @@ class InProcess:
         seal: Seal | None,
     ) -> dict[str, Delta]:
         self._built.clear()
-        self._read_given_out()
+        self.read_given_out()
 
         def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, RunningEpoch) and seal is not None

@@ -27,6 +27,9 @@ has the rank that it would have in one worker, whatever shard it lies on, and th
 **Values.** Each worker has numbers of its own for texts and other wide values. Rows travel with the values,
 each once a message (`wire`).
 
+**Ends.** When a worker ends, all are started again, with the rows that the inputs had at the last commit
+(`runtime`, `spool`). Other processes take rows of a relation from the workers one by one (`giving`).
+
 Operators of windows, loops, brackets, and recursions that are loops run on the first worker, which gets all
 rows that they read. When a step faults on a row, the workers give the epoch up, and what is to be done then
 is decided by `runtime`."""

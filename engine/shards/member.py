@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..circuit import Circuit, NodeId
 from ..epoch import Epoch, Epochs
@@ -11,6 +13,7 @@ from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.interner import Values
+from ..integrals import shown
 from ..maintaining import Maintaining
 from ..node import ENDING
 from ..runtime import Delta
@@ -25,10 +28,15 @@ from .wire import Parcel, packed, unpacked
 Changes = Mapping[str, Sequence[tuple[Batch, int]]]
 
 
-class Outcome(NamedTuple):
-    """The changes of outputs and of inputs on one worker, in an epoch that is computed."""
+_MANY = 100_000  # rows of an output that a worker keeps until somebody reads them
+_AT_A_TIME = 1 << 17  # rows of a parcel for another process
 
-    outputs: Mapping[str, Parcel]
+
+class Outcome(NamedTuple):
+    """The changes of outputs and of inputs on one worker, in an epoch that is computed. None: all that the
+    worker has of an output came in it."""
+
+    outputs: Mapping[str, Parcel | None]
     inputs: Mapping[str, Parcel]
 
 
@@ -85,7 +93,7 @@ class Member(InProcess):
         owns, with the same names and signs on all. `sealed` is called when it is computed; if it raises, the
         epoch is rolled back. Raises Aborted if another worker has given up."""
         self._built.clear()
-        self._read_given_out()
+        self.read_given_out()
         self.team.begin(serial)
         try:
             ending: Any = sealed
@@ -115,10 +123,12 @@ class Member(InProcess):
     def outcome(self, running: ShardEpoch, deltas: Mapping[str, Delta], inputs: bool) -> Outcome:
         """The changes of an epoch that is computed, for the worker that tells them."""
         state = running.state
-        outputs: dict[str, Parcel] = {}
+        outputs: dict[str, Parcel | None] = {}
         for name, at in state.outputs.items():
             change: Any = deltas[name]
-            if len(change):
+            if len(change) > _MANY and self._is_from_nothing(name, len(change)):
+                outputs[name] = None
+            elif len(change):
                 outputs[name] = packed(self.values, state.circuit.nodes[at].schema, change.batch)
         taken: dict[str, Parcel] = {}
         for at, batch in running.taken.items() if inputs else ():
@@ -126,6 +136,13 @@ class Member(InProcess):
             held = running.state.stores[at].batch() if node.stream or running.epoch.first else batch
             taken[node.relation] = packed(self.values, node.schema, held)
         return Outcome(outputs, taken)
+
+    def _is_from_nothing(self, output: str, come: int) -> bool:
+        """Whether this worker had no rows of a set before an epoch in which so many come, and these are its
+        own."""
+        at = shown(self.circuit, self._relations[output])
+        is_own = self.placed.keys[at] is not None and output not in self._own.streams
+        return is_own and not self._own.weighted(at) and self._own.stores[at].present == come
 
     # ------------------------------------------------------------- answering
 
@@ -153,6 +170,23 @@ class Member(InProcess):
         """The rows of a relation on this worker."""
         store = self._store(relation)
         return packed(self.values, store.schema, store.batch())
+
+    def own_contents(self, relation: str) -> Batch:
+        """The same as a batch."""
+        return self._store(relation).batch()
+
+    def parcels(self, relation: str) -> Iterator[Parcel]:
+        """The same, some at a time."""
+        store = self._store(relation)
+        whole = store.batch()
+        for start in range(0, whole.length, _AT_A_TIME):
+            rows = np.arange(start, min(start + _AT_A_TIME, whole.length))
+            yield packed(self.values, store.schema, whole.take(rows))
+
+    def is_once(self, relation: str) -> bool:
+        """Whether a row is on one worker only."""
+        at = shown(self.circuit, self._relations[relation])
+        return self.placed.keys[at] is not None or not self._own.weighted(at)
 
     def size_here(self, relation: str) -> int:
         """The number of rows of a relation on this worker."""

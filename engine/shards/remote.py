@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
+from .giving import Doors
 from .placing import Placed, placed
 from .runtime import Opened, Sharded
 from .starting import Address
@@ -126,7 +127,8 @@ def _opened(work: bytes, count: int, launch: Launch, host: str, bind: str, patie
         raise
     finally:
         door.close()
-    return Opened(Team(0, lines, first=1), controls)
+    doors = Doors([coming.address for _, coming in came], key)
+    return Opened(Team(0, lines, first=1), controls, doors)
 
 
 def received(line: Connection, deadline: float) -> Any:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -35,12 +36,13 @@ from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.batch import Batch, concat, consolidate
 from ..inprocess.storage.interner import Values
-from ..inprocess.storage.rows import ArrayDelta, ArrayRows
+from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ..inprocess.storage.sharing import among
 from ..integrals import shown
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit
+from .giving import Doors
 from .member import Member, Outcome
 from .placing import Placed
 from .running import ShardEpoch
@@ -59,12 +61,17 @@ class WorkerGone(Exception):
     """A worker has ended, again and again. The state is that of the last commit."""
 
 
+class Closed(Exception):
+    """The workers have ended with their session, and a change was not read before."""
+
+
 class Opened(NamedTuple):
     """The place of the first worker among others that have just started, and lines to these: they run
-    `follow`."""
+    `follow`. `doors` are where they give rows to other processes."""
 
     team: Team
     controls: Mapping[int, Connection]
+    doors: Doors | None = None
 
 
 class Gathered:
@@ -115,7 +122,7 @@ class Sharded(Member):
     ) -> None:
         """`opened` starts the other workers, now and whenever some have ended. `values` are those of another
         runtime, whose batches this one then takes."""
-        team, self._controls = opened()
+        team, self._controls, self.doors = opened()
         super().__init__(placed, team, nan, workers, memory_limit, values)
         self._opened, self._serial = opened, 0
         self._last_inputs: Mapping[str, Batch] = {}
@@ -148,7 +155,9 @@ class Sharded(Member):
                     raise
                 return self._anew(changes, max_iterations, progress, act)
 
-        deltas, self._last_inputs = self._surely(run)
+        self.surely(self.read_given_out)
+        deltas, self._last_inputs = self.surely(run)
+        self._given_out = [ref(delta) for delta in deltas.values() if isinstance(delta, LaterDelta)]
         for name, batch in self._last_inputs.items():
             self.values.hold(self._inputs[name], batch)
         self._spool.add_up()
@@ -156,7 +165,7 @@ class Sharded(Member):
             self._last = True
         return deltas
 
-    def _surely(self, act: Callable[[], T]) -> T:
+    def surely(self, act: Callable[[], T]) -> T:
         """What workers do together, who are started again if some have ended, or end while they do it. Raises
         WorkerGone if that happens each time."""
         for left in reversed(range(_TRIES)):
@@ -172,13 +181,17 @@ class Sharded(Member):
         """Starts the workers again if some have ended; their state is that of the last commit."""
         if not self.team.lost:
             return
-        with self.still:
-            self._leave()
-            self.team, self._controls = self._opened()
-            self.empty()
-            self.team.start(self._answered)
-            if self._spool.epochs:
-                self._evaluate_inputs()
+        given_out, self._given_out = self._given_out, []  # they are read in the state that comes back
+        try:
+            with self.still:
+                self._leave()
+                self.team, self._controls, self.doors = self._opened()
+                self.empty()
+                self.team.start(self._answered)
+                if self._spool.epochs:
+                    self._evaluate_inputs()
+        finally:
+            self._given_out = given_out
 
     def _evaluate_inputs(self) -> None:
         """Lets all workers, whose state is empty, come to that of the last commit."""
@@ -257,7 +270,8 @@ class Sharded(Member):
             with suppress(_Looked):
                 self._together(changes, False, limit, None, act)
 
-        self._surely(run)
+        self.surely(self.read_given_out)
+        self.surely(run)
         self._built.clear()
         return found[0]
 
@@ -331,20 +345,24 @@ class Sharded(Member):
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
     def _merged(self, outcomes: Sequence[Outcome], static: bool) -> tuple[dict[str, Delta], dict[str, Batch]]:
-        def merged(parcels: Sequence[Mapping[str, Parcel]]) -> dict[str, Batch]:
-            found: dict[str, Batch] = {}
-            for name in set().union(*parcels):
-                schema = self._schema(name)
-                parts = [unpacked(self.values, schema, each[name]) for each in parcels if name in each]
-                found[name] = consolidate(concat(parts, len(schema)))
-            return found
+        def merged(name: str, parcels: Sequence[Parcel]) -> Batch:
+            schema = self._schema(name)
+            parts = [unpacked(self.values, schema, each) for each in parcels]
+            return consolidate(concat(parts, len(schema)))
 
-        outputs = merged([each.outputs for each in outcomes])
-        deltas: dict[str, Delta] = {
-            name: ArrayDelta(self.values, self._schema(name), whole, static)
-            for name, whole in outputs.items()
-        }
-        return {**self._own.unchanged, **deltas}, merged([each.inputs for each in outcomes])
+        def change(name: str, parcels: Mapping[int, Parcel | None]) -> ArrayDelta:
+            kept = [rank for rank, parcel in parcels.items() if parcel is None]
+            found = self._of_workers(kept, "parcel_of", name)
+            come = [parcel for parcel in parcels.values() if parcel is not None]
+            return ArrayDelta(self.values, self._schema(name), merged(name, [*come, *found]), static)
+
+        deltas: dict[str, Delta] = {}
+        for name, parcels in _by_name([each.outputs for each in outcomes]).items():
+            is_kept = None in parcels.values()
+            deltas[name] = LaterDelta(partial(change, name, parcels)) if is_kept else change(name, parcels)
+        inputs = _by_name([each.inputs for each in outcomes])
+        taken = {name: merged(name, [*parcels.values()]) for name, parcels in inputs.items()}
+        return {**self._own.unchanged, **deltas}, taken
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
@@ -388,7 +406,7 @@ class Sharded(Member):
     def asked(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         """The answers of other workers between epochs. Raises WorkerGone."""
         ask = partial(self._answers, requests)
-        return ask() if isinstance(self._running, ShardEpoch) else self._surely(ask)
+        return ask() if isinstance(self._running, ShardEpoch) else self.surely(ask)
 
     def _answers(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         try:
@@ -412,9 +430,12 @@ class Sharded(Member):
 
     def _every(self, name: str, *arguments: Any) -> list[Any]:
         """What a method of each worker gives, by rank."""
-        request = name, arguments
-        others = self.asked(dict.fromkeys(self._controls, request))
-        return [getattr(self, name)(*arguments), *(others[peer] for peer in sorted(others))]
+        return self._of_workers(range(self.team.size), name, *arguments)
+
+    def _of_workers(self, ranks: Sequence[int], name: str, *arguments: Any) -> list[Any]:
+        """What a method of some workers gives."""
+        others = self.asked({rank: (name, arguments) for rank in ranks if rank})
+        return [others[rank] if rank else getattr(self, name)(*arguments) for rank in ranks]
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
         batch = self._encode(self._schema(relation), rows)
@@ -479,12 +500,7 @@ class Sharded(Member):
         schema = self._schema(relation)
         parcels: list[Parcel] = self._every("parcel_of", relation)
         whole = concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
-        return whole if self._is_once(relation) else consolidate(whole)
-
-    def _is_once(self, relation: str) -> bool:
-        """Whether a row is on one worker only."""
-        at = shown(self.circuit, self._relations[relation])
-        return self.placed.keys[at] is not None or not self._own.weighted(at)
+        return whole if self.is_once(relation) else consolidate(whole)
 
     def input_contents(self, relation: str) -> Batch:
         schema = self._inputs[relation]
@@ -498,7 +514,7 @@ class Sharded(Member):
         return ArrayRows(self.values, self._schema(relation), self.contents(relation))
 
     def size(self, relation: str) -> int:
-        if not self._is_once(relation):
+        if not self.is_once(relation):
             return self.contents(relation).length
         return sum(self._every("size_here", relation))
 
@@ -540,7 +556,7 @@ class Sharded(Member):
 
 
 def _closed() -> NoReturn:
-    raise WorkerGone("the workers have ended with the session")
+    raise Closed("the session is closed: read a large change before that, or before the next commit")
 
 
 def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
@@ -566,6 +582,15 @@ def _outcome(said: tuple[str, Any]) -> Outcome:
         outcome: Outcome = found
         return outcome
     raise found.error() if isinstance(found, SentError) else Aborted(str(found))
+
+
+def _by_name(parts: Sequence[Mapping[str, T]]) -> dict[str, dict[int, T]]:
+    """What mappings have by name, by name and by the place of the mapping."""
+    found: dict[str, dict[int, T]] = {}
+    for place, part in enumerate(parts):
+        for name, each in part.items():
+            found.setdefault(name, {})[place] = each
+    return found
 
 
 def _batches(schema: Schema, parts: Sequence[Matches]) -> list[Batch]:

@@ -26,11 +26,11 @@ class Door:
         self._key = key
         self.address: Address = self._socket.getsockname()[:2]
 
-    def line(self, deadline: float) -> Connection:
-        """The line of the next process that comes before a moment of `time.monotonic`. Raises
+    def line(self, deadline: float | None) -> Connection:
+        """The line of the next process that comes before a moment of `time.monotonic`, or ever. Raises
         TimeoutError."""
         while True:
-            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+            self._socket.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
             taken, _ = self._socket.accept()
             with suppress(AuthenticationError, EOFError, OSError):  # a stranger
                 return _line(taken, self._key, True)

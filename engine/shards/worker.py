@@ -12,6 +12,7 @@ from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
 
+from .giving import give_at
 from .member import Member
 from .remote import Coming, Welcome, Work, met
 from .runtime import follow, sendable
@@ -34,18 +35,12 @@ def main() -> None:
         door = Door(own_host(control), key)
         control.send(Coming(begin.number, door.address))
         welcome: Welcome = control.recv()
-        team = _team(welcome, door, key)
-        _work(welcome, team, control)
+        deadline = time.monotonic() + welcome.patience
+        lines = met(door, welcome.rank, welcome.addresses, welcome.others, key, deadline)
+        _work(welcome, Team(welcome.rank, lines, first=1), control, door)
 
 
-def _team(welcome: Welcome, door: Door, key: bytes) -> Team:
-    deadline = time.monotonic() + welcome.patience
-    lines = met(door, welcome.rank, welcome.addresses, welcome.others, key, deadline)
-    door.close()
-    return Team(welcome.rank, lines, first=1)
-
-
-def _work(welcome: Welcome, team: Team, control: Connection) -> None:
+def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None:
     try:
         work: Work = pickle.loads(welcome.work)
         member = Member(work.placed, team, work.nan, work.threads, work.memory_limit)
@@ -53,6 +48,7 @@ def _work(welcome: Welcome, team: Team, control: Connection) -> None:
         control.send(sendable(error))
         return
     control.send(None)
+    threading.Thread(target=give_at, args=(door, member.parcels), daemon=True).start()
     follow(member, control)
 
 

@@ -45,7 +45,14 @@ class GivenDelta:
     """The consolidated change of a relation in one epoch."""
 
     def __init__(self, crossing: Crossing, schema: Schema, delta: ArrayDelta) -> None:
-        self._crossing, self._schema, self.delta = crossing, schema, delta
+        self._crossing, self._schema, self._delta = crossing, schema, delta
+
+    @property
+    def delta(self) -> ArrayDelta:
+        """The change, which workers may keep until it is first read."""
+        with self._crossing.tables.guard():
+            self._delta.settle()
+        return self._delta
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

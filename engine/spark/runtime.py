@@ -26,12 +26,12 @@ from ..maintaining import Coin, Decision, Expectation, Mode
 from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
-from ..shards.runtime import Sharded
+from ..shards.runtime import Sharded, WorkerGone
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
-from .workers import may_be_in_workers, open_workers
+from .workers import may_be_in_workers, open_workers, rows_in_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -186,8 +186,29 @@ class SparkRuntime:
         schema, at = self.schema(relation), shown(circuit, self.here.node_of(relation))
         counted = weighted(circuit, at) if weight is None else weight
         with self._configured():
-            table = self._crossing.table(schema, self.here.contents(relation))
-            return renamed(table.frame, schema, "weight" if counted else None)
+            frame = self._large(relation) or self._crossing.table(schema, self.here.contents(relation)).frame
+            return renamed(frame, schema, "weight" if counted else None)
+
+    def _large(self, relation: str) -> DataFrame | None:
+        """The rows of a relation that executors take from workers, if they are many."""
+        here, schema = self.here, self.schema(relation)
+        if not isinstance(here, Sharded) or not schema or not here.is_once(relation):
+            return None
+        if here.size(relation) <= self.options.driver_rows:
+            return None
+
+        def read() -> DataFrame:
+            assert here.doors is not None
+            frame = rows_in_workers(self.spark, self.codec, schema, here.doors, relation, self._nan)
+            try:
+                return self.tables.taken(frame)
+            except Exception:
+                if here.team.lost:
+                    raise WorkerGone from None
+                raise
+
+        own = self._crossing.table(schema, here.own_contents(relation))
+        return here.surely(read).unionAll(own.frame) if own.local.num_rows else here.surely(read)
 
     def contents(self, relation: str) -> Batch:
         """The rows of a relation as a batch, for a runtime beside."""
@@ -270,6 +291,7 @@ class SparkRuntime:
             self.here.take_up(circuit)
             return
         before, contents = self.here, self._contents()
+        before.surely(before.read_given_out)
         self.here = self._alone(circuit)
         try:
             self.commit(contents)

@@ -125,6 +125,13 @@ class Tables:
 
     # ------------------------------------------------------------- tables of queries
 
+    def taken(self, frame: DataFrame) -> DataFrame:
+        """The rows of a frame, computed now by one job; executors keep them on disk as long as a plan reads
+        them."""
+        from pyspark import StorageLevel
+
+        return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+
     def stored(self, query: Query) -> DataFrame:
         """The rows of a query, computed now by one job and kept by the executors."""
         interrupt.check()

@@ -14,19 +14,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
+from ..inprocess.storage.interner import Values
+from ..schema import Schema
+from ..shards.giving import Doors, taken
 from ..shards.placing import may_be_placed
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
+from ..shards.wire import unpacked
+from .arrowrows import to_arrow
 from .codec import Codec
 from .evaluation import pickled, unpickled
 from .settings import encrypts, is_connect
+from .tables import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
-
-    from ..inprocess.storage.interner import Values
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def open_workers(
@@ -89,6 +93,26 @@ def launch_on(spark: SparkSession) -> Callable[[Address, bytes, int], None]:
         spark.range(0, count, 1, count).mapInArrow(begin, "number bigint").collect()
 
     return launch
+
+
+def rows_in_workers(
+    spark: SparkSession, codec: Codec, schema: Schema, doors: Doors, relation: str, nan: float
+) -> DataFrame:
+    """The rows of a relation that workers have now, with columns c0, c1, … and `w`: executors read them."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    wanted = arrow_schema(codec, schema)
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for parcel in taken(doors, number, relation):
+                    values = Values(nan)
+                    rows = to_arrow(values, codec, schema, unpacked(values, schema, parcel))
+                    yield from rows.cast(wanted).to_batches()
+
+    count = len(doors.addresses)
+    return spark.range(0, count, 1, count).mapInArrow(read, from_arrow_schema(wanted))
 
 
 class _WithCodec:

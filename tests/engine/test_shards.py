@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
+from ddlog.engine.shards import member
 from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
@@ -34,6 +36,32 @@ def test_every_change_of_every_epoch(
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
         runtime.close()
+
+
+@trying(12, long=400)
+@given(circuits(windows=False), streams(), st.integers(0, 1), st.lists(st.integers(20, 80), max_size=2))
+@settling
+def test_a_large_change_is_read_before_the_next_one(
+    circuit: Circuit, epochs: list[Changes], first: int, ends: list[int]
+) -> None:
+    """Workers keep what the first epoch gives, also if one of them ends meanwhile."""
+    at_once = in_threads(circuit, 2, first=first)
+    with mock.patch.object(member, "_MANY", 0):
+        later = in_threads(circuit, 2, first=first, ends=((1, messages) for messages in ends))
+        unread, expected = list[dict[str, Delta]](), list[dict[str, dict[tuple[int, ...], int]]]()
+        for epoch in epochs:
+            given = {name: rows for name, rows in epoch.items() if name != "M"}
+            expected.append(commit(at_once, given))
+            batches = {
+                name: [(later.batch(name, [row]), sign) for row, sign in rows] for name, rows in given.items()
+            }
+            unread.append(later.commit(batches))
+        found = [
+            {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in each.items()} for each in unread
+        ]
+    assert found == expected
+    at_once.close()
+    later.close()
 
 
 @thorough

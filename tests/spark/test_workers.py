@@ -10,8 +10,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import ddlog
 from ddlog import SparkOptions
 
 from ..trying import longer
@@ -73,3 +76,32 @@ def test_a_session_in_workers_begins_anew_with_a_checkpoint(spark: SparkSession,
         visits.put({"at": 1, "op": -1}, {"at": 2, "op": -1})
         run_once(session, visits, "Visit", checkpoint=str(tmp_path / "checkpoint"))
         assert contents(session, "Seen") == {(1, "a")}
+
+
+def test_large_results_go_from_workers_to_executors(spark: SparkSession, tmp_path: Path) -> None:
+    """A DataFrame has the rows of the moment at which it was asked for, of any type; workers may end."""
+    shapes = ddlog.compile("""
+    typedef Shape = Circle{radius: double} | Point
+    input relation Drawn(k: s32, at: (s32, s32), shape: Shape, tags: Set<string>, note: Option<string>)
+    output relation Copy(k: s32, at: (s32, s32), shape: Shape, tags: Set<string>, note: Option<string>)
+    Copy(k, a, s, t, n) :- Drawn(k, a, s, t, n).
+    """)
+    some = pa.table({
+        "k": range(9), "at": [{"0": k, "1": -k} for k in range(9)],
+        "shape": ["Circle{1.5}", "Point", "Circle{nan}"] * 3,
+        "tags": [["b", "a"], [], ["ä"]] * 3, "note": ["x", None, "y"] * 3,
+    })  # fmt: skip
+    others = workers()
+    with shapes.session(spark=spark, spark_options=ON_WORKERS) as session:
+        session.insert("Drawn", spark.createDataFrame(some))
+        session.commit()
+        rows = set(session["Copy"].tuples())
+        kill(*(workers() - others))
+        frame = session["Copy"].to_spark()
+        written = session.write("Copy", str(tmp_path), "parquet").removeprefix("file:")
+        assert pq.read_table(written).num_rows == len(rows) == 9
+        session.delete("Drawn", frame.where("k = 3"))
+        session.commit()
+        assert set(session["Copy"].tuples()) == {row for row in rows if row[0] != 3}
+        session.insert("Drawn", frame)
+        assert session.commit().rows("Copy") == [(row, 1) for row in rows if row[0] == 3]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.shards.remote import WorkersMissing
-from ...engine.shards.runtime import WorkerGone
+from ...engine.shards.runtime import Closed, WorkerGone
 from ...engine.shards.spool import CannotSpool
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
@@ -65,7 +65,7 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     """The diagnostic of an exception of Spark, or of its workers; None for another exception."""
     if isinstance(error, WorkerGone):
         return WorkersEnd()
-    if isinstance(error, CannotSpool):
+    if isinstance(error, CannotSpool | Closed):
         return SparkFailed(str(error))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
