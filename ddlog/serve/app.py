@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path_
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
@@ -39,9 +40,9 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 
 def application(service: Service, access: Access, agents: bool = False) -> Guard:
     """The application of a service, behind its guard; with the tools for `agents` at /mcp."""
+    answers = {(each.method, each.path): _Answer(service, number) for number, each in enumerate(ROUTES)}
     routes: list[BaseRoute] = [
-        Path_(each.path, _Answer(service, number), methods=[each.method])
-        for number, each in enumerate(ROUTES)
+        Path_(path, answer, methods=[method]) for (method, path), answer in answers.items()
     ]
     service.owner.answer = partial(_in_a_copy, service)
     routes.append(WebSocketRoute("/socket", partial(_socket, service)))
@@ -52,7 +53,18 @@ def application(service: Service, access: Access, agents: bool = False) -> Guard
 
         more, lifespan = agent_routes(service)
         routes += more
-    return Guard(Starlette(routes=routes, lifespan=lifespan), access, service.limits.body)
+    return Guard(_straight(answers, Starlette(routes=routes, lifespan=lifespan)), access, service.limits.body)
+
+
+def _straight(answers: Mapping[tuple[str, str], ASGIApp], others: ASGIApp) -> ASGIApp:
+    """Gives a request with the very path of an answer to that, and another one to the router, whose layers
+    take a third of the time of a small transaction."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        to = answers.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        await (to or others)(scope, receive, send)
+
+    return app
 
 
 def _address(file: Path) -> str:
@@ -90,7 +102,8 @@ class _Answer:
             copy = await service.owner.copy()
             if copy is not None:
                 service.metrics.questions += 1
-                asked = Asked(self._number, {name: scope[name] for name in _SCOPE}, body)
+                kept = {name: scope[name] for name in _SCOPE if name in scope}
+                asked = Asked(self._number, kept, body)
                 return await copy.answer(asked, send, service.limits.seconds + 5)
             try:
                 with movable():

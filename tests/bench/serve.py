@@ -1,8 +1,9 @@
 """The load of a server on the same machine: writers of one-row transactions, whose state is durable.
 
-    python tests/bench/serve.py [--writers 200] [--transactions 20000] [--socket]
+    python tests/bench/serve.py [--writers 200] [--transactions 20000] [--by http|httpx|socket]
 
-Writers are coroutines of this process. With `--socket` each has a WebSocket; without, it sends requests.
+Writers are connections of this process: by default plain ones with HTTP 1.1, which take little of the two
+processors; or clients of httpx, or WebSockets.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import websockets
@@ -40,6 +42,54 @@ def transaction(writer: int, number: int) -> object:
     return {"delete" if number // 100 % 2 else "insert": {"Link": [at, at + 1]}}
 
 
+class _Writer(asyncio.Protocol):
+    """A connection that sends a transaction when the one before is acknowledged."""
+
+    def __init__(self, host: str, writer: int, count: int, times: list[float]) -> None:
+        self._head = (
+            f"POST /transactions HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n"
+            "content-type: application/json\r\ncontent-length: "
+        )
+        self._writer, self._count, self._times = writer, count, times
+        self._number, self._began, self._come = 0, 0.0, b""
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._send()
+
+    def _send(self) -> None:
+        body = json.dumps(transaction(self._writer, self._number))
+        self._began = time.perf_counter()
+        self._transport.write(f"{self._head}{len(body)}\r\n\r\n{body}".encode())
+
+    def data_received(self, data: bytes) -> None:
+        self._come += data
+        if not self._come.endswith(b"}"):
+            return
+        assert self._come.startswith(b"HTTP/1.1 200") and b'{"epoch":' in self._come, self._come
+        self._times.append(time.perf_counter() - self._began)
+        self._come = b""
+        self._number += 1
+        if self._number < self._count:
+            self._send()
+        else:
+            self._transport.close()
+            self.done.set_result(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_exception(error or ConnectionError("the server has closed a connection"))
+
+
+async def _plain(url: str, writer: int, count: int, times: list[float]) -> None:
+    host = url.partition("//")[2]
+    name, _, port = host.partition(":")
+    loop = asyncio.get_running_loop()
+    _, made = await loop.create_connection(lambda: _Writer(host, writer, count, times), name, int(port))
+    await made.done
+
+
 async def _requests(url: str, writer: int, count: int, times: list[float]) -> None:
     limits = httpx.Limits(max_connections=1)
     headers = {"authorization": f"Bearer {TOKEN}"}
@@ -62,9 +112,9 @@ async def _socket(url: str, writer: int, count: int, times: list[float]) -> None
             times.append(time.perf_counter() - began)
 
 
-async def _load(url: str, writers: int, count: int, by_socket: bool) -> list[float]:
+async def _load(url: str, writers: int, count: int, by: str) -> list[float]:
     times: list[float] = []
-    write = _socket if by_socket else _requests
+    write = {"http": _plain, "httpx": _requests, "socket": _socket}[by]
     await asyncio.gather(*(write(url, writer, count // writers, times) for writer in range(writers)))
     return times
 
@@ -74,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--writers", type=int, default=200)
     parser.add_argument("--transactions", type=int, default=20_000)
-    parser.add_argument("--socket", action="store_true")
+    parser.add_argument("--by", choices=("http", "httpx", "socket"), default="http")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "load.dl").write_text(PROGRAM)
@@ -85,10 +135,11 @@ def main() -> None:
             assert server.stdout is not None
             url = server.stdout.readline().partition("/?")[0]
             try:
-                asyncio.run(_load(url, given.writers, given.writers * 5, given.socket))
-                before, began = os.times(), time.perf_counter()
-                times = sorted(asyncio.run(_load(url, given.writers, given.transactions, given.socket)))
+                asyncio.run(_load(url, given.writers, given.writers * 5, given.by))
+                before, began, spent_before = os.times(), time.perf_counter(), _spent(server.pid)
+                times = sorted(asyncio.run(_load(url, given.writers, given.transactions, given.by)))
                 seconds, after = time.perf_counter() - began, os.times()
+                spent_server = _spent(server.pid) - spent_before
                 metrics = httpx.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
             finally:
                 server.terminate()
@@ -96,7 +147,13 @@ def main() -> None:
     spent = after.user + after.system - before.user - before.system
     print(f"{len(times) / seconds:,.0f} transactions a second, {len(times):,} in {seconds:.1f} s; {epochs}")
     print(f"median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms")
-    print(f"processor time of the clients: {spent:.1f} s")
+    print(f"processor time: {spent:.1f} s of the clients, {spent_server:.1f} s of the server")
+
+
+def _spent(process: int) -> float:
+    """The processor time of a process."""
+    parts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
