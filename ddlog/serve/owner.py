@@ -211,12 +211,14 @@ class Owner:
             outcomes: list[Told] = [(each.future, out) for each, out in self._committer.commit(transactions)]
             outcomes += [(each.future, self._outcome(each)) for each in changes]
         except Copied as copied:
-            self._is_copy = True
-            if self.session.in_transaction:
-                self.session.rollback()
-            with self._heard():
-                signal.set_wakeup_fd(-1)
-                be_a_copy(copied.control, self.answer)
+            try:
+                self._is_copy = True
+                if self.session.in_transaction:
+                    self.session.rollback()
+                with self._heard():
+                    be_a_copy(copied.control, self.answer)
+            finally:
+                os._exit(1)
         finally:
             interrupt.ask(None)
             self._changing = None
@@ -307,7 +309,8 @@ class Owner:
             alarm(number, frame)
 
         before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
-        told = signal.set_wakeup_fd(self._telling.fileno(), warn_on_full_buffer=False)
+        telling = -1 if self._is_copy else self._telling.fileno()
+        told = signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
         signal.signal(signal.SIGALRM, alarm)
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, interrupt)
