@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path_
@@ -83,17 +83,22 @@ class _Answer:
         self._service, self._number, self._route = service, number, ROUTES[number]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        body = None
-        if self._route.asks:
-            try:
-                body = await body_of_request(Request(scope, receive), self._service.limits.body)
-            except TooLarge:
-                await self._too_large()(scope, receive, send)
-                return
-            if await self._aside(scope, body, receive, send):
-                return
-        response = await self._response(Request(scope, receive if body is None else _again(body)))
-        await response(scope, receive, send)
+        with suppress(ClientDisconnect):
+            response = await self._answered(scope, receive, send)
+            if response is not None:
+                await response(scope, receive, send)
+
+    async def _answered(self, scope: Any, receive: Any, send: Any) -> Response | None:
+        """The answer; None if it is sent already."""
+        if not self._route.asks:
+            return await self._response(Request(scope, receive))
+        try:
+            body = await body_of_request(Request(scope, receive), self._service.limits.body)
+        except TooLarge:
+            return self._too_large()
+        if await self._aside(scope, body, receive, send):
+            return None
+        return await self._response(Request(scope, _again(body)))
 
     async def _aside(self, scope: Any, body: bytes, receive: Any, send: Any) -> bool:
         """Answers a question without a wait for a commit; False if it has to wait."""
@@ -119,6 +124,8 @@ class _Answer:
             return await self._route.act(self._service, request)
         except TooLarge:
             return self._too_large()
+        except ClientDisconnect:
+            raise
         except Exception as error:
             status = status_of(error) if isinstance(error, DDlogError) else 500
             media = CALL if exactly and isinstance(error, DDlogError) else JSON

@@ -35,7 +35,9 @@ class Http(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         size = len(self.url) + sum([len(name) + len(value) for name, value in self.headers])
-        self._apart = 0 if size <= _HEAD else self._apart + size
+        if size > _HEAD:
+            raise ValueError("the head is too long")  # the parser ends, and the answer is 400
+        self._apart = 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -43,8 +45,7 @@ class Http(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self._apart <= _HEAD:
-            self._apart = 0
+        self._apart = 0
         super().on_message_complete()
 
 

@@ -1,6 +1,8 @@
 """The load of a server on the same machine: writers of one-row transactions, whose state is durable.
 
     python tests/bench/serve.py [--writers 200] [--transactions 20000] [--by http|httpx|socket]
+    python tests/bench/serve.py --subscribers 1000     how soon they are told of a changed row
+    python tests/bench/serve.py --export 10000000      an export of rows by Arrow, and commits beside it
 
 Writers are connections of this process: by default plain ones with HTTP 1.1, which take little of the two
 processors; or clients of httpx, or WebSockets.
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import subprocess
@@ -20,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
+import pyarrow as pa
 import websockets
 
 PROGRAM = """
@@ -33,6 +38,7 @@ Degree(x, n) :- Link(x, y), var n = y.group_by(x).count().
 Reach(x, y) :- Link(x, y).
 Reach(x, z) :- Reach(x, y), Link(y, z).
 """
+PART = 2_000_000  # rows of a transaction
 TOKEN = "a-token-of-a-benchmark"
 
 
@@ -119,27 +125,127 @@ async def _load(url: str, writers: int, count: int, by: str) -> list[float]:
     return times
 
 
+class _Subscriber(asyncio.Protocol):
+    """A connection that notes when it is told of a change of Near."""
+
+    def __init__(self, host: str, told: list[float]) -> None:
+        self._host, self._told = host, told
+
+    def connection_made(self, transport: Any) -> None:
+        path = "/changes?relations=Near&snapshot=false"
+        head = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
+        transport.write(head.encode())
+
+    def data_received(self, data: bytes) -> None:
+        if b"event: change" in data:
+            self._told.append(time.perf_counter())
+
+
+async def _subscribers(url: str, count: int, commits: int = 50) -> None:
+    """Prints how soon subscribers are told of a commit of one changed row, from when it is sent."""
+    host = url.partition("//")[2]
+    name, _, port = host.partition(":")
+    told, delays, acknowledged = list[float](), list[float](), list[float]()
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    loop = asyncio.get_running_loop()
+    for _ in range(count):
+        await loop.create_connection(lambda: _Subscriber(host, told), name, int(port))
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        await client.post("/transactions", json={"insert": {"Kind": [1, 7]}})
+        await asyncio.sleep(1)
+        for number in range(commits):
+            told.clear()
+            data = {"delete" if number % 2 else "insert": {"Link": [0, 1]}}
+            began = time.perf_counter()
+            assert (await client.post("/transactions", json=data)).status_code == 200
+            acknowledged.append(time.perf_counter() - began)
+            while len(told) < count:
+                await asyncio.sleep(0.001)
+            delays += [each - began for each in told]
+    delays.sort()
+    shares = ", ".join(
+        f"{each}% in {delays[len(delays) * each // 100] * 1000:.1f} ms" for each in (50, 95, 99)
+    )
+    acknowledged.sort()
+    print(
+        f"{count:,} subscribers are told: {shares}; acknowledged: {acknowledged[commits // 2] * 1000:.1f} ms"
+    )
+
+
+async def _export(url: str, rows: int) -> None:
+    """Prints the rate of an export, and the times of commits without and beside it."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=600) as client:
+        schema = pa.schema([("node", pa.uint32()), ("kind", pa.uint32())])
+        for at in range(0, rows, PART):
+            nodes = np.arange(at, min(at + PART, rows), dtype=np.uint32)
+            table, sink = pa.table([nodes, nodes % 1000], schema), io.BytesIO()
+            with pa.ipc.new_stream(sink, schema) as writer:
+                writer.write_table(table)
+            media = {"content-type": "application/vnd.apache.arrow.stream"}
+            answer = await client.post("/transactions?relation=Kind", content=sink.getvalue(), headers=media)
+            assert answer.status_code == 200, answer.text
+        exported = asyncio.Event()
+
+        async def commits(over: asyncio.Event | None) -> list[float]:
+            times: list[float] = []
+            while len(times) < 200 if over is None else not over.is_set():
+                began = time.perf_counter()
+                data = {"delete" if len(times) % 2 else "insert": {"Link": [4_000_000_000, 4_000_000_001]}}
+                assert (await client.post("/transactions", json=data)).status_code == 200
+                times.append(time.perf_counter() - began)
+            return sorted(times)
+
+        alone = await commits(None)
+        beside = asyncio.create_task(commits(exported))
+        began, size = time.perf_counter(), 0
+        accept = {"accept": "application/vnd.apache.arrow.stream"}
+        async with client.stream("GET", "/relations/Kind/rows", headers=accept) as answer:
+            async for part in answer.aiter_raw(1 << 20):
+                size += len(part)
+        seconds = time.perf_counter() - began
+        exported.set()
+        times = await beside
+    print(f"{rows:,} rows, {size / 1e6:,.0f} MB in {seconds:.2f} s: {size / 1e6 / seconds:,.0f} MB/s")
+    shown = [
+        f"{each[len(each) // 2] * 1000:.1f} ms, at most {each[-1] * 1000:.1f}" for each in (alone, times)
+    ]
+    print(f"commits: median {shown[0]} alone; {shown[1]} beside it ({len(times):,})")
+
+
 def main() -> None:
     """Prints the acknowledged transactions a second, and how long they took."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--writers", type=int, default=200)
     parser.add_argument("--transactions", type=int, default=20_000)
+    parser.add_argument("--subscribers", type=int, default=0)
+    parser.add_argument("--export", type=int, default=0)
     parser.add_argument("--by", choices=("http", "httpx", "socket"), default="http")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "load.dl").write_text(PROGRAM)
         Path(folder, "token").write_text(TOKEN)
         command = [sys.executable, "-m", "ddlog", "serve", "load.dl", "--state", "state", "--port", "0"]
-        command += ["--token-file", "token", "--quiet"]
+        command += ["--token-file", "token", "--quiet", "--body-limit", "256MiB"]
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             url = server.stdout.readline().partition("/?")[0]
             try:
+                if given.subscribers or given.export:
+                    other = (
+                        _subscribers(url, given.subscribers)
+                        if given.subscribers
+                        else _export(url, given.export)
+                    )
+                    asyncio.run(other)
+                    print(f"the server has {_resident(server.pid) / 1e6:,.0f} MB")
+                    return
                 asyncio.run(_load(url, given.writers, given.writers * 5, given.by))
                 before, began, spent_before = os.times(), time.perf_counter(), _spent(server.pid)
                 times = sorted(asyncio.run(_load(url, given.writers, given.transactions, given.by)))
                 seconds, after = time.perf_counter() - began, os.times()
                 spent_server = _spent(server.pid) - spent_before
+                held = _resident(server.pid)
                 metrics = httpx.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
             finally:
                 server.terminate()
@@ -147,7 +253,15 @@ def main() -> None:
     spent = after.user + after.system - before.user - before.system
     print(f"{len(times) / seconds:,.0f} transactions a second, {len(times):,} in {seconds:.1f} s; {epochs}")
     print(f"median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms")
-    print(f"processor time: {spent:.1f} s of the clients, {spent_server:.1f} s of the server")
+    print(
+        f"processor time: {spent:.1f} s of the clients, {spent_server:.1f} s of the server; "
+        f"the server has {held / 1e6:,.0f} MB"
+    )
+
+
+def _resident(process: int) -> int:
+    """The bytes that a process has in memory."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _spent(process: int) -> float:
