@@ -184,11 +184,14 @@ def to_table(
     typedefs: TypeDefs,
     weights: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Columns of values as an Arrow table. `weights`, of a multiset, say how often each row is repeated."""
+    """Columns of values as an Arrow table; one may be a pair (dictionary of values, positions in it).
+    `weights`, of a multiset, say how often each row is repeated."""
     import pyarrow as pa
 
     arrays = [
-        _column_array(name, type, column if isinstance(column, np.ndarray) else list(column), typedefs)
+        _column_array(name, type, column[0], typedefs).take(pa.array(column[1]))
+        if isinstance(column, tuple) and len(column) == 2 and isinstance(column[1], np.ndarray)
+        else _column_array(name, type, column if isinstance(column, np.ndarray) else list(column), typedefs)
         for (name, type), column in zip(relation_columns, data, strict=True)
     ]
     table = pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])

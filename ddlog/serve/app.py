@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.routing import Route as Path_
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
@@ -39,9 +40,9 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 
 def application(service: Service, access: Access, agents: bool = False) -> Guard:
     """The application of a service, behind its guard; with the tools for `agents` at /mcp."""
+    answers = {(each.method, each.path): _Answer(service, number) for number, each in enumerate(ROUTES)}
     routes: list[BaseRoute] = [
-        Path_(each.path, _Answer(service, number), methods=[each.method])
-        for number, each in enumerate(ROUTES)
+        Path_(path, answer, methods=[method]) for (method, path), answer in answers.items()
     ]
     service.owner.answer = partial(_in_a_copy, service)
     routes.append(WebSocketRoute("/socket", partial(_socket, service)))
@@ -52,7 +53,18 @@ def application(service: Service, access: Access, agents: bool = False) -> Guard
 
         more, lifespan = agent_routes(service)
         routes += more
-    return Guard(Starlette(routes=routes, lifespan=lifespan), access, service.limits.body)
+    return Guard(_straight(answers, Starlette(routes=routes, lifespan=lifespan)), access, service.limits.body)
+
+
+def _straight(answers: Mapping[tuple[str, str], ASGIApp], others: ASGIApp) -> ASGIApp:
+    """Gives a request with the very path of an answer to that, and another one to the router, whose layers
+    take a third of the time of a small transaction."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        to = answers.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        await (to or others)(scope, receive, send)
+
+    return app
 
 
 def _address(file: Path) -> str:
@@ -71,17 +83,22 @@ class _Answer:
         self._service, self._number, self._route = service, number, ROUTES[number]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        body = None
-        if self._route.asks:
-            try:
-                body = await body_of_request(Request(scope, receive), self._service.limits.body)
-            except TooLarge:
-                await self._too_large()(scope, receive, send)
-                return
-            if await self._aside(scope, body, receive, send):
-                return
-        response = await self._response(Request(scope, receive if body is None else _again(body)))
-        await response(scope, receive, send)
+        with suppress(ClientDisconnect):
+            response = await self._answered(scope, receive, send)
+            if response is not None:
+                await response(scope, receive, send)
+
+    async def _answered(self, scope: Any, receive: Any, send: Any) -> Response | None:
+        """The answer; None if it is sent already."""
+        if not self._route.asks:
+            return await self._response(Request(scope, receive))
+        try:
+            body = await body_of_request(Request(scope, receive), self._service.limits.body)
+        except TooLarge:
+            return self._too_large()
+        if await self._aside(scope, body, receive, send):
+            return None
+        return await self._response(Request(scope, _again(body)))
 
     async def _aside(self, scope: Any, body: bytes, receive: Any, send: Any) -> bool:
         """Answers a question without a wait for a commit; False if it has to wait."""
@@ -90,7 +107,8 @@ class _Answer:
             copy = await service.owner.copy()
             if copy is not None:
                 service.metrics.questions += 1
-                asked = Asked(self._number, {name: scope[name] for name in _SCOPE}, body)
+                kept = {name: scope[name] for name in _SCOPE if name in scope}
+                asked = Asked(self._number, kept, body)
                 return await copy.answer(asked, send, service.limits.seconds + 5)
             try:
                 with movable():
@@ -106,6 +124,8 @@ class _Answer:
             return await self._route.act(self._service, request)
         except TooLarge:
             return self._too_large()
+        except ClientDisconnect:
+            raise
         except Exception as error:
             status = status_of(error) if isinstance(error, DDlogError) else 500
             media = CALL if exactly and isinstance(error, DDlogError) else JSON

@@ -1,4 +1,5 @@
-"""The connections of a server: how many there may be, and those that send no whole request."""
+"""The connections of a server: how many there may be, how long heads are, and those that send no whole
+request."""
 
 from __future__ import annotations
 
@@ -7,12 +8,45 @@ import resource
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
 if TYPE_CHECKING:
     from uvicorn import Server
 
 PATIENCE = 10.0
 """The seconds in which the head of a request comes."""
 _FILES = 65_536
+_HEAD = 64 << 10  # bytes of the head of a request
+
+
+class Http(HttpToolsProtocol):
+    """HTTP with a limit for the head of a request, and for what is neither a head nor a body: the parser
+    itself would keep all of it."""
+
+    _apart = 0  # bytes since the last part of a body
+
+    def data_received(self, data: bytes) -> None:
+        if self.parser is None:
+            return
+        self._apart += len(data)
+        super().data_received(data)
+        if self._apart > _HEAD:
+            self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        size = len(self.url) + sum([len(name) + len(value) for name, value in self.headers])
+        if size > _HEAD:
+            raise ValueError("the head is too long")  # the parser ends, and the answer is 400
+        self._apart = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._apart = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._apart = 0
+        super().on_message_complete()
 
 
 def many_files() -> None:

@@ -92,7 +92,7 @@ class Copy:
                         socket.send_fds(self._control, [b"?"], [there.fileno()])
                     except OSError:
                         return False
-                reader, writer = await asyncio.open_connection(sock=here)
+                reader, writer = await asyncio.open_unix_connection(sock=here)
                 try:
                     writer.write(pickle.dumps(asked))
                     begun = False
@@ -149,21 +149,18 @@ def fork() -> tuple[int, socket.socket]:
 
 
 def be_a_copy(control: socket.socket, answer: Callable[[Asked, Send], Awaitable[None]]) -> None:
-    """Lets this process answer requests until its parent ends it. Does not return."""
-    try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
-        while True:
-            data, sockets, _, _ = socket.recv_fds(control, 1, 1)
-            if not data:
-                break
-            if os.fork() == 0:
-                control.close()
-                _answer(socket.socket(fileno=sockets[0]), answer)
-                break
-            os.close(sockets[0])
-    finally:
-        os._exit(0)
+    """Lets this process answer requests until its parent ends it. The caller ends the process then."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+    while True:
+        data, sockets, _, _ = socket.recv_fds(control, 1, 1)
+        if not data:
+            return
+        if os.fork() == 0:
+            control.close()
+            _answer(socket.socket(fileno=sockets[0]), answer)
+            return
+        os.close(sockets[0])
 
 
 def _let_go(control: int) -> None:

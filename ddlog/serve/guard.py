@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 OPEN = frozenset({"/health", "/ready"})
 """The paths that need no token."""
 
+_READ = frozenset({b"host", b"origin", b"content-length", b"authorization", b"cookie"})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -49,7 +50,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"] if name in _READ}
         refused = self._refused(scope, headers)
         if refused is None and scope["path"] == "/" and scope["type"] == "http":
             given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -32,6 +33,7 @@ _SOON, _EARLY = (
     0.02,
     0.05,
 )  # seconds of a change after which a reader gets a copy; and after which the next may
+_MOMENT = 0.01  # seconds in which those that had a transaction in the last epoch may have another in the next
 _LATELY = 60.0  # seconds for which a reader counts as one that may come again
 
 
@@ -72,9 +74,22 @@ class Owner:
         self._changing: Changing | None = None
         self._is_copy = self._asking = self._late = False
         self._read_at = float("-inf")
+        self._together = 0  # transactions of the last epoch
+        self._told, self._telling = socket.socketpair()  # of signals
+        self._telling.setblocking(False)
         self._can_copy = hasattr(os, "fork") and type(session.state.host.offer.here) is InProcess
 
     # ------------------------------------------------------------- in the event loop
+
+    def begin(self) -> None:
+        """Takes jobs from this event loop. It wakes the owner on a signal: the system may give one to another
+        thread than the owner's, which would sleep on."""
+        self.loop = asyncio.get_running_loop()
+        self.loop.add_reader(self._told, self._wake)
+
+    def _wake(self) -> None:
+        if {signal.SIGTERM, signal.SIGINT} & {*self._told.recv(64)}:
+            self.end()
 
     async def transact(self, waiting: Waiting) -> Answer:
         """The answer to a transaction. Raises what it raises."""
@@ -156,6 +171,7 @@ class Owner:
                 questions: list[Question] = []
                 changes: list[Question] = []
                 job = self._jobs.get()
+                self._gather()
                 with self._taking:
                     while True:
                         if job is None:
@@ -177,6 +193,13 @@ class Owner:
                 if self._changing is not None:
                     self._change(self._changing, transactions, changes)
 
+    def _gather(self) -> None:
+        """Waits a moment for the transactions of those that had one in the last epoch, if there were several:
+        an epoch of all takes little longer than one of a few."""
+        until = time.monotonic() + _MOMENT
+        while self._jobs.qsize() + 1 < self._together and time.monotonic() < until and not self.ends:
+            time.sleep(_MOMENT / 20)
+
     def _change(self, changing: Changing, transactions: list[Waiting], changes: list[Question]) -> None:
         """Carries out what changes the session. Readers can have a copy meanwhile."""
         here = self.session.state.host.offer.here
@@ -188,14 +211,18 @@ class Owner:
             outcomes: list[Told] = [(each.future, out) for each, out in self._committer.commit(transactions)]
             outcomes += [(each.future, self._outcome(each)) for each in changes]
         except Copied as copied:
-            self._is_copy = True
-            if self.session.in_transaction:
-                self.session.rollback()
-            with self._heard():
-                be_a_copy(copied.control, self.answer)
+            try:
+                self._is_copy = True
+                if self.session.in_transaction:
+                    self.session.rollback()
+                with self._heard():
+                    be_a_copy(copied.control, self.answer)
+            finally:
+                os._exit(1)
         finally:
             interrupt.ask(None)
             self._changing = None
+        self._together = len(transactions)
         self._tell(outcomes, changing)
 
     def _fork(self) -> None:
@@ -282,12 +309,15 @@ class Owner:
             alarm(number, frame)
 
         before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
+        telling = -1 if self._is_copy else self._telling.fileno()
+        told = signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
         signal.signal(signal.SIGALRM, alarm)
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, interrupt)
         try:
             yield
         finally:
+            signal.set_wakeup_fd(told)
             for number, handler in before.items():
                 signal.signal(number, handler)
 

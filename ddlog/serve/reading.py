@@ -13,13 +13,16 @@ from ..engine.text import to_text
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import BadRequest
 from ..explaining.explanation import Explanation
+from ..io.arrow import to_table
 from ..io.jsonfiles import row_from_json
 from ..sessions.program import Program
 from ..sessions.results.listedrows import ListedRows
+from ..sessions.results.records import RecordRuntime
 from ..sessions.results.views import RelationView, Result
 from ..sessions.session import Session
+from ..types import Bit, Bool, Float, Signed, String
 from ..values.rows import Row
-from .answers import JSON, body_of, columns_of
+from .answers import ARROW, JSON, arrow_bytes, body_of, columns_of
 from .failures import told
 
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
@@ -61,10 +64,30 @@ def page(
     more, stored = {"rows_in_all": len(view)}, view.stored
     if order or holding:
         return body_of(_chosen(view, order, holding), media, more, most, offset)
+    if media == ARROW and len(view) > _ORDERED and (table := _whole(session, view)) is not None:
+        return arrow_bytes(table)
     if media == JSON and len(view) > _ORDERED and isinstance(stored, PartedRows):
         part = Result(view.relation, stored.some(offset, most), view.typedefs)
         return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)
     return body_of(view, media, more, most, offset)
+
+
+def _whole(session: Session, view: RelationView) -> Any:
+    """All rows of a set of numbers and texts as a table of Arrow, in no order; None for another relation."""
+    host, name = session.state.host, view.relation.name
+    plain = not isinstance(host.runtime, RecordRuntime) or host.runtime.is_plain(name)
+    simple = all(isinstance(each, Bool | Bit | Signed | Float | String) for each in view.types)
+    wide = any(isinstance(each, Bit | Signed) and each.width > 64 for each in view.types)
+    if host.offer.here is None or not plain or not simple or wide:
+        return None
+    coded = host.offer.here.held(name)
+    if coded.weights is not None:
+        return None
+    columns = [
+        column.astype(bool) if isinstance(of, Bool) else column
+        for column, of in zip(coded.columns, view.types, strict=True)
+    ]
+    return to_table(list(zip(view.columns, view.types, strict=True)), columns, view.typedefs)
 
 
 def _chosen(view: RelationView, order: str, holding: str) -> Result:

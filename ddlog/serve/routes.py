@@ -45,10 +45,11 @@ class Route:
 
 async def _transaction(service: Service, request: Request) -> Response:
     body = await body_of_request(request, service.limits.body)
-    media = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-    asked = request.query_params
+    headers = request.headers
+    media = headers.get("content-type", JSON).partition(";")[0].strip().lower()
     read: Callable[[], Any]
     if media == ARROW:
+        asked = request.query_params
         relation, kind = asked.get("relation", ""), asked.get("kind", "insert")
         read = partial(read_arrow, service.program, body, relation, kind)
     elif media == LINES:
@@ -58,14 +59,14 @@ async def _transaction(service: Service, request: Request) -> Response:
     else:
         return _problem(415, f"a transaction is {JSON}, {LINES} or {ARROW}, not {media}")
     updates: Any = await service.read(read, len(body))
-    key = key_of(request.headers.get("idempotency-key"))
-    wanted, exactly = _flag(request, "changes"), CALL in request.headers.get("accept", "")
+    key = key_of(headers.get("idempotency-key"))
+    wanted, exactly = _flag(request, "changes"), CALL in headers.get("accept", "")
     tell: Any = service.texts.changes if wanted else None
     if exactly:
-        _check_program(service, request.headers.get("ddlog-program"))
+        _check_program(service, headers.get("ddlog-program"))
         program = service.program
         tell = lambda changes: changes_part(changes, program)  # noqa: E731
-    answer = await service.transact(updates, key, tell)
+    answer = await service.transact(updates, key, tell, len(body))
     if exactly:
         told = {"epoch": answer.epoch, "repeated": answer.repeated, "changes": answer.changes}
         return Response(answer_of(told, program), media_type=CALL)
@@ -274,6 +275,8 @@ def relations_of(text: str | None) -> list[str]:
 
 
 def _flag(request: Request, name: str, otherwise: bool = False) -> bool:
+    if not request.scope["query_string"]:
+        return otherwise
     text = request.query_params.get(name, "true" if otherwise else "false")
     if text not in ("true", "false", "1", "0"):
         raise DDlogError([BadRequest(f"{name} is true or false, not {text[:40]!r}")])

@@ -83,7 +83,7 @@ class Service:
         """The changes that `read` finds in a body of so many bytes. Large ones are read one at a time, in a
         thread beside the other requests. Raises what `read` raises."""
         if size <= _FEW:
-            return self._bounded(read)
+            return read()
         async with self._reading:
             return await asyncio.to_thread(self._bounded, read)
 
@@ -101,9 +101,10 @@ class Service:
         updates: Updates | TableChanges,
         key: str | None,
         tell: Callable[[Changes], Any] | None,
+        size: int = 0,
     ) -> Answer:
-        """Commits a transaction; the answer has what `tell` makes of its changes. One with a key is committed
-        once."""
+        """Commits a transaction that came in so many bytes; the answer has what `tell` makes of its changes.
+        One with a key is committed once."""
         if self.read_only:
             raise DDlogError([OnlyReading()])
         began = time.perf_counter()
@@ -111,7 +112,7 @@ class Service:
         def apply(session: Session) -> None:
             self._bounded(lambda: updates.apply(session))
 
-        waiting = Waiting(apply, updates.touches(self._keys), key, tell)
+        waiting = Waiting(updates.apply if size <= _FEW else apply, updates.touches(self._keys), key, tell)
         try:
             answer = await self.owner.transact(waiting)
         except DDlogError:

@@ -17,7 +17,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.serving import CannotListen
 from ..sessions.session import Session
 from .app import application
-from .connections import closing_silent, many_files
+from .connections import Http, closing_silent, many_files
 from .feed import Event
 from .guard import Access
 from .limits import Limits
@@ -73,7 +73,7 @@ def serve(
     service = Service(session, limits or Limits(), read_only)
     config = uvicorn.Config(
         application(service, place.access(port), agents), log_config=None, access_log=False, lifespan="auto",
-        http="h11",  # the other parser has no limit for the head of a request
+        http=Http,
         ssl_certfile=place.certificate, ssl_keyfile=place.key, server_header=False,
         timeout_graceful_shutdown=_PATIENCE, proxy_headers=False, ws_max_size=service.limits.body,
     )  # fmt: skip
@@ -81,14 +81,18 @@ def serve(
     up = threading.Event()
 
     async def main() -> None:
-        loop = service.owner.loop = asyncio.get_running_loop()
-        loop.set_exception_handler(_told)
+        service.owner.begin()
+        asyncio.get_running_loop().set_exception_handler(_told)
         up.set()
         closing = asyncio.create_task(closing_silent(server))
         await server.serve([listening])
         closing.cancel()
 
-    thread = threading.Thread(target=lambda: asyncio.run(main()), name="ddlog-server", daemon=True)
+    def run() -> None:
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(main())
+
+    thread = threading.Thread(target=run, name="ddlog-server", daemon=True)
     thread.start()
     up.wait()
     if began is not None:
@@ -126,7 +130,7 @@ def serve_agents(
     up = threading.Event()
 
     async def main() -> None:
-        service.owner.loop = asyncio.get_running_loop()
+        service.owner.begin()
         up.set()
         try:
             await agent_server(service).run_stdio_async()

@@ -1,14 +1,18 @@
 """The load of a server on the same machine: writers of one-row transactions, whose state is durable.
 
-    python tests/bench/serve.py [--writers 200] [--transactions 20000] [--socket]
+    python tests/bench/serve.py [--writers 200] [--transactions 20000] [--by http|httpx|socket]
+    python tests/bench/serve.py --subscribers 1000     how soon they are told of a changed row
+    python tests/bench/serve.py --export 10000000      an export of rows by Arrow, and commits beside it
 
-Writers are coroutines of this process. With `--socket` each has a WebSocket; without, it sends requests.
+Writers are connections of this process: by default plain ones with HTTP 1.1, which take little of the two
+processors; or clients of httpx, or WebSockets.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import subprocess
@@ -16,8 +20,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
+import numpy as np
+import pyarrow as pa
 import websockets
 
 PROGRAM = """
@@ -31,6 +38,7 @@ Degree(x, n) :- Link(x, y), var n = y.group_by(x).count().
 Reach(x, y) :- Link(x, y).
 Reach(x, z) :- Reach(x, y), Link(y, z).
 """
+PART = 2_000_000  # rows of a transaction
 TOKEN = "a-token-of-a-benchmark"
 
 
@@ -38,6 +46,54 @@ def transaction(writer: int, number: int) -> object:
     """A link between two nodes of a writer's own, which has 100 pairs of them."""
     at = writer * 1000 + number % 100 * 2
     return {"delete" if number // 100 % 2 else "insert": {"Link": [at, at + 1]}}
+
+
+class _Writer(asyncio.Protocol):
+    """A connection that sends a transaction when the one before is acknowledged."""
+
+    def __init__(self, host: str, writer: int, count: int, times: list[float]) -> None:
+        self._head = (
+            f"POST /transactions HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n"
+            "content-type: application/json\r\ncontent-length: "
+        )
+        self._writer, self._count, self._times = writer, count, times
+        self._number, self._began, self._come = 0, 0.0, b""
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._send()
+
+    def _send(self) -> None:
+        body = json.dumps(transaction(self._writer, self._number))
+        self._began = time.perf_counter()
+        self._transport.write(f"{self._head}{len(body)}\r\n\r\n{body}".encode())
+
+    def data_received(self, data: bytes) -> None:
+        self._come += data
+        if not self._come.endswith(b"}"):
+            return
+        assert self._come.startswith(b"HTTP/1.1 200") and b'{"epoch":' in self._come, self._come
+        self._times.append(time.perf_counter() - self._began)
+        self._come = b""
+        self._number += 1
+        if self._number < self._count:
+            self._send()
+        else:
+            self._transport.close()
+            self.done.set_result(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_exception(error or ConnectionError("the server has closed a connection"))
+
+
+async def _plain(url: str, writer: int, count: int, times: list[float]) -> None:
+    host = url.partition("//")[2]
+    name, _, port = host.partition(":")
+    loop = asyncio.get_running_loop()
+    _, made = await loop.create_connection(lambda: _Writer(host, writer, count, times), name, int(port))
+    await made.done
 
 
 async def _requests(url: str, writer: int, count: int, times: list[float]) -> None:
@@ -62,11 +118,99 @@ async def _socket(url: str, writer: int, count: int, times: list[float]) -> None
             times.append(time.perf_counter() - began)
 
 
-async def _load(url: str, writers: int, count: int, by_socket: bool) -> list[float]:
+async def _load(url: str, writers: int, count: int, by: str) -> list[float]:
     times: list[float] = []
-    write = _socket if by_socket else _requests
+    write = {"http": _plain, "httpx": _requests, "socket": _socket}[by]
     await asyncio.gather(*(write(url, writer, count // writers, times) for writer in range(writers)))
     return times
+
+
+class _Subscriber(asyncio.Protocol):
+    """A connection that notes when it is told of a change of Near."""
+
+    def __init__(self, host: str, told: list[float]) -> None:
+        self._host, self._told = host, told
+
+    def connection_made(self, transport: Any) -> None:
+        path = "/changes?relations=Near&snapshot=false"
+        head = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
+        transport.write(head.encode())
+
+    def data_received(self, data: bytes) -> None:
+        if b"event: change" in data:
+            self._told.append(time.perf_counter())
+
+
+async def _subscribers(url: str, count: int, commits: int = 50) -> None:
+    """Prints how soon subscribers are told of a commit of one changed row, from when it is sent."""
+    host = url.partition("//")[2]
+    name, _, port = host.partition(":")
+    told, delays, acknowledged = list[float](), list[float](), list[float]()
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    loop = asyncio.get_running_loop()
+    for _ in range(count):
+        await loop.create_connection(lambda: _Subscriber(host, told), name, int(port))
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        await client.post("/transactions", json={"insert": {"Kind": [1, 7]}})
+        await asyncio.sleep(1)
+        for number in range(commits):
+            told.clear()
+            data = {"delete" if number % 2 else "insert": {"Link": [0, 1]}}
+            began = time.perf_counter()
+            assert (await client.post("/transactions", json=data)).status_code == 200
+            acknowledged.append(time.perf_counter() - began)
+            while len(told) < count:
+                await asyncio.sleep(0.001)
+            delays += [each - began for each in told]
+    delays.sort()
+    shares = ", ".join(
+        f"{each}% in {delays[len(delays) * each // 100] * 1000:.1f} ms" for each in (50, 95, 99)
+    )
+    acknowledged.sort()
+    print(
+        f"{count:,} subscribers are told: {shares}; acknowledged: {acknowledged[commits // 2] * 1000:.1f} ms"
+    )
+
+
+async def _export(url: str, rows: int) -> None:
+    """Prints the rate of an export, and the times of commits without and beside it."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=600) as client:
+        schema = pa.schema([("node", pa.uint32()), ("kind", pa.uint32())])
+        for at in range(0, rows, PART):
+            nodes = np.arange(at, min(at + PART, rows), dtype=np.uint32)
+            table, sink = pa.table([nodes, nodes % 1000], schema), io.BytesIO()
+            with pa.ipc.new_stream(sink, schema) as writer:
+                writer.write_table(table)
+            media = {"content-type": "application/vnd.apache.arrow.stream"}
+            answer = await client.post("/transactions?relation=Kind", content=sink.getvalue(), headers=media)
+            assert answer.status_code == 200, answer.text
+        exported = asyncio.Event()
+
+        async def commits(over: asyncio.Event | None) -> list[float]:
+            times: list[float] = []
+            while len(times) < 200 if over is None else not over.is_set():
+                began = time.perf_counter()
+                data = {"delete" if len(times) % 2 else "insert": {"Link": [4_000_000_000, 4_000_000_001]}}
+                assert (await client.post("/transactions", json=data)).status_code == 200
+                times.append(time.perf_counter() - began)
+            return sorted(times)
+
+        alone = await commits(None)
+        beside = asyncio.create_task(commits(exported))
+        began, size = time.perf_counter(), 0
+        accept = {"accept": "application/vnd.apache.arrow.stream"}
+        async with client.stream("GET", "/relations/Kind/rows", headers=accept) as answer:
+            async for part in answer.aiter_raw(1 << 20):
+                size += len(part)
+        seconds = time.perf_counter() - began
+        exported.set()
+        times = await beside
+    print(f"{rows:,} rows, {size / 1e6:,.0f} MB in {seconds:.2f} s: {size / 1e6 / seconds:,.0f} MB/s")
+    shown = [
+        f"{each[len(each) // 2] * 1000:.1f} ms, at most {each[-1] * 1000:.1f}" for each in (alone, times)
+    ]
+    print(f"commits: median {shown[0]} alone; {shown[1]} beside it ({len(times):,})")
 
 
 def main() -> None:
@@ -74,21 +218,34 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--writers", type=int, default=200)
     parser.add_argument("--transactions", type=int, default=20_000)
-    parser.add_argument("--socket", action="store_true")
+    parser.add_argument("--subscribers", type=int, default=0)
+    parser.add_argument("--export", type=int, default=0)
+    parser.add_argument("--by", choices=("http", "httpx", "socket"), default="http")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "load.dl").write_text(PROGRAM)
         Path(folder, "token").write_text(TOKEN)
         command = [sys.executable, "-m", "ddlog", "serve", "load.dl", "--state", "state", "--port", "0"]
-        command += ["--token-file", "token", "--quiet"]
+        command += ["--token-file", "token", "--quiet", "--body-limit", "256MiB"]
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             url = server.stdout.readline().partition("/?")[0]
             try:
-                asyncio.run(_load(url, given.writers, given.writers * 5, given.socket))
-                before, began = os.times(), time.perf_counter()
-                times = sorted(asyncio.run(_load(url, given.writers, given.transactions, given.socket)))
+                if given.subscribers or given.export:
+                    other = (
+                        _subscribers(url, given.subscribers)
+                        if given.subscribers
+                        else _export(url, given.export)
+                    )
+                    asyncio.run(other)
+                    print(f"the server has {_resident(server.pid) / 1e6:,.0f} MB")
+                    return
+                asyncio.run(_load(url, given.writers, given.writers * 5, given.by))
+                before, began, spent_before = os.times(), time.perf_counter(), _spent(server.pid)
+                times = sorted(asyncio.run(_load(url, given.writers, given.transactions, given.by)))
                 seconds, after = time.perf_counter() - began, os.times()
+                spent_server = _spent(server.pid) - spent_before
+                held = _resident(server.pid)
                 metrics = httpx.get(f"{url}/metrics", headers={"authorization": f"Bearer {TOKEN}"}).text
             finally:
                 server.terminate()
@@ -96,7 +253,21 @@ def main() -> None:
     spent = after.user + after.system - before.user - before.system
     print(f"{len(times) / seconds:,.0f} transactions a second, {len(times):,} in {seconds:.1f} s; {epochs}")
     print(f"median {times[len(times) // 2] * 1000:.1f} ms, p99 {times[len(times) * 99 // 100] * 1000:.1f} ms")
-    print(f"processor time of the clients: {spent:.1f} s")
+    print(
+        f"processor time: {spent:.1f} s of the clients, {spent_server:.1f} s of the server; "
+        f"the server has {held / 1e6:,.0f} MB"
+    )
+
+
+def _resident(process: int) -> int:
+    """The bytes that a process has in memory."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _spent(process: int) -> float:
+    """The processor time of a process."""
+    parts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -121,6 +121,49 @@ def test_pages_of_a_large_relation(serving: Serving, monkeypatch: pytest.MonkeyP
         assert [2] in [[w for w in each.get("weights", ()) if w > 1] for each in rest]
 
 
+def test_a_large_relation_as_arrow(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = "a: u8, b: signed<64>, c: bit<64>, d: bool, e: double, f: string, g: float"
+    text = f"input relation All({columns})\ninput relation Big(n: bigint)\ninput multiset Bag(n: u8)\n"
+    rows = [
+        [0, -(1 << 63), (1 << 64) - 1, True, 0.5, "ä", 0.5],
+        [255, (1 << 63) - 1, 0, False, -1e300, "", -1.5],
+        [7, 0, 1 << 63, True, 0.1, "x", 0.25],
+    ]
+    with serving(text).client() as client:
+        post(client, {"insert": {"All": rows, "Big": [[1], [1 << 70]], "Bag": [[1], [1], [2]]}})
+        for name in ("All", "Big", "Bag"):
+            found = []
+            for most in (10, 1):
+                monkeypatch.setattr(reading, "_ORDERED", most)
+                answer = client.get(f"/relations/{name}/rows", headers={"accept": ARROW})
+                found.append(pa.ipc.open_stream(answer.content).read_all())
+            assert found[0].schema == found[1].schema
+            assert sorted(map(str, found[0].to_pylist())) == sorted(map(str, found[1].to_pylist()))
+
+
+def test_a_head_that_is_too_long_is_refused(serving: Serving) -> None:
+    served = serving()
+    host, _, port = served.url.partition("//")[2].partition(":")
+    begin = f"GET /health HTTP/1.1\r\nhost: {host}:{port}\r\n".encode()
+    chunked = (
+        f"POST /query HTTP/1.1\r\nhost: {host}:{port}\r\nauthorization: Bearer {served.token}\r\n".encode()
+    )
+    for sent, answers in (
+        (begin + b"x: " + b"a" * 50_000 + b"\r\n\r\n", b"HTTP/1.1 200"),
+        (begin + b"x: " + b"a" * 100_000 + b"\r\n\r\n", b"HTTP/1.1 400"),
+        (begin + b"x: " + b"a" * 5_000_000, b""),
+        (begin + b"x: y\r\n" * 500_000, b""),
+        (chunked + b"transfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\nx: " + b"a" * 5_000_000, b""),
+    ):
+        found = b""
+        with socket.create_connection((host, int(port)), timeout=20) as connection, suppress(ConnectionError):
+            connection.sendall(sent)
+            found = connection.recv(100)
+        assert found.startswith(answers) and (found or not answers)
+    with served.client() as client:
+        assert post(client, {"insert": {"Link": ["a", "b"]}}).status_code == 200
+
+
 def test_explanations_and_trials(serving: Serving) -> None:
     with serving().client() as client:
         post(client, {"insert": {"Link": [["a", "b"], ["b", "c"]]}})

@@ -145,6 +145,10 @@ class RecordRuntime:
     def __init__(self, runtime: ComparingRuntime, columns: Mapping[str, RecordColumns]) -> None:
         self.inner, self._columns = runtime, columns
 
+    def is_plain(self, relation: str) -> bool:
+        """Whether a relation has no records."""
+        return not self._columns[relation].any
+
     def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
         return self.inner.batch(relation, self._columns[relation].rows_apart(rows))
 
