@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from .. import syntax
-from ..check.program import check_program
-from ..core import CheckedProgram, Rule
-from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
 from ..names.environment import Environment
 from ..names.imports import Modules, load_program
@@ -26,7 +25,7 @@ from ..names.modules import (
     library,
 )
 from ..syntax.nesting import deep_recursion
-from ..syntax.parser import parse_program
+from .findings import Findings, find
 from .occurrences import (
     CONSTRUCTOR,
     FUNCTION,
@@ -36,8 +35,8 @@ from .occurrences import (
     TYPE,
     VARIABLE,
     Occurrence,
-    occurrences,
 )
+from .pieces import Known, Piece, pieces
 
 _TABLES = {
     RELATION: (RELATIONS,), TYPE: (TYPES,), CONSTRUCTOR: (CONSTRUCTORS,), FUNCTION: (FUNCTIONS, TRANSFORMERS),
@@ -55,27 +54,76 @@ class Declared:
 
 
 class Analysis:
-    """One version of a document. `unsaved` are the texts of other documents that an editor holds."""
+    """One version of a document. `unsaved` are the texts of other documents that an editor holds; `before` is
+    the last version, whose pieces are taken over.
 
-    def __init__(self, source: Source, folders: Sequence[Path] = (), unsaved: Unsaved | None = None) -> None:
+    Nodes and occurrences have places in their pieces; `placed` makes places in the document of them.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        folders: Sequence[Path] = (),
+        unsaved: Unsaved | None = None,
+        before: Analysis | None = None,
+    ) -> None:
         self.source, self.folders, self.unsaved = source, folders, dict(unsaved or {})
+        self._before: Known = {} if before is None else before._pieces[1]
+
+    @cached_property
+    def _pieces(self) -> tuple[list[Piece], Known]:
+        is_program = not self.source.name.endswith((".dat", ".sql"))
+        with deep_recursion():
+            found = pieces(self.source if is_program else Source(self.source.name, ""), self._before)
+        self._before = {}
+        return found
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces of the document."""
+        return self._pieces[0]
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The lines before each piece, by the identity of its text."""
+        return {id(each.parsed.source): each.first for each in self.pieces}
+
+    def placed(self, span: Span) -> Span:
+        """A place in the document, of one in a piece; places in other documents stay."""
+        first = self._places.get(id(span.source))
+        if first is None:
+            return span
+        return Span(self.source, span.line + first, span.column, span.end_line + first, span.end_column)
+
+    def piece(self, line: int) -> Piece:
+        """The piece with a line."""
+        return self.pieces_of(line, line)[0]
+
+    def pieces_of(self, first: int, last: int) -> list[Piece]:
+        """The pieces with some lines."""
+        at = max(0, bisect_right(self.pieces, first - 1, key=lambda each: each.first) - 1)
+        return self.pieces[at : bisect_right(self.pieces, last - 1, key=lambda each: each.first)]
 
     @cached_property
     def tree(self) -> syntax.Module:
         """The declarations of the document that can be read."""
-        with deep_recursion():
-            return parse_program(self.source)[0]
+        trees = [each.parsed.tree for each in self.pieces]
+        hidden = {name: error for tree in trees for name, error in tree.hidden.items()}
+        span = Span(self.source, 1, 1, self.source.text.count("\n") + 1, 1)
+        return syntax.Module(tuple(each for tree in trees for each in tree.declarations), span, hidden)
 
-    @cached_property
-    def occurrences(self) -> list[Occurrence]:
+    @property
+    def occurrences(self) -> Iterator[Occurrence]:
         """The names in the document, in order of their places."""
-        return occurrences(self.tree)
+        return chain.from_iterable(each.parsed.occurrences for each in self.pieces)
 
     @cached_property
     def modules(self) -> Modules:
         """The modules of the program whose main file the document is."""
+        file = Path(self.source.name)
+        folders = [*([file.parent] if file.is_file() else []), *self.folders]
         with deep_recursion():
-            return load_program(self.source, self.folders, self.unsaved)[0]
+            return load_program(self.source, folders, self.unsaved, self.tree)[0]
 
     @cached_property
     def names(self) -> Environment:
@@ -83,68 +131,94 @@ class Analysis:
         return Environment(self.modules.all, tuple(library()))
 
     @cached_property
-    def checked(self) -> tuple[CheckedProgram | None, list[Diagnostic]]:
-        """The program, None if it has errors, and all errors and warnings."""
-        return check_program(self.source, self.folders, known=self.unsaved)
+    def findings(self) -> Findings:
+        """The errors and warnings of the program, found here and now."""
+        return find(self.source, self.folders, self.unsaved)
+
+    def learn(self, findings: Findings) -> None:
+        """Keeps the types that were found for this version of the document. They are known in later versions
+        for the pieces that stay."""
+        for each in self.pieces:
+            each.parsed.types = []
+        for span, variables in findings.types:
+            piece = self.piece(span.line)
+            piece.parsed.types.append((_moved(span, piece), variables))
 
     def at(self, line: int, column: int) -> Occurrence | None:
         """The name at a place, or just before it."""
-        return next((each for each in self.occurrences if _covers(each.span, line, column)), None)
+        piece = self.piece(line)
+        own = line - piece.first
+        return next((each for each in piece.parsed.occurrences if _covers(each.span, own, column)), None)
 
     def scope(self, line: int) -> syntax.Declaration | None:
         """The declaration around a line."""
-        spans = [(each.span, each) for each in self.tree.declarations]
-        return next((each for span, each in spans if span.line <= line <= span.end_line), None)
+        piece = self.piece(line)
+        own = line - piece.first
+        spans = [(each.span, each) for each in piece.parsed.tree.declarations]
+        return next((each for span, each in spans if span.line <= own <= span.end_line), None)
 
     def declared(self, occurrence: Occurrence, module: str = "") -> Declared | None:
         """The declaration of a name that a module of the program has."""
         if occurrence.kind == VARIABLE:
             same = self.of_variable(occurrence)
             first = next((each for each in same if each.declares), same[0])
-            return Declared(self.modules.all[module], None, first.span)
+            return Declared(self.modules.all[module], None, self.placed(first.span))
         if occurrence.kind == MODULE:
             found = self.modules.all.get(occurrence.name)
             return None if found is None else Declared(found, None, Span(found.source, 1, 1, 1, 1))
         if occurrence.kind == INDEX:
-            return Declared(self.modules.all[module], occurrence.scope, occurrence.span)
+            return Declared(self.modules.all[module], occurrence.scope, self.placed(occurrence.span))
         for table in _TABLES.get(occurrence.kind, ()):
             place = self.names.find(table, occurrence.name, module)
             if place is not None:
                 owner, node = place
-                return Declared(owner, node, _name_span(node, occurrence))
+                return Declared(owner, node, self.placed(_name_span(node, occurrence)))
         return None
 
     def of_variable(self, occurrence: Occurrence) -> list[Occurrence]:
         """The occurrences of a variable: those of its name in the same declaration."""
         return [
-            each for each in self.occurrences
+            each for each in self.around(occurrence)
             if each.kind == VARIABLE and each.name == occurrence.name and each.scope is occurrence.scope
         ]  # fmt: skip
 
+    def around(self, occurrence: Occurrence) -> list[Occurrence]:
+        """The names in the piece of a name of this document."""
+        return self.piece(self.placed(occurrence.span).line).parsed.occurrences
+
     def rules(self, relation: ModuleSyntax, name: str) -> Iterator[syntax.RuleDecl]:
         """The rules of the document's program whose heads have a relation, as its own module names it."""
+        declared = relation.get(RELATIONS, name)[:1]
         for module in self.modules.own:
             for each in module.all(OTHER):
                 if isinstance(each, syntax.RuleDecl) and any(
-                    self.names.find(RELATIONS, head.relation, module.name) == (relation, head_of)
+                    head.relation.rpartition("::")[2] == name
+                    and self.names.find(RELATIONS, head.relation, module.name) == (relation, *declared)
                     for head in each.heads
-                    for head_of in relation.get(RELATIONS, name)[:1]
                 ):
                     yield each
 
-    def checked_rules(self) -> Iterator[Rule]:
-        """The rules of the document, with the types of their variables."""
-        program = self.checked[0]
-        for rule in () if program is None else program.rules:
-            if rule.span.source.name == self.source.name:
-                yield rule
-
-    def type_of(self, occurrence: Occurrence) -> Any:
-        """The type of a variable of a rule; None where it is not known."""
-        for rule in self.checked_rules():
-            if occurrence.span.within(rule.span) and occurrence.name in rule.variables:
-                return rule.variables[occurrence.name]
+    def type_of(self, occurrence: Occurrence) -> tuple[str, str | None] | None:
+        """The type of a variable of a rule, and the name of the typedef that it is of; None where it is not
+        known."""
+        if not isinstance(occurrence.scope, syntax.RuleDecl | syntax.ForDecl):
+            return None
+        piece = self.piece(self.placed(occurrence.span).line)
+        for span, variables in piece.parsed.types:
+            if _within(occurrence.span, span) and occurrence.name in variables:
+                return variables[occurrence.name]
         return None
+
+
+def _moved(span: Span, piece: Piece) -> Span:
+    first = piece.first
+    return Span(piece.parsed.source, span.line - first, span.column, span.end_line - first, span.end_column)
+
+
+def _within(span: Span, other: Span) -> bool:
+    """Whether a place is in another one of the same text."""
+    begin, end = (span.line, span.column), (span.end_line, span.end_column)
+    return (other.line, other.column) <= begin and end <= (other.end_line, other.end_column)
 
 
 def _covers(span: Span, line: int, column: int) -> bool:

@@ -11,7 +11,7 @@ from ..names.modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES
 from ..syntax.tables import tables
 from .analysis import Analysis, Declared
 from .hover import comment_above, heading
-from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, RELATION, TYPE, VARIABLE
+from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, RELATION, TYPE, VARIABLE, has_letters
 
 KEYWORD = "keyword"
 _KINDS = {RELATIONS: RELATION, TYPES: TYPE, CONSTRUCTORS: CONSTRUCTOR, FUNCTIONS: FUNCTION}
@@ -39,20 +39,26 @@ class Call:
 
 
 def candidates(analysis: Analysis, line: int, column: int) -> list[Candidate]:
-    """The names that can stand at a place, without repetition."""
+    """The names that can stand at a place, without repetition: those that have the letters before it, in
+    this order."""
     before = _before(analysis, line, column)
-    prefix = re.search(r"([\w:]*)$", before)
-    rest = before[: prefix.start()] if prefix else before
+    begun = re.search(r"([\w:]*)$", before)
+    letters = begun[1] if begun else ""
+    rest = before.removesuffix(letters)
+    return [each for each in _possible(analysis, line, before, rest) if has_letters(each.name, letters)]
+
+
+def _possible(analysis: Analysis, line: int, before: str, rest: str) -> Iterable[Candidate]:
     if rest.endswith("."):
         columns = _columns(analysis, before, rest)
-        return columns if columns is not None else list(_unique(_visible(analysis, (FUNCTIONS,))))
+        return columns if columns is not None else _unique(_visible(analysis, (FUNCTIONS,)))
     scope = analysis.scope(line)
     own = [
         Candidate(each.name, VARIABLE)
-        for each in analysis.occurrences
-        if each.kind == VARIABLE and each.scope is scope and not each.span.line == line != each.span.end_line
+        for each in analysis.piece(line).parsed.occurrences
+        if each.kind == VARIABLE and each.scope is scope
     ]
-    return list(_unique([*own, *_visible(analysis, tuple(_KINDS)), *_keywords()]))
+    return _unique([*own, *_keywords(), *_visible(analysis, tuple(_KINDS))])
 
 
 def _keywords() -> Iterator[Candidate]:
@@ -127,4 +133,7 @@ def _around(before: str) -> tuple[str, int] | None:
 
 
 def _unique(found: Iterable[Candidate]) -> Iterable[Candidate]:
-    return {each.name: each for each in reversed(list(found))}.values()
+    names: dict[str, Candidate] = {}
+    for each in found:
+        names.setdefault(each.name, each)
+    return names.values()

@@ -14,7 +14,7 @@ def described(analysis: Analysis, occurrence: Occurrence) -> str | None:
     """The description of a name in Markdown; None where nothing is known."""
     if occurrence.kind == VARIABLE:
         type_ = analysis.type_of(occurrence)
-        return None if type_ is None else _code(f"{occurrence.name}: {type_}")
+        return None if type_ is None else _code(f"{occurrence.name}: {type_[0]}")
     found = analysis.declared(occurrence)
     if found is None or found.node is None:
         return None

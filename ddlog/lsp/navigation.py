@@ -10,7 +10,6 @@ from pathlib import Path
 from ..errors.diagnostics import DDlogError
 from ..errors.editing import BreaksProgram, CannotRename, NameIsTaken
 from ..errors.source import Source, Span
-from ..types import User, unwrapped
 from .analysis import Analysis, Declared
 from .occurrences import MODULE, TYPE, VARIABLE, Occurrence
 
@@ -24,17 +23,16 @@ def definition(analysis: Analysis, occurrence: Occurrence) -> Span | None:
 def type_definition(analysis: Analysis, occurrence: Occurrence) -> Span | None:
     """The place where the type of a variable is declared."""
     type_ = analysis.type_of(occurrence)
-    held = None if type_ is None else unwrapped(type_)
-    if not isinstance(held, User):
+    if type_ is None or type_[1] is None:
         return None
-    return definition(analysis, Occurrence(TYPE, held.name, occurrence.span, occurrence.scope))
+    return definition(analysis, Occurrence(TYPE, type_[1], occurrence.span, occurrence.scope))
 
 
 def references(analyses: Sequence[Analysis], occurrence: Occurrence) -> list[Span]:
     """The places of a name in the first of the documents, where it occurs, and in all others."""
     own = analyses[0]
     if occurrence.kind == VARIABLE:
-        return [each.span for each in own.of_variable(occurrence)]
+        return [own.placed(each.span) for each in own.of_variable(occurrence)]
     wanted = own.declared(occurrence)
     if wanted is None:
         return []
@@ -49,13 +47,16 @@ def _uses(analysis: Analysis, kind: str, wanted: Declared) -> Iterator[Span]:
     for each in analysis.occurrences:
         if each.kind == kind and each.name.rpartition("::")[2] == last:
             found = analysis.declared(each)
-            if found is not None and _same(found.span, wanted.span):
-                yield each.span
+            if found is not None and is_same(found.span, wanted.span):
+                yield analysis.placed(each.span)
 
 
-def _same(one: Span, other: Span) -> bool:
-    files = [Path(each.source.name).resolve() for each in (one, other)]
-    return files[0] == files[1] and (one.line, one.column) == (other.line, other.column)
+def is_same(one: Span, other: Span) -> bool:
+    """Whether two places are one place of one file."""
+    if (one.line, one.column) != (other.line, other.column):
+        return False
+    files = [each.source.name for each in (one, other)]
+    return files[0] == files[1] or Path(files[0]).resolve() == Path(files[1]).resolve()
 
 
 def renamed(analyses: Sequence[Analysis], occurrence: Occurrence, name: str) -> list[Span]:
@@ -81,7 +82,7 @@ def _is_taken(analysis: Analysis, occurrence: Occurrence, name: str) -> bool:
     """True if a name means something already where it would stand: then a program could change its meaning
     without an error."""
     if occurrence.kind == VARIABLE:
-        same = (each for each in analysis.occurrences if each.scope is occurrence.scope)
+        same = (each for each in analysis.around(occurrence) if each.scope is occurrence.scope)
         return any(each.kind == VARIABLE and each.name == name for each in same)
     if occurrence.span.text().rpartition("::")[2] not in analysis.source.text:
         return False
@@ -112,8 +113,8 @@ def _check(analyses: Sequence[Analysis], places: Sequence[Span], name: str, occu
             continue
         text = texts.get(each.source.name, each.source.text)
         after = Analysis(Source(each.source.name, text), each.folders, {**each.unsaved, **unsaved})
-        before = sum(error.is_error for error in each.checked[1])
-        new = [error for error in after.checked[1] if error.is_error]
+        before = sum(error.is_error for error in each.findings.diagnostics)
+        new = [error for error in after.findings.diagnostics if error.is_error]
         if len(new) > before:
             raise DDlogError([BreaksProgram(span=occurrence.span, name=name, error=new[0].message)])
 

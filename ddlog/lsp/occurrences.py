@@ -31,6 +31,12 @@ class Occurrence:
     declares: bool = False
 
 
+def has_letters(name: str, letters: str) -> bool:
+    """Whether a name has letters in this order, whether capital or not."""
+    left = iter(name.lower())
+    return all(letter in left for letter in letters.lower())
+
+
 def occurrences(module: syntax.Module) -> list[Occurrence]:
     """All occurrences of names in a module, in order of their places."""
     found = [each for declaration in module.declarations for each in _declared(declaration)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .. import syntax
@@ -27,7 +27,13 @@ class Symbol:
 
 def symbols(analysis: Analysis) -> list[Symbol]:
     """The declarations of names in a document."""
-    return [found for each in analysis.tree.declarations for found in _symbols(each)]
+    return [_placed(analysis, found) for each in analysis.tree.declarations for found in _symbols(each)]
+
+
+def _placed(analysis: Analysis, symbol: Symbol) -> Symbol:
+    place, name, parts = analysis.placed(symbol.span), analysis.placed(symbol.name_span), symbol.parts
+    moved = tuple(_placed(analysis, each) for each in parts)
+    return Symbol(symbol.name, symbol.kind, place, name, symbol.detail, moved)
 
 
 def _symbols(declaration: syntax.Declaration) -> Iterator[Symbol]:
@@ -56,9 +62,17 @@ def _symbols(declaration: syntax.Declaration) -> Iterator[Symbol]:
             yield Symbol(name, LOOP, span, place, parts=parts)
 
 
+def flat(found: Iterable[Symbol]) -> Iterator[Symbol]:
+    """Symbols with all those in them."""
+    for each in found:
+        yield each
+        yield from flat(each.parts)
+
+
 def folds(analysis: Analysis) -> list[tuple[int, int]]:
     """The first and last lines of declarations, and of comments, that have several."""
-    found = [(each.span.line, each.span.end_line) for each in analysis.tree.declarations]
+    places = [analysis.placed(each.span) for each in analysis.tree.declarations]
+    found = [(each.line, each.end_line) for each in places]
     lines = analysis.source.text.split("\n")
     start = None
     for number, line in enumerate([*lines, ""], 1):
@@ -72,8 +86,9 @@ def folds(analysis: Analysis) -> list[tuple[int, int]]:
 
 def types_of_variables(analysis: Analysis, first: int, last: int) -> Iterator[tuple[Span, str]]:
     """The places of `var x` in rules on some lines, with the types of the variables."""
-    for each in analysis.occurrences:
-        if each.kind == VARIABLE and each.declares and first <= each.span.line <= last:
-            type_ = analysis.type_of(each) if isinstance(each.scope, syntax.RuleDecl) else None
-            if type_ is not None:
-                yield each.span, str(type_)
+    for piece in analysis.pieces_of(first, last):
+        for each in piece.parsed.occurrences:
+            if each.kind == VARIABLE and each.declares:
+                place, type_ = analysis.placed(each.span), analysis.type_of(each)
+                if type_ is not None and first <= place.line <= last:
+                    yield place, type_[0]

@@ -12,8 +12,12 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
+from ddlog.check.program import check_program
+from ddlog.errors.diagnostics import render
+from ddlog.errors.explanations import explanations
 from ddlog.errors.source import Source
 from ddlog.formatting.program import formatted
+from ddlog.lsp.fixes import fixes
 
 SHAPES = """\
 // A shape that is drawn.
@@ -86,6 +90,20 @@ class Editor:
         found: lsp.PublishDiagnosticsParams = self.run(change)
         return found
 
+    def open(self, name: str, language: str, text: str) -> lsp.PublishDiagnosticsParams:
+        """Opens another document of the folder, and returns the errors of it."""
+        uri = (self.folder / name).as_uri()
+
+        async def open() -> lsp.PublishDiagnosticsParams:
+            item = lsp.TextDocumentItem(uri, language, 1, text)
+            self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+            while (told := await self.told.get()).uri != uri:
+                pass
+            return told
+
+        found: lsp.PublishDiagnosticsParams = self.run(open)
+        return found
+
     def at(self, words: str, offset: int = 0) -> lsp.Position:
         """The position of words in the text, in units of UTF-16."""
         at = self.text.index(words) + offset
@@ -132,6 +150,33 @@ def test_errors_come_with_codes_and_corrections(editor: Editor) -> None:
     [fix] = ask(editor, "code_action", lsp.CodeActionParams, editor.document, error.range, context)
     [edit] = fix.edit.changes[editor.uri]
     assert (edit.new_text, edit.range) == ("Edge", error.range)
+
+
+FIXED = {
+    "DL0121", "DL0124", "DL0201", "DL0202", "DL0203", "DL0205", "DL0206", "DL0207", "DL0210", "DL0211",
+    "DL0213", "DL0301", "DL0408", "DL0902", "DL1001",
+}  # fmt: skip
+
+
+def test_the_corrections_make_the_wrong_examples_right() -> None:
+    found = set()
+    for code, each in explanations().items():
+        if each.example is None or each.example.language:
+            continue
+        text = each.example.wrong
+        for error in check_program(Source("example.dl", text))[1]:
+            for fix in fixes(error):
+                lines, span = text.split("\n"), fix.span
+                before = [*lines[: span.line - 1], lines[span.line - 1][: span.column - 1]]
+                after = [lines[span.end_line - 1][span.end_column - 1 :], *lines[span.end_line :]]
+                fixed = "\n".join(before) + fix.text + "\n".join(after)
+                left = check_program(Source("example.dl", fixed))[1]
+                if code == "DL0414":
+                    assert "P{.x = 1, .y = y}" in fixed
+                else:
+                    assert not left, render(left)
+                    found.add(code)
+    assert found == FIXED
 
 
 def test_hover_tells_types_comments_and_rules(right: Editor) -> None:
@@ -182,7 +227,8 @@ def test_names_are_renamed_across_files_if_the_program_stays_right(right: Editor
 def test_completion_knows_columns_variables_and_names(right: Editor) -> None:
     def labels(words: str, offset: int) -> set[str]:
         place = right.at(words, offset)
-        return {each.label for each in ask(right, "completion", lsp.CompletionParams, right.document, place)}
+        found = ask(right, "completion", lsp.CompletionParams, right.document, place)
+        return {each.label for each in found.items}
 
     assert labels("{.r", 2) == {"r"}
     assert {"w", "q", "z", "Edge", "Circle", "twice", "match"} <= labels("w < 10", 0)
@@ -210,3 +256,76 @@ def test_formatting_is_that_of_the_command(right: Editor) -> None:
     options = lsp.FormattingOptions(4, True)
     [edit] = ask(right, "formatting", lsp.DocumentFormattingParams, right.document, options)
     assert edit.new_text == formatted(Source("main.dl", right.text))
+
+
+def test_calls_are_rules_that_read_relations(right: Editor) -> None:
+    [item] = ask(
+        right, "prepare_call_hierarchy", lsp.CallHierarchyPrepareParams, right.document, right.at("Edge(")
+    )
+    client = right.client
+    users = right.run(
+        lambda: client.call_hierarchy_incoming_calls_async(lsp.CallHierarchyIncomingCallsParams(item))
+    )
+    assert [each.from_.name for each in users] == ["P"]
+    places = [right.at("Edge(q, C"), right.at("Edge(_, _)"), right.at("Edge(q, _)")]
+    assert [each.start for each in users[0].from_ranges] == places
+    used = right.run(
+        lambda: client.call_hierarchy_outgoing_calls_async(
+            lsp.CallHierarchyOutgoingCallsParams(users[0].from_)
+        )
+    )
+    assert {each.to.name for each in used} == {"Edge", "twice", "P2"}
+    assert [each.to.uri for each in used if each.to.name == "twice"] == [
+        (right.folder / "shapes.dl").as_uri()
+    ]
+
+
+def test_symbols_of_the_workspace_have_the_letters_that_are_asked_for(right: Editor) -> None:
+    found = right.run(lambda: right.client.workspace_symbol_async(lsp.WorkspaceSymbolParams("ce")))
+    assert {(each.name, each.container_name) for each in found} == {
+        ("Circle", "shapes.dl"),
+        ("twice", "shapes.dl"),
+    }
+
+
+def test_tokens_change_by_edits(right: Editor) -> None:
+    before = ask(right, "semantic_tokens_full", lsp.SemanticTokensParams, right.document)
+    assert not right.change(right.text.replace("P2(1,", "// one\nP2(1,")).diagnostics
+    told = ask(
+        right, "semantic_tokens_full_delta", lsp.SemanticTokensDeltaParams, right.document, before.result_id
+    )
+    [edit] = told.edits
+    data = [*before.data[: edit.start], *edit.data, *before.data[edit.start + edit.delete_count :]]
+    now = ask(right, "semantic_tokens_full", lsp.SemanticTokensParams, right.document)
+    assert list(now.data) == data and len(edit.data) < 5
+    lines = lsp.Range(right.at("import"), right.at("import"))
+    part = ask(right, "semantic_tokens_range", lsp.SemanticTokensRangeParams, right.document, lines)
+    assert list(part.data[:3]) == [0, 7, 6]
+
+
+def test_command_files_and_modules_of_sql_have_errors(editor: Editor) -> None:
+    (editor.folder / "paths.dl").write_text(
+        "input relation Edge(a: u32)\noutput relation P(a: u32)\nP(a) :- Edge(a)."
+    )
+    [first, second] = editor.open(
+        "paths.dat", "ddlog-commands", 'start;\ninsert Edge("a");\ncomit;\n'
+    ).diagnostics
+    assert (first.range.start, second.code) == (lsp.Position(1, 12), "DL2403")
+    [error] = editor.open(
+        "views.sql", "sql", "CREATE TABLE t (a INTEGER);\nCREATE VIEW v AS SELECT b FROM t;"
+    ).diagnostics
+    assert (error.code, error.range.start.line) == ("DL2603", 1)
+
+
+def test_a_change_of_a_module_is_told_in_the_programs_that_import_it(editor: Editor) -> None:
+    editor.change(MAIN.replace("Edgee", "Edge"))
+    ask(editor, "hover", lsp.HoverParams, editor.document, editor.at("twice"))
+    editor.open("shapes.dl", "ddlog", SHAPES.replace("twice", "double"))
+
+    async def told() -> lsp.PublishDiagnosticsParams:
+        while (found := await editor.told.get()).uri != editor.uri:
+            pass
+        return found
+
+    [error] = editor.run(told).diagnostics
+    assert "Unknown function `twice`" in error.message
