@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..errors.codes import code_of
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
+from ..errors.installed import version
 from ..errors.source import Source, Span
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
@@ -72,9 +73,7 @@ def serve(folders: Sequence[Path]) -> None:
 
 def server(folders: Sequence[Path] = ()) -> LanguageServer:
     """A server that an editor can be connected to. `folders` are those where modules are looked for."""
-    from importlib.metadata import version
-
-    made = LanguageServer("ddlog", version("ddlog"))
+    made = LanguageServer("ddlog", version())
     documents = Documents(folders)
     for name, answer in _ANSWERS.items():
         _register(made, documents, name, answer)
