@@ -37,6 +37,9 @@ def test_cells_are_a_program(notebook: Notebook) -> None:
     assert "at In[4]:1:1" in notebook.texts("%ddlog why Reach(1, 3)")
     assert "n0 = input Edge" in notebook.texts("%ddlog circuit")
     assert notebook.texts("session.insert('Edge', (3, 4)); session.commit()").startswith("Reach: +3")
+    notebook.texts("%ddlog Edge(7, 8).\n%ddlog Edge(8, 9).", "lines")
+    assert notebook.texts("%%ddlog\n/* more */ Edge(9, 1).", "comment").startswith("Reach: +")
+    assert notebook.texts("%ddlog ? Reach(7, 9)") == "true"
 
 
 def test_a_cell_that_runs_again_replaces_what_it_was(notebook: Notebook) -> None:
