@@ -68,13 +68,16 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """The public names, and what IPython asks for, from their modules, as they are first used."""
     if name == "__version__":
-        from importlib.metadata import version
+        from .errors.installed import version
 
-        return version("ddlog")
+        return version()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    from .errors.installed import check_packages
+
+    check_packages()
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)
 
 

@@ -10,6 +10,12 @@ from .console.ending import end_at_once, end_now
 def main() -> None:
     """Runs the command line, and ends the process with its exit code."""
     end_at_once()
+    from .errors.installed import check_packages
+
+    try:
+        check_packages()
+    except ImportError as error:
+        sys.exit(f"error: {error}")
     from .console.cli import main as run
 
     try:

@@ -66,6 +66,14 @@ class RowSet(Protocol):
 
 
 @runtime_checkable
+class PartedDelta(Protocol):
+    """A change of which a part can be had without putting all in order."""
+
+    def some(self, first: int, count: int) -> Delta:
+        """At most so many of the changed rows, from one on in the order in which they lie."""
+
+
+@runtime_checkable
 class PartedRows(Protocol):
     """Rows of which a part can be had without putting all in order."""
 

@@ -286,3 +286,11 @@ def test_a_statement_of_sql_says_which_package_it_needs(asked: str) -> None:
     script += f"try: session.{asked}\nexcept ddlog.DDlogError as error: print(error)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "pip install 'ddlog[sql]'" in run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("start", [["-c", "import ddlog; ddlog.compile"], ["-m", "ddlog", "--version"]])
+def test_a_checkout_without_its_packages_says_in_one_line_what_to_do(start: list[str]) -> None:
+    checkout = Path(__file__).parent.parent
+    run = subprocess.run([sys.executable, "-S", *start], cwd=checkout, capture_output=True, text=True)
+    assert run.stderr.splitlines()[-1].endswith(f"lacks its packages: pip install -e {checkout}")
+    assert run.returncode == 1 and (start[0] == "-c" or run.stderr.count("\n") == 1)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ..errors.codes import code_of
 from ..errors.diagnostics import Diagnostic, Note, in_order
+from ..errors.installed import version
 from ..errors.source import Span
 
 Json: TypeAlias = dict[str, Any]
@@ -45,12 +46,10 @@ def _place(span: Span | None) -> Json:
 
 
 def _sarif(found: Sequence[Diagnostic]) -> Json:
-    from importlib.metadata import version
-
     kinds = {code_of(type(each)): type(each) for each in found}
     driver = {
         "name": "ddlog",
-        "version": version("ddlog"),
+        "version": version(),
         "rules": [{"id": code, "name": kind.__name__} for code, kind in sorted(kinds.items())],
     }
     return {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from ..errors import installed
+
 _PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "sqlglot", "pandas", "polars")
 
 
@@ -16,4 +18,4 @@ def versions() -> str:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return f"ddlog {version('ddlog')}\n{', '.join(found)}, {platform.system()} {platform.machine()}"
+    return f"ddlog {installed.version()}\n{', '.join(found)}, {platform.system()} {platform.machine()}"

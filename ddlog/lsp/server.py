@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..errors.codes import code_of
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, in_order
+from ..errors.installed import version
 from ..errors.source import Source
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
@@ -59,9 +60,7 @@ def serve(folders: Sequence[Path]) -> None:
 
 def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
     """A server that an editor can be connected to. `folders` are those where modules are looked for."""
-    from importlib.metadata import version
-
-    made = LanguageServer("ddlog", version("ddlog"))
+    made = LanguageServer("ddlog", version())
     documents = Documents(made, folders)
     for name, answer in _ANSWERS.items():
         made.feature(name)(partial(answer, documents))

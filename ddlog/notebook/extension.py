@@ -107,7 +107,7 @@ class DDlogMagics(Magics):
                 "%ddlog takes a query or commands, %%ddlog a cell of them or of a program: see %ddlog?"
             )
         try:
-            shown = self._taken(name, text)
+            shown = self._taken(name, text, (cell is not None and self._cell) or text)
         except DDlogError as error:
             _display(Message(error.diagnostics))
             raise ToldError(error.diagnostics) from None
@@ -115,7 +115,8 @@ class DDlogMagics(Magics):
             _display(each)
         return shown[-1] if shown else None
 
-    def _taken(self, name: str, text: str) -> list[Any]:
+    def _taken(self, name: str, text: str, key: str) -> list[Any]:
+        """What a text shows. A part of a program takes the place of the part with its key."""
         source = Source(f"In[{self._shell.execution_count}]", text)
         session = self._shell.user_ns.get(name)
         if isinstance(session, Session) and session.state.closed:
@@ -125,8 +126,9 @@ class DDlogMagics(Magics):
                 f"{name} is {type(session).__name__}, and no session: `-s NAME` names another one"
             )
         stripped = text.lstrip()
-        if takes_lines(stripped) and not stripped.startswith("?") and not begins_sql(stripped):
-            return self._program(name, session, source)
+        asked = stripped.startswith("?") or begins_sql(stripped)
+        if (takes_lines(stripped) and not asked) or parses(text):
+            return self._program(name, session, source, key)
         if session is None:
             raise UsageError(f"there is no session {name} yet: a cell %%ddlog with a program begins one")
         answers = self._answers.get(name)
@@ -134,9 +136,8 @@ class DDlogMagics(Magics):
             answers = self._answers[name] = Answers(session, self._shell.user_ns)
         return answers.to(text, source.name, _warn)
 
-    def _program(self, name: str, session: Session | None, part: Source) -> list[Any]:
+    def _program(self, name: str, session: Session | None, part: Source, key: str) -> list[Any]:
         """Begins a session with a part of a program, or lets it go on with the part."""
-        key = self._cell or part.text
         if not parses(part.text) and asks(part.text):
             raise DDlogError([NoRule(" ".join(part.text.split()))])
         if session is None:

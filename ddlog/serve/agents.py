@@ -16,6 +16,7 @@ from pydantic import Field
 from starlette.routing import BaseRoute
 
 from ..errors.diagnostics import DDlogError
+from ..errors.installed import version
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..values.tojson import json_text
@@ -48,10 +49,8 @@ Atom = Annotated[str, Field(description='a row of a relation: Reach("a", "d")')]
 
 def agent_server(service: Service) -> MCPServer[Any]:
     """The tools of a service."""
-    from importlib.metadata import version
-
     server: MCPServer[Any] = MCPServer(
-        "ddlog", version=version("ddlog"), instructions=_INSTRUCTIONS, log_level="ERROR"
+        "ddlog", version=version(), instructions=_INSTRUCTIONS, log_level="ERROR"
     )
     for tool, hints in _tools(service).items():
         server.tool(annotations=hints, structured_output=False)(_told(tool))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Column, Relation
 from ..errors.diagnostics import DDlogError
+from ..errors.installed import version
 from ..errors.reading import RelationNotKept
 from ..errors.serving import BadRequest
 from ..explaining.explanation import Explanation
@@ -107,8 +108,6 @@ def _weighted(relation: Relation, rows: Iterable[tuple[Row, int]]) -> Part:
 
 def _program(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
     """The program, and what a client knows of the session from the beginning."""
-    from importlib.metadata import version
-
     program = session.program
     tables: dict[str, Any] = {name: getattr(program.checked, name) for name in _CHECKED}
     tables["typedefs"] = {
@@ -117,7 +116,7 @@ def _program(service: Service, session: Session, given: Mapping[str, Any]) -> An
     return {
         "checked": CheckedProgram(**tables), "name": program.source.name, "text": program.source.text,
         "kept": tuple(session.state.kept), "log": service.log, "epoch": service.number,
-        "durable": session.epoch is not None, "resumed": session.resumed, "version": version("ddlog"),
+        "durable": session.epoch is not None, "resumed": session.resumed, "version": version(),
     }  # fmt: skip
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from ..errors.installed import version
+
 _ERRORS = {
     "400": "the request cannot be understood", "401": "the token is missing or wrong",
     "403": "not allowed", "408": "the answer takes too long", "413": "the body is too large",
@@ -36,14 +38,12 @@ class Described(Protocol):
 
 def document(routes: Iterable[Described]) -> dict[str, Any]:
     """The document, version 3.1 of OpenAPI."""
-    from importlib.metadata import version
-
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "ddlog serve", "version": version("ddlog")},
+        "info": {"title": "ddlog serve", "version": version()},
         "paths": paths,
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],

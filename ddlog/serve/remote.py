@@ -18,6 +18,7 @@ from ..engine.runtime import Batch, Delta, RowSet
 from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
 from ..errors.diagnostics import DDlogError, InternalError, warn
+from ..errors.installed import version
 from ..errors.serving import ChangesNotTold, ProgramIsAnother, UnknownServer
 from ..errors.source import Source
 from ..io.columns import Columns
@@ -111,11 +112,9 @@ class RemoteRuntime:
 
     def fetched(self) -> Facts:
         """The facts of the server. Raises DDlogError."""
-        from importlib.metadata import version
-
         found, _ = self.wire.call("program", {}, self.at)
-        if found["version"] != version("ddlog"):
-            reason = f"it is ddlog {found['version']}, and this is {version('ddlog')}"
+        if found["version"] != version():
+            reason = f"it is ddlog {found['version']}, and this is {version()}"
             raise DDlogError([UnknownServer(self.wire.url, reason)])
         program = Program(Source(found["name"], found["text"]), found["checked"])
         return Facts(

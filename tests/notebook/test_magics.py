@@ -10,6 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import ddlog
+from ddlog.sessions.results import shown
 
 from .shell import Notebook
 
@@ -36,6 +37,9 @@ def test_cells_are_a_program(notebook: Notebook) -> None:
     assert "at In[4]:1:1" in notebook.texts("%ddlog why Reach(1, 3)")
     assert "n0 = input Edge" in notebook.texts("%ddlog circuit")
     assert notebook.texts("session.insert('Edge', (3, 4)); session.commit()").startswith("Reach: +3")
+    notebook.texts("%ddlog Edge(7, 8).\n%ddlog Edge(8, 9).", "lines")
+    assert notebook.texts("%%ddlog\n/* more */ Edge(9, 1).", "comment").startswith("Reach: +")
+    assert notebook.texts("%ddlog ? Reach(7, 9)") == "true"
 
 
 def test_a_cell_that_runs_again_replaces_what_it_was(notebook: Notebook) -> None:
@@ -146,6 +150,18 @@ def test_rows_are_escaped_and_cut(session: ddlog.Session) -> None:
     assert "<td>a</td><td class=n>+2</td>" in form(session["Word"])
     assert "<p>true</p>" in form(session.query("Note(1, _)"))
     assert form(session.query("Note(2000, _)"), "text/plain") == "false"
+
+
+def test_of_a_large_relation_some_rows_are_shown(
+    session: ddlog.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shown, "_ORDERED", 100)
+    changes = session.commit()
+    assert "(some 50 of 1,234 changed rows)" in form(changes, "text/plain")
+    assert "(some 50 of 1,234 rows; to_pandas()" in form(session["Note"], "text/plain")
+    assert form(changes).count("<tr class=came>") == 50 and len(changes["Said"]) == 1234
+    session.clear("Note")
+    assert form(session.commit()).count("<tr class=went>") == 50
 
 
 def test_changes_have_signs(session: ddlog.Session) -> None:

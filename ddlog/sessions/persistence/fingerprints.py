@@ -21,6 +21,7 @@ from ...core import CheckedProgram, Function
 from ...core.pythonfile import PythonFile
 from ...engine.circuit import Circuit
 from ...engine.fingerprints import digest, fingerprints, plain_digest
+from ...errors.installed import version
 from ...types import TypeDef
 
 _FORM = 1  # of what units hold
@@ -97,18 +98,12 @@ def opened(value: Any) -> Any:
 @cache
 def made_by() -> str:
     """The version of ddlog, with the files of its engine, and the form of numbers on this machine."""
-    from importlib.metadata import PackageNotFoundError, version  # takes longer to import than to ask
-
     home = Path(__file__).parents[1]
-    try:
-        known = version("ddlog")
-    except PackageNotFoundError:
-        known = ""
     from ... import engine, stdlib
 
     folders = [home, *(Path(str(each.__path__[0])) for each in (engine, stdlib))]
     listed = repr([sorted(_files(str(folder))) for folder in folders]).encode()
-    return f"{_FORM} {known} {sys.byteorder} {blake2b(listed, digest_size=8).hexdigest()}"
+    return f"{_FORM} {version()} {sys.byteorder} {blake2b(listed, digest_size=8).hexdigest()}"
 
 
 def _files(folder: str) -> Iterator[tuple[str, int]]:

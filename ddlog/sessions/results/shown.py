@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...core import Column, Relation
 from ...engine.drawing import to_svg
-from ...engine.runtime import PartedRows
+from ...engine.runtime import PartedDelta, PartedRows
 from ...errors.diagnostics import counted
 from ...io.htmltables import html_remark, html_rows, html_table
 from ...io.tables import cell_texts, table_lines
 from ...types import BigInt, String, Type
-from ...values.rows import Row
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit
-    from .views import Changes, Result, Table
+    from ...engine.runtime import Delta
+    from .views import Result, Table
 
 SHOWN = 50
 """The rows of a table that are shown."""
@@ -80,11 +80,13 @@ def shown_program(relations: Iterable[Relation], circuit: Circuit) -> Bundle:
     )
 
 
-def shown_changes(changes: Changes, relations: Mapping[str, Relation], typedefs: Mapping[str, Any]) -> Bundle:
+def shown_changes(
+    deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: Mapping[str, Any]
+) -> Bundle:
     """The changed rows of each relation, with the changes of their weights."""
     lines, parts = list[str](), list[str]()
-    for name in changes:
-        text, html = _shown_change(name, relations[name].columns, changes.stored(name), typedefs)
+    for name, delta in deltas.items():
+        text, html = _shown_change(name, relations[name].columns, delta, typedefs)
         lines += text
         parts += html
     if not parts:
@@ -93,18 +95,22 @@ def shown_changes(changes: Changes, relations: Mapping[str, Relation], typedefs:
 
 
 def _shown_change(
-    name: str, columns: Sequence[Column], changed: Sequence[tuple[Row, int]], typedefs: Mapping[str, Any]
+    name: str, columns: Sequence[Column], delta: Delta, typedefs: Mapping[str, Any]
 ) -> tuple[list[str], list[str]]:
     names = ["", *(each.name for each in columns)]
     types: list[Type] = [BigInt(), *(each.type for each in columns)]
-    some = changed[:SHOWN]
-    texts = cell_texts(types[1:], typedefs, (row for row, _ in some))
-    rows = [[f"{weight:+,}", *text] for text, (_, weight) in zip(texts, some, strict=True)]
-    came, went = (sum(w for _, w in changed if w * sign > 0) for sign in (1, -1))
-    told = " ".join(f"{total:+,}" for total in (came, went) if total)
-    left = f"the first {SHOWN} of {counted(len(changed), 'changed row')}" if len(changed) > SHOWN else ""
-    kinds = ["came" if weight > 0 else "went" for _, weight in some]
+    count, title, left = len(delta), name, ""
+    if count > _ORDERED and isinstance(delta, PartedDelta):
+        delta, left = delta.some(0, SHOWN), f"some {SHOWN} of {count:,} changed rows"
+    else:
+        came, went = (sum(w for w in delta.weights if w * sign > 0) for sign in (1, -1))
+        title = f"{name}: {' '.join(f'{total:+,}' for total in (came, went) if total)}"
+        left = f"the first {SHOWN} of {count:,} changed rows" if count > SHOWN else ""
+    weights = delta.weights[:SHOWN]
+    texts = cell_texts(types[1:], typedefs, delta.rows[:SHOWN])
+    rows = [[f"{weight:+,}", *text] for text, weight in zip(texts, weights, strict=True)]
+    kinds = ["came" if weight > 0 else "went" for weight in weights]
     return (
-        [f"{name}: {told}", *table_lines(names, types, rows, _WIDTH), *([f"({left})"] if left else [])],
-        [*html_table(f"{name}: {told}", names, types, rows, kinds), *([html_remark(left)] if left else [])],
+        [title, *table_lines(names, types, rows, _WIDTH), *([f"({left})"] if left else [])],
+        [*html_table(title, names, types, rows, kinds), *([html_remark(left)] if left else [])],
     )

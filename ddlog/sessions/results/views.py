@@ -285,7 +285,8 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from .shown import shown_changes
 
-        return shown_changes(self, self._relations, self._typedefs)
+        return shown_changes(self._deltas, self._relations, self._typedefs)
+
 
 def register_views(
     frames: Mapping[str, DataFrame], relations: Mapping[str, Relation], prefix: str

@@ -107,6 +107,11 @@ class ArrayDelta:
             self._batch = None
         return self._consolidated
 
+    def some(self, first: int, count: int) -> ArrayDelta:
+        """At most so many of the changed rows, from one on in the order in which they lie."""
+        rows = self._rows.some(first, count)
+        return ArrayDelta(rows._values, rows.schema, rows.batch, True)
+
     def settle(self) -> None:
         """Reads the change now, if it was not read: the runtime's state is about to change."""
         batch = self._rows.batch

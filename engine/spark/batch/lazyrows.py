@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -15,23 +15,30 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class LazyRows:
-    """The contents of a relation. `fetch` brings an Arrow table: columns c0, c1, … and the weight `w`."""
+Fetch: TypeAlias = Callable[["tuple[int, int] | None"], pa.Table]
+"""Brings an Arrow table: columns c0, c1, … and the weight `w`; of all rows, or of so many from one on."""
 
-    def __init__(
-        self, schema: Schema, codec: Codec, count: Callable[[], int], fetch: Callable[[], pa.Table]
-    ) -> None:
+
+class LazyRows:
+    """The contents of a relation."""
+
+    def __init__(self, schema: Schema, codec: Codec, count: Callable[[], int], fetch: Fetch) -> None:
         self.schema, self._codec, self.count, self._fetch = schema, codec, count, fetch
 
     @cached_property
     def _sorted(self) -> tuple[list[tuple[Any, ...]], list[int]]:
         """The rows as Python values in value order, and their weights."""
-        rows = self._fetch()
+        rows = self._fetch(None)
         values = [self._codec.decode(column, rows.column(k)) for k, column in enumerate(self.schema)]
         weights = rows.column("w").to_pylist()
         decoded = list(zip(*values, strict=True)) if self.schema else [()] * rows.num_rows
         order = sorted(range(len(decoded)), key=decoded.__getitem__)
         return [decoded[k] for k in order], [weights[k] for k in order]
+
+    def some(self, first: int, count: int) -> LazyRows:
+        """At most so many of the rows, from one on, without the others being fetched."""
+        found = self._fetch((first, count))
+        return LazyRows(self.schema, self._codec, lambda: found.num_rows, lambda part: found)
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
@@ -60,6 +67,10 @@ class LazyDelta:
 
     def __init__(self, rows: LazyRows, frame: Callable[[], DataFrame]) -> None:
         self._rows, self.frame = rows, frame
+
+    def some(self, first: int, count: int) -> LazyDelta:
+        """At most so many of the changed rows, from one on, without the others being fetched."""
+        return LazyDelta(self._rows.some(first, count), self.frame)
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

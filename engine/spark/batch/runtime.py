@@ -323,9 +323,10 @@ class BatchRuntime:
     def rows(self, relation: str) -> LazyRows:
         schema = self.schema(relation)
 
-        def fetch() -> pa.Table:
-            at = self._at(relation)
-            return self._fetched(self._counted(at, [*names(schema), "w"]), schema)
+        def fetch(part: tuple[int, int] | None) -> pa.Table:
+            text = self._counted(self._at(relation), [*names(schema), "w"])
+            limit = "" if part is None else f" LIMIT {part[1]} OFFSET {part[0]}"
+            return self._fetched(f"{text}{limit}", schema)
 
         def count() -> int:
             at = self._at(relation)
@@ -366,7 +367,7 @@ class BatchRuntime:
         schema = tuple(whole[p] for p in positions)
         on = " AND ".join(f"s.c{p} = d.c{k}" for k, p in enumerate(positions)) or "true"
         found = self._matching(relation, schema, [tuple(values[p] for p in positions)], on)
-        return list(LazyRows(whole, self.codec, lambda: found.num_rows, lambda: found))
+        return list(LazyRows(whole, self.codec, lambda: found.num_rows, partial(_part, found)))
 
     def _matching(
         self, relation: str, schema: Schema, wanted: Sequence[tuple[Any, ...]], on: str
@@ -402,7 +403,7 @@ class BatchRuntime:
                     queries.held[at] = named(self._facts(node))
             text = queries.of(root, [*names(schema), "1L AS w"])
             rows = self._fetched(text if most is None else f"{text} LIMIT {most}", schema)
-        return LazyRows(schema, self.codec, lambda: rows.num_rows, lambda: rows)
+        return LazyRows(schema, self.codec, lambda: rows.num_rows, partial(_part, rows))
 
     # ------------------------------------------------------------- what there is not
 
@@ -449,3 +450,7 @@ class BatchRuntime:
 
 def _fresh_name() -> str:
     return f"ddlog_{uuid4().hex[:12]}"
+
+
+def _part(rows: pa.Table, part: tuple[int, int] | None) -> pa.Table:
+    return rows if part is None else rows.slice(*part)
