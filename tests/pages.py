@@ -111,9 +111,9 @@ def _taken(into: list[str]) -> Iterator[None]:
     into.append(taken.getvalue().decode())
 
 
-def measured(text: str) -> str:
-    """A text without the times and sizes in it, which differ from run to run; its lines in one order."""
-    return "\n".join(sorted(_MEASURED.sub(" N", line).rstrip() for line in text.splitlines()))
+def measured(text: str) -> list[str]:
+    """The lines of a text without the times and sizes in them, which differ from run to run."""
+    return [_MEASURED.sub(" N", line).rstrip() for line in text.splitlines()]
 
 
 def write(page: Path) -> None:
