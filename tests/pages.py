@@ -81,7 +81,8 @@ def _printed(command: str) -> str:
     line = command.replace("\\\n", "")
     marks = {*shlex.shlex(line, posix=True, punctuation_chars=True)} & {";", "|", "<", ">", ">>", "&&"}
     if line.startswith("ddlog ") and not marks and "--profile" not in line:  # which measures the process
-        with _taken(printed := []):
+        printed: list[str] = []
+        with _taken(printed):
             main(shlex.split(line)[1:])
         return _NOTES.sub("", *printed)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -94,7 +95,8 @@ def _printed(command: str) -> str:
 
 def python(content: str, names: dict[str, object]) -> str:
     """What code prints."""
-    with _taken(printed := []):
+    printed: list[str] = []
+    with _taken(printed):
         exec(compile(content, "example.py", "exec"), names)
     return "".join(printed)
 
@@ -109,9 +111,9 @@ def _taken(into: list[str]) -> Iterator[None]:
     into.append(taken.getvalue().decode())
 
 
-def measured(text: str) -> str:
-    """A text without the times and sizes in it, which differ from run to run; its lines in one order."""
-    return "\n".join(sorted(_MEASURED.sub(" N", line).rstrip() for line in text.splitlines()))
+def measured(text: str) -> list[str]:
+    """The lines of a text without the times and sizes in them, which differ from run to run."""
+    return [_MEASURED.sub(" N", line).rstrip() for line in text.splitlines()]
 
 
 def write(page: Path) -> None:

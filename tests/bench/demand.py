@@ -1,6 +1,6 @@
 """Questions on demand against the whole: twenty programs, each asked at three selectivities.
 
-    python tests/bench/demand.py             all of them, as the table of docs/demand.md
+    python tests/bench/demand.py             all of them, as a table (docs/benchmarks.md has some)
     python tests/bench/demand.py fields sg   those whose names begin so
 
 Each question is asked in a process of its own, of a session that has only the facts; the whole is a session
