@@ -11,7 +11,7 @@ from ..names.modules import FUNCTIONS, RELATIONS
 from ..syntax.foreign import function_hint
 from ..types import INTERN, REF, Bool, Function, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..types.unify import substitute
-from . import access, casts, closures, literal, operators, statement
+from . import access, closures, literal, operators, statement
 from .calls import call
 from .context import Border, Context, Local, Scope, Typed
 from .givenvalues import given_value
@@ -232,7 +232,7 @@ def _operator(
             return operators.binary(context, op, one, other, span)
         case syntax.Cast(arg, written, span):
             value = arg.value if isinstance(arg, syntax.IntLit) else None
-            return casts.cast(context, infer(context, arg, scope), context.written(written), value, span)
+            return operators.cast(context, infer(context, arg, scope), context.written(written), value, span)
         case syntax.Slice(arg, high, low, span):
             return access.slice_(context, infer(context, arg, scope), high, low, span)
 

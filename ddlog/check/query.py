@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,6 @@ from ..values.fromtext import parse_value
 from ..values.shapes import is_nullable
 from ..values.totext import NULL
 from .attributes import check_query_attributes
-from .blanks import blanks, with_names
 from .context import Context
 from .elaborated import Elaborated
 from .equalvalues import equal_values_in_query
@@ -32,7 +31,7 @@ from .erase import Eraser
 from .function import Instances
 from .givenvalues import with_values
 from .marked import is_marked
-from .rewriting import Edit
+from .rewriting import Edit, place_of, rewritten
 from .rule import read_body
 
 _HIDDEN = re.compile(r"""\A(?:[^"]|"(?:[^"\\]|\\.)*")*?\b([A-Za-z_][\w:]*\$[\w$]*)""", re.DOTALL)
@@ -154,7 +153,7 @@ def _value_clause(clause: syntax.Condition) -> syntax.Clause:
     return syntax.Condition(syntax.Assign(syntax.VarDecl("value", expr.span), expr, expr.span), clause.span)
 
 
-_NAME = re.compile(r'(?:^|,|\bnot\b)\s*("(?:[^"]|"")*"|\w+)(?=\s*(?:\(|,|$))|"(?:[^"\\]|\\.)*"')
+_TERM = re.compile(r'(?:^|,|\bnot\b)\s*("(?:[^"]|"")*"|\w+)(?=\s*(?:\(|,|$))|"(?:[^"\\]|\\.)*"')
 
 
 def with_own_names(source: Source, relations: Mapping[str, Relation]) -> Source:
@@ -174,7 +173,7 @@ def with_own_names(source: Source, relations: Mapping[str, Relation]) -> Source:
         before = found.group()[: found.start(1) - found.start()]
         return f"{before}{name:{len(written)}}"
 
-    return Source(source.name, _NAME.sub(named, source.text))
+    return Source(source.name, _TERM.sub(named, source.text))
 
 
 _SCALARS = (BigInt, Bit, Bool, Float, Signed, String)  # of which commands write what expressions do
@@ -193,3 +192,48 @@ def plain_value(expr: syntax.Expr, of: Type, typedefs: Mapping[str, TypeDef]) ->
         return core.Const(parse_value(text, stored, typedefs), of, expr.span)
     except TextFault:
         return None
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def blanks(query: syntax.Query, relations: Mapping[str, core.Relation]) -> dict[str, Edit]:
+    """A name for each column that a term of a query leaves blank, with the edit that writes it.
+
+    `Order(_, p), var s = p.group_by(()).sum()` has no variable that tells two orders of one price apart: the
+    warning names the column that does.
+    """
+    taken = set(_NAME.findall(query.span.source.text))
+    found: dict[str, Edit] = {}
+    for clause in query.body:
+        if isinstance(clause, syntax.Atom) and not clause.negated and clause.relation in relations:
+            for column, place, text in _blanks(clause, relations[clause.relation]):
+                name = _free(column, taken)
+                taken.add(name)
+                found[name] = place, text.format(name)
+    return found
+
+
+def _blanks(term: syntax.Atom, relation: core.Relation) -> Iterator[tuple[str, tuple[int, int], str]]:
+    args = term.args or ()
+    named = {arg.name for arg in args}
+    for arg, column in zip(args, relation.columns, strict=False):
+        if isinstance(arg.value, syntax.Wildcard):
+            yield arg.name or column.name, place_of(arg.value.span), "{}"
+    if args and None not in named:
+        end = place_of(args[-1].span)[1]
+        for column in relation.columns:
+            if column.name not in named:
+                yield column.name, (end, end), f", .{column.name} = {{}}"
+
+
+def _free(column: str, taken: Collection[str]) -> str:
+    """A name like that of a column, which nothing else has."""
+    name = column if column[:1].islower() else f"column{column}"
+    return next(each for each in (name, *(f"{name}{n}" for n in range(2, 99))) if each not in taken)
+
+
+def with_names(query: syntax.Query, edits: Collection[Edit]) -> Source | None:
+    """The text of a query after edits."""
+    text = rewritten(query.span, edits)
+    return None if text is None else Source(query.span.source.name, text)

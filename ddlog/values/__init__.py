@@ -4,7 +4,6 @@ Structs, union values, Vec, Set, Map and Group are all tuples, so one comparison
 composite value. Sets and maps are kept sorted. The only special scalar is NaN, the singleton `NAN`.
 """
 
-from .anyvalue import AnyValue, any_class
 from .closures import (
     FunctionValue,
     captured_by,
@@ -13,7 +12,7 @@ from .closures import (
     holds_object,
     storable_closures,
 )
-from .collections import Group, Map, Set, Vec
+from .collections import AnyValue, Group, Map, Set, Vec, any_class
 from .defaults import default_value
 from .fromplain import check
 from .numbers import (

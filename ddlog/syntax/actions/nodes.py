@@ -85,7 +85,8 @@ def node_action(name: str, span: Callable[[int, int], Span]) -> Callable[..., An
 def _reads(name: str) -> tuple[Callable[[Any], Any] | None, ...]:
     """The functions that make the fields of a node from the parts of its phrase; None: a part as it is."""
     node: Any = _NODES[name]
-    made, given = (node.func, len(node.args)) if isinstance(node, partial) else (node, 0)
+    made: Any = node.func if isinstance(node, partial) else node
+    given = len(node.args) if isinstance(node, partial) else 0
     types = [str(each.type) for each in takewhile(lambda each: each.name != "span", fields(made))]
     return tuple(
         _list if of.startswith("tuple[") and "None" not in of else _READS.get(of) for of in types[given:]

@@ -20,7 +20,7 @@ def home(word: int, bits: int) -> int:
 
 
 @part
-def slot_of(slots: Any, bits: int, at: int, word: int) -> int:
+def slot_of(slots: Any, bits: int, at: int, word: Any) -> int:
     """The slot that holds a word, or the empty one where the search for it ends, which begins at `at`."""
     mask = (1 << bits) - 1
     held = slots[at]
