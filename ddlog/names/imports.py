@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import syntax
@@ -171,7 +171,7 @@ def _parsed(source: Source) -> tuple[syntax.Module, list[Diagnostic]]:
     souffle = _SOUFFLE.search(source.text) if found else None
     if souffle is not None:
         span = Places(source).span(*souffle.span(1))
-        return parsed, [ProgramOfSouffle(name=source.name, span=span)]
+        return replace(parsed, declarations=()), [ProgramOfSouffle(name=source.name, span=span)]
     return parsed, found
 
 

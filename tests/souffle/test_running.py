@@ -256,7 +256,7 @@ def test_floats_have_the_digits_that_reading_them_back_needs(pairs: Path) -> Non
 def test_other_commands_say_which_one_runs_a_program_of_souffle(
     pairs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files(pairs, {"program.dl": "#define N 1\n.decl r(x: number)\nr(N).\n"})
+    files(pairs, {"program.dl": "#define N 1\n.decl r(x: number)\nr(N).\n.output Out\n"})
     for command in ("run", "check"):
         assert main([command, "program.dl"]) == 1
         assert capsys.readouterr().err == (

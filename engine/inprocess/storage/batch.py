@@ -30,7 +30,7 @@ class Batch:
 
     def weight_list(self) -> list[int]:
         """The weights, one by one."""
-        return [1] * self.length if self.weights is None else self.weights.tolist()  # type: ignore[no-any-return]
+        return [1] * self.length if self.weights is None else self.weights.tolist()
 
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
