@@ -16,6 +16,7 @@ from .joins import JoinedTables, from_clause
 from .jsons import as_lists
 from .lateral import unnested
 from .moments import reads_clock
+from .nested import field
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
@@ -157,6 +158,13 @@ class SelectBlock(Subqueries):
                 self.places.refuse(f"* {key.upper()}", star)
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}
         shown = [e for e in self.scope.entries if (e.table == table if table else not e.hidden)]
+        whole = self.scope.find("", table, self.places, star) if table and not shown else None
+        if whole is not None and whole.type.kind == "struct":
+            return [
+                (name, field(self.scalars, whole, name, star))
+                for name in whole.type.fields
+                if name not in left_out
+            ]
         if not shown:
             self.places.wrong("there is no table for `*`", star)
         grouped = self.node.args.get("group") is not None
