@@ -107,7 +107,7 @@ CALLS = {
     f"(sql::map_at({MAP}, 1), sql::map_at({MAP}, 3))": "(Some{5}, None)",
     f"(sql::map_found({MAP}, 2), sql::map_found({MAP}, 3))": "([None], [])",
     f"(sql::map_has_value({MAP}, 5), sql::map_pairs({MAP}))": "(true, [(1, Some{5}), (2, None)])",
-    f"sql::map_joined(Some{{{MAP}}}, Some{{sql::map_of([Some{{1}}], [Some{{6}}])}})": "{1: Some{6}, 2: None}",  # noqa: E501
+    f"sql::map_joined(Some{{{MAP}}}, Some{{sql::map_of([Some{{1}}], [Some{{6}}])}})": "{1: Some{6}, 2: None}",
     """(sql::part_text("it's, "), sql::part_text("a b"), sql::part_text(""))""": r"""("'it\\'s, '", "a b", "''")""",  # noqa: E501
     'sql::struct_text([Some{"a"}, Some{"b"}], [Some{"1"}, None])': "\"{'a': 1, 'b': NULL}\"",
     'sql::map_text([Some{"a"}, Some{"b"}], [Some{"1"}, None])': '"{a=1, b=NULL}"',
