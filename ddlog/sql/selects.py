@@ -84,8 +84,14 @@ class SelectBlock(Subqueries):
             single = grouped(self, found) and having is None
         if having is not None:
             self.condition(having.this)
+        from .topk import firsts_of_each, number_of_firsts
         from .windows import attach_windows
 
+        firsts = number_of_firsts(qualify) if _is_plain(node, clauses) else None
+        if firsts is not None:
+            values = [e if isinstance(e, SqlValue) else self.scalars.value(e) for _, e in columns]
+            self.check_order(_named(columns), values)
+            return firsts_of_each(self, *firsts, _named(columns), values)
         attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
         if qualify is not None:
             self.condition(qualify.this)
@@ -288,6 +294,12 @@ def _first_of_each(node: Expression) -> None:
 
 def _table(node: sql.Column) -> str:
     return str(node.table).lower()
+
+
+def _is_plain(node: Expression, clauses: Sequence[Expression]) -> bool:
+    """Whether a SELECT has no DISTINCT and no LIMIT, and no windows and no UNNEST in its columns."""
+    without = all(node.args.get(key) is None for key in ("distinct", "limit", "offset"))
+    return without and not any(each.find(sql.Window, sql.Explode, sql.Posexplode) for each in clauses)
 
 
 def _work(node: Expression) -> int:
