@@ -159,9 +159,10 @@ class SelectBlock(Subqueries):
         return found
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
-        for key in ("replace", "rename", "ilike"):
-            if star.args.get(key):
-                self.places.refuse(f"* {key.upper()}", star)
+        if star.args.get("ilike"):
+            self.places.refuse("* ILIKE", star)
+        made = {each.alias.lower(): each.this for each in star.args.get("replace") or ()}
+        names = {each.this.name.lower(): each.alias.lower() for each in star.args.get("rename") or ()}
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}
         shown = [e for e in self.scope.entries if (e.table == table if table else not e.hidden)]
         whole = self.scope.find("", table, self.places, star) if table and not shown else None
@@ -174,8 +175,13 @@ class SelectBlock(Subqueries):
         if not shown:
             self.places.wrong("there is no table for `*`", star)
         grouped = self.node.args.get("group") is not None
+        for name in {*made, *names} - {e.name for e in shown}:
+            self.places.wrong(f"`*` has no column `{name}`", star)
         return [
-            (e.name, sql.column(e.name, e.table or None) if grouped else e.value)
+            (
+                names.get(e.name, e.name),
+                made.get(e.name) or (sql.column(e.name, e.table or None) if grouped else e.value),
+            )
             for e in shown
             if e.name not in left_out
         ]
