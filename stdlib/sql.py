@@ -38,6 +38,7 @@ from .sqljson import json_keys as json_keys
 from .sqljson import json_length as json_length
 from .sqljson import json_list as json_list
 from .sqljson import json_members as json_members
+from .sqljson import json_members_of as json_members_of
 from .sqljson import json_number as json_number
 from .sqljson import json_object as json_object
 from .sqljson import json_quoted as json_quoted
@@ -56,10 +57,14 @@ from .sqllists import list_position as list_position
 from .sqllists import list_reversed as list_reversed
 from .sqllists import list_sorted as list_sorted
 from .sqllists import list_text as list_text
+from .sqllists import map_of as map_of
+from .sqllists import map_text as map_text
 from .sqllists import mean_of_doubles as mean_of_doubles
 from .sqllists import mean_of_units as mean_of_units
+from .sqllists import part_text as part_text
 from .sqllists import slice as slice
 from .sqllists import split as split
+from .sqllists import struct_text as struct_text
 from .sqllists import sum_of_doubles as sum_of_doubles
 from .sqllists import sum_of_units as sum_of_units
 from .sqlregexps import regexp_extract as regexp_extract

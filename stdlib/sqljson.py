@@ -96,6 +96,11 @@ def json_list(values: Vec) -> str:
     return f"[{','.join(each[1] for each in values)}]"
 
 
+def json_members_of(names: Vec, values: Vec) -> str:
+    parts = zip(names, values, strict=True)
+    return f"{{{','.join(f'{json_quoted(name[1])}:{value[1]}' for name, value in parts)}}}"
+
+
 def json_object(members: Vec) -> str:
     return f"{{{','.join(each[1] for each in members if each[0])}}}"
 

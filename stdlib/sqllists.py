@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..values import Struct, Vec
+from ..values import Fault, Map, Struct, Vec
 from .group import float_sum, mean
 from .options import NONE, some
+
+_QUOTED = re.compile(r"""^$|^\s|\s$|^null$|['"\\,:={}\[\]()]""", re.IGNORECASE)  # a part of a list's text
 
 
 def element(values: Vec, at: int) -> Struct:
@@ -80,7 +83,38 @@ def mean_of_doubles(values: Vec) -> Struct:
 
 
 def list_text(values: Vec) -> str:
-    return f"[{', '.join(each[1] if each[0] else 'NULL' for each in values)}]"
+    return f"[{', '.join(map(_text, values))}]"
+
+
+def struct_text(names: Vec, values: Vec) -> str:
+    parts = zip(names, values, strict=True)
+    return f"{{{', '.join(f'{chr(39)}{name[1]}{chr(39)}: {_text(value)}' for name, value in parts)}}}"
+
+
+def map_text(keys: Vec, values: Vec) -> str:
+    parts = zip(keys, values, strict=True)
+    return f"{{{', '.join(f'{key[1]}={_text(value)}' for key, value in parts)}}}"
+
+
+def part_text(text: str) -> str:
+    if not _QUOTED.search(text):
+        return text
+    return "'" + re.sub(r"['\\]", r"\\\g<0>", text) + "'"
+
+
+def _text(value: Struct) -> str:
+    return str(value[1]) if value[0] else "NULL"
+
+
+def map_of(keys: Vec, values: Vec) -> Map:
+    if len(keys) != len(values):
+        raise Fault(f"a map of {len(keys)} keys and {len(values)} values")
+    if NONE in keys:
+        raise Fault("a key of a map is NULL")
+    made = Map((key[1], value) for key, value in zip(keys, values, strict=True))
+    if len(made) < len(keys):
+        raise Fault("a key comes twice in a map")
+    return made
 
 
 def list_join(values: Vec, by: str) -> Struct:

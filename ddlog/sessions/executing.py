@@ -158,7 +158,7 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
     gone, facts = [old for old, _ in changes if old is not None], session.plans.facts(declared)
     for row in gone if facts else ():
         if row in facts:
-            shown = _shown(row, declared, state)
+            shown = _shown(row, declared, state.typedefs)
             raise DDlogError([FactStays(declared.original or declared.name, shown)])
     session.delete_rows(declared.name, gone)
     session.insert_rows(declared.name, [new for _, new in changes if new is not None])

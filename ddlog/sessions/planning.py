@@ -133,7 +133,9 @@ class Plans:
         except ModuleNotFoundError:
             raise DDlogError([NoParser()]) from None
         from ..sql.asked import order_of
+        from ..sql.attached import know_structs
 
+        know_structs(self._program.checked.typedefs)
         statement = statement_of(source, readable(self._program.relations), key_places, parameters, typed)
         if not statement.answer:
             return SelectPlan(statement)
@@ -159,6 +161,7 @@ def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) ->
     """The rules of a statement over the relations that it reads, which are there; or else after those of the
     program."""
     from ..sql.attached import table_of
+    from ..sql.structs import structs_in
     from ..syntax.templates import written_type
 
     read = [program.relations[name] for name in sorted(statement.reads)]
@@ -183,9 +186,12 @@ def _program(program: Program, statement: SqlStatement, kept: frozenset[str]) ->
         modules = [each.removeprefix("import ").strip() for each in imports]
         # Under its own name a module adds no names that would make those of the program ambiguous.
         new = [f"import {each} as {each}" for each in modules if each not in there]
+        rules.append(structs_in("\n".join(rules), base.checked.typedefs))
         return extended(base, "\n".join([*new, *rules]), "<statement>")
+    rules += map(_declared, read)
+    rules.append(structs_in("\n".join(rules)))
     try:
-        return compile_source(Source("<statement>", "\n".join([*imports, *map(_declared, read), *rules])))
+        return compile_source(Source("<statement>", "\n".join([*imports, *rules])))
     except DDlogError as error:
         raise InternalError(f"the rules of a statement are not valid:\n{render(error.diagnostics)}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,12 @@ Columns = Mapping[str, Sequence[tuple[str, str]]]
 """The columns of relations, with the texts of their types."""
 
 
-def rules_of(source: Source, relations: Columns, imported: Sequence[str]) -> str:
-    """The rules of the views of a text over relations, as text; some modules are imported already. Raises
+def rules_of(source: Source, relations: Columns, imported: Sequence[str], types: Collection[str] = ()) -> str:
+    """The rules of the views of a text over relations, as text; some modules are imported, and some `types`
+    declared already. Raises
     DDlogError."""
     typed = {name: [(column, written_type(of)) for column, of in each] for name, each in relations.items()}
-    tree = translate(source, typed)
+    tree = translate(source, typed, known=types)
     # Under its own name a module adds no names that would make those of the program ambiguous.
     kept = (
         replace(each, alias=each.module) if isinstance(each, syntax.Import) else each

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import expressions as sql
 
@@ -14,6 +14,8 @@ from .. import syntax
 from ..errors.source import Source as Text
 from ..syntax.parser import parse_program
 from ..syntax.printing.types import type_text
+from ..syntax.templates import written_type
+from ..types import TypeDef
 from .places import SqlPlaces
 from .queries import NamedRows
 from .rules import SqlColumn, SqlRelation
@@ -23,12 +25,15 @@ from .types import (
     DOUBLE,
     INTEGER,
     INTERVAL,
+    STRUCTS,
     TIME,
     TIMESTAMP,
     VARCHAR,
     SqlType,
     decimal,
     list_of,
+    map_of,
+    struct_of,
 )
 
 if TYPE_CHECKING:
@@ -117,27 +122,60 @@ def modules_of(table: NamedRows) -> list[str]:
 
 def _column(name: str, type: syntax.Type) -> SqlColumn:
     nullable = False
-    if isinstance(type, syntax.NamedType) and _is_option(type):
+    if _is_option(type):
         nullable, type = True, type.args[0]
-    of = _type(type) or SqlType("other", name=type_text(type))
+    of = sql_type(type) or SqlType("other", name=type_text(type))
     name_of = type.name if isinstance(type, syntax.NamedType) else ""
     read = "$ as bigint" if isinstance(type, syntax.IntType) else _READ.get(name_of, "")
     return SqlColumn(name.lower(), name, of, nullable, True, read)
 
 
-def _is_option(type: syntax.NamedType) -> bool:
-    return type.name.removeprefix("ddlog_std::") == "Option"
+def _inner(type: syntax.Type) -> SqlType | None:
+    """The type of a part of a list or a map, whose values must be those of SQL as they are."""
+    of = sql_type(type)
+    read = isinstance(type, syntax.IntType) or (isinstance(type, syntax.NamedType) and type.name in _READ)
+    return None if read else of
 
 
-def _type(type: syntax.Type) -> SqlType | None:
+def know_structs(typedefs: Mapping[str, TypeDef]) -> None:
+    """Makes the types of structs of a program known, which need not have been translated here."""
+    for name in typedefs:
+        _know_struct(name, typedefs)
+
+
+def _know_struct(name: str, typedefs: Mapping[str, TypeDef]) -> None:
+    if name in STRUCTS or not name.startswith("Struct_") or len(typedefs[name].constructors) != 1:
+        return
+    (made,) = typedefs[name].constructors
+    parts, fields = [], [form.name for form in made.json] or [field for field, _ in made.fields]
+    for _, each in made.fields:
+        for inner in re.findall(r"\bStruct_\w+", str(each)):
+            _know_struct(inner, typedefs)
+        option = written_type(str(each))
+        part = sql_type(option.args[0]) if _is_option(option) else None
+        if part is None:
+            return
+        parts.append(part)
+    struct_of(fields, parts)
+
+
+def _is_option(type: syntax.Type) -> TypeGuard[syntax.NamedType]:
+    return isinstance(type, syntax.NamedType) and type.name.removeprefix("ddlog_std::") == "Option"
+
+
+def sql_type(type: syntax.Type) -> SqlType | None:
+    """The type that columns of a type have in SQL; None if there is none."""
     match type:
         case syntax.IntType():
             return INTEGER
         case syntax.NamedType(name, ()) if name.startswith("sql::Decimal"):
             return decimal(int(name.removeprefix("sql::Decimal")))
         case syntax.NamedType("ddlog_std::Vec" | "Vec", (syntax.NamedType() as item,)):
-            of = _type(item.args[0]) if _is_option(item) else None
+            of = _inner(item.args[0]) if _is_option(item) else None
             return None if of is None else list_of(of)
+        case syntax.NamedType("ddlog_std::Map" | "Map", (key, syntax.NamedType() as item)):
+            keys, values = _inner(key), _inner(item.args[0]) if _is_option(item) else None
+            return None if keys is None or values is None else map_of(keys, values)
         case syntax.NamedType(name, ()):
-            return _NAMED.get(name)
+            return _NAMED.get(name) or STRUCTS.get(name)
     return None

@@ -24,6 +24,7 @@ from ..syntax.templates import written_type
 from .attached import modules_of, table_of
 from .clock import is_clock
 from .conversions import outside, read_number
+from .fieldnames import field_name
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
@@ -31,9 +32,9 @@ from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
-from .statements import ModuleTranslation, field_name
+from .statements import ModuleTranslation
 from .translate import translate
-from .types import INTEGER, NULL, SqlValue, null
+from .types import INTEGER, NULL, STRUCTS, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -46,7 +47,8 @@ class SqlStatement:
     savepoint, back, release), and the relation that it changes. `name` is that of a savepoint. `answer` is
     the relation of its rows; `changed`, the input for those that changed, and `returned`, what RETURNING says
     of them. `reads` are the relations that it reads, `text` the rules. `given` are the parameters that are
-    relations, and these."""
+    relations, and these. The types of structs are not
+    declared in it."""
 
     kind: str
     name: str = ""
@@ -87,7 +89,7 @@ def statement_of(
         made.append(StatementTranslation(places, output, relations, keys, parameters, typed))
         return made[0]
 
-    tree = translate(source, begin=begin)
+    tree = translate(source, begin=begin, known=STRUCTS)
     found = made[0].found
     if len(found) != 1:
         raise DDlogError([errors.OneStatement(len(found))])

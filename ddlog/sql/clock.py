@@ -18,10 +18,10 @@ from sqlglot import expressions as sql
 from ..errors.sessions import BROKEN
 from ..syntax.templates import integer, string, tree
 from . import conversions as c
-from .moments import NAME, is_present, reads_clock
+from .moments import NAME, present_of, reads_clock
 from .queries import NamedRows
 from .rules import Item, SqlBody, SqlColumn, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm
-from .types import DATE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlValue, variables_in
+from .types import DATE, INTEGER, TIMESTAMP, VARCHAR, SqlValue, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -45,9 +45,7 @@ def present(block: SelectBlock, node: Expression) -> SqlValue:
         block.output.say(moment, "now()")
     else:
         moment = block.output.types[there.variables[0]]
-    kind = DATE if isinstance(node, sql.CurrentDate) else TIMESTAMP
-    kind = TIME if isinstance(node, sql.CurrentTime | sql.Localtime) else kind
-    return c.cast(moment, kind, may_fail=False) or moment
+    return c.cast(moment, present_of(node) or TIMESTAMP, may_fail=False) or moment
 
 
 def _clock(block: SelectBlock, node: Expression) -> NamedRows:
@@ -146,7 +144,7 @@ def _grows(node: Expression) -> bool:
                 isinstance(shift, sql.Interval) and isinstance(shift.this, sql.Literal)
             )
             return constant and _grows(node.this)
-    return is_present(node) and not isinstance(node, sql.CurrentTime | sql.Localtime)
+    return present_of(node) in (DATE, TIMESTAMP)
 
 
 def _parts(body: SqlBody, value: SqlValue) -> tuple[list[Item], list[Item]]:

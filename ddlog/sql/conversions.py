@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import count
+from typing import TypeAlias
 
 from ..stdlib.sqlintervals import interval_of
 from ..stdlib.sqljson import json_valid
-from ..syntax import Expr, FloatLit, StringLit, VarDecl
+from ..syntax import Expr, FloatLit, StringLit, VarDecl, VectorLit
 from ..syntax.templates import NOWHERE, name, tree
+from .fieldnames import field_name
 from .types import (
     BOOLEAN,
     DATE,
@@ -157,6 +160,10 @@ def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
     match source.kind, type.kind:
         case "list", "list":
             return _elements_converted(value, type)
+        case "struct", "struct" if source.fields == type.fields:
+            return _fields_brought(value, type, convert)
+        case "map", "map":
+            return _entries_brought(value, type, convert)
         case (("integer" | "decimal"), ("integer" | "decimal")) if type.scale >= source.scale:
             factor = 10 ** (type.scale - source.scale)
             if isinstance(value.constant, int) and not isinstance(value.constant, bool):
@@ -176,6 +183,64 @@ def _elements_converted(value: SqlValue, type: SqlType) -> SqlValue | None:
     if convert(item_of(value.type)[0], part) is None:
         return None
     return each(value, lambda item: convert(item, part) or item)
+
+
+Bring: TypeAlias = Callable[[SqlValue, SqlType], SqlValue | None]
+"""What brings a value to a type, if that can be."""
+
+
+def fields_of(plain: Expr, type: SqlType) -> dict[str, SqlValue]:
+    """The fields of a struct that is not NULL."""
+    return {
+        each: SqlValue(inside(tree(f"$.{field_name(each)}", plain), part), part, True)
+        for each, part in zip(type.fields, type.parts, strict=True)
+    }
+
+
+def struct(values: Sequence[SqlValue], type: SqlType) -> Expr:
+    """A struct of values."""
+    cells = ", ".join(f".{field_name(each)} = $" for each in type.fields)
+    return tree(f"{type.name}{{{cells}}}", *(outside(v.optional()).tree for v in values))
+
+
+def _fields_brought(value: SqlValue, type: SqlType, bring: Bring) -> SqlValue | None:
+    """A struct with fields of other types; those that it does not have are NULL."""
+
+    def brought(plain: Expr) -> list[SqlValue | None]:
+        there = fields_of(plain, value.type)
+        return [
+            bring(there[each], part) if each in there else null(part)
+            for each, part in zip(type.fields, type.parts, strict=True)
+        ]
+
+    if None in brought(value.tree):
+        return None
+    return strict([value], lambda x: struct([each for each in brought(x) if each is not None], type), type)
+
+
+def keys_of(plain: Expr, type: SqlType) -> SqlValue:
+    """The keys of a map that is not NULL, as a list."""
+    return SqlValue(tree("map_keys($).map(|key| Some{key})", plain), list_of(type.parts[0]))
+
+
+def values_of(plain: Expr, type: SqlType) -> SqlValue:
+    """The values of a map that is not NULL, as a list."""
+    return SqlValue(tree("map_values($)", plain), list_of(type.parts[1]))
+
+
+def _entries_brought(value: SqlValue, type: SqlType, bring: Bring) -> SqlValue | None:
+    def brought(plain: Expr) -> list[SqlValue | None]:
+        sides = keys_of(plain, value.type), values_of(plain, value.type)
+        return [bring(side, list_of(part)) for side, part in zip(sides, type.parts, strict=True)]
+
+    if None in brought(value.tree):
+        return None
+
+    def made(plain: Expr) -> Expr:
+        keys, values = (each.tree for each in brought(plain) if each is not None)
+        return tree(f"(sql::map_of($, $): {type.plain})", keys, values)
+
+    return strict([value], made, type)
 
 
 def outside(value: SqlValue) -> SqlValue:
@@ -253,11 +318,12 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
         case "other", _:
             return None
-        case "list", "varchar" if cast(item_of(source)[0], VARCHAR, may_fail=False) is None:
-            return None
-        case "list", "varchar":
-            texts = each(value, lambda item: cast(item, VARCHAR, may_fail=False) or item)
-            return strict([texts], "sql::list_text($)", VARCHAR)
+        case "list" | "struct" | "map", "varchar":
+            return None if part_text(replace(value, nullable=True)) is None else _nested_text(value)
+        case "struct", "struct" if {*source.fields} & {*type.fields}:
+            return _fields_brought(value, type, partial(cast, may_fail=may_fail))
+        case "map", "map":
+            return _entries_brought(value, type, partial(cast, may_fail=may_fail))
         case "list", "list":
             part = type.parts[0]
             if cast(item_of(source)[0], part, may_fail=may_fail) is None:
@@ -279,6 +345,42 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
         case "timestamp", "time":
             return strict([value], "sql::floor_mod($, 86400000000)", TIME)
     return None
+
+
+def part_text(value: SqlValue) -> SqlValue | None:
+    """A value as the text of a list, a struct or a map has it; None for one without a text."""
+    if value.type.kind in ("list", "struct", "map"):
+        inner = [part_text(SqlValue(value.tree, each, True)) for each in value.type.parts]
+        return None if None in inner else _nested_text(value)
+    made = cast(value, VARCHAR, may_fail=False)
+    return made if made is None or value.type.is_number else strict([made], "sql::part_text($)", VARCHAR)
+
+
+def _nested_text(value: SqlValue) -> SqlValue:
+    """A list, a struct or a map as a text; their parts have texts."""
+
+    def text(item: SqlValue) -> SqlValue:
+        return part_text(item) or item
+
+    type = value.type
+    if type.kind == "list":
+        return strict([each(value, text)], "sql::list_text($)", VARCHAR)
+    if type.kind == "map":
+
+        def entries(x: Expr) -> Expr:
+            sides = each(keys_of(x, type), text).tree, each(values_of(x, type), text).tree
+            return tree("sql::map_text($, $)", *sides)
+
+        return strict([value], entries, VARCHAR)
+
+    return strict([value], lambda x: tree("sql::struct_text($, $)", *_listed(x, type, text)), VARCHAR)
+
+
+def _listed(plain: Expr, type: SqlType, text: Callable[[SqlValue], SqlValue]) -> tuple[Expr, Expr]:
+    """The names and the texts of the fields of a struct that is not NULL, as lists."""
+    names = tuple(tree("Some{$}", StringLit(each, NOWHERE)) for each in type.fields)
+    texts = tuple(text(each).optional().tree for each in fields_of(plain, type).values())
+    return VectorLit(names, NOWHERE), VectorLit(texts, NOWHERE)
 
 
 def interval(months: int, days: int, micros: int) -> SqlValue:
@@ -321,6 +423,8 @@ def to_json(value: SqlValue) -> SqlValue | None:
         case "list":
             parts = each(value, lambda item: json_cell(item) or item)
             return None if parts.type != list_of(JSON) else strict([parts], "sql::json_list($)", JSON)
+        case "struct" | "map":
+            return _members(value)
         case "integer" | "boolean":
             return strict([value], "to_string($)", JSON)
         case "double":
@@ -329,6 +433,24 @@ def to_json(value: SqlValue) -> SqlValue | None:
             return strict([value], lambda x: tree("sql::json_number($)", as_double(x, source.scale)), JSON)
     text = cast(value, VARCHAR, may_fail=False)
     return None if text is None else strict([text], "sql::json_quoted($)", JSON)
+
+
+def _members(value: SqlValue) -> SqlValue | None:
+    """A struct or a map as an object of JSON."""
+    type = value.type
+    if any(json_cell(SqlValue(value.tree, each, True)) is None for each in type.parts):
+        return None
+
+    def cell(item: SqlValue) -> SqlValue:
+        return json_cell(item) or item
+
+    def made(x: Expr) -> Expr:
+        if type.kind == "map":
+            names = each(keys_of(x, type), lambda item: cast(item, VARCHAR, may_fail=False) or item).tree
+            return tree("sql::json_members_of($, $)", names, each(values_of(x, type), cell).tree)
+        return tree("sql::json_members_of($, $)", *_listed(x, type, cell))
+
+    return strict([value], made, JSON)
 
 
 def json_cell(value: SqlValue) -> SqlValue | None:

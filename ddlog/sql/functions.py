@@ -27,7 +27,8 @@ from .datefunctions import difference, extract, part, part_of, shifted, truncate
 from .intervals import age, bucket, of_units
 from .intervals import literal as interval
 from .jsons import JSONS, NAMED_JSONS
-from .lists import LISTS, NAMED_LISTS
+from .lists import LISTS, NAMED_LISTS, bracket
+from .nested import NAMED_NESTED, NESTED, at
 from .regexps import NAMED_REGEXPS, REGEXPS
 from .scalars import Scalars, Translate, conjoined, is_true
 from .textfunctions import concat, concat_ws, joined, like, mixed, pad, strings, substring, trim
@@ -178,6 +179,7 @@ NAMED: dict[str, Translate] = {
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
     **NAMED_LISTS,
+    **NAMED_NESTED,
     **NAMED_JSONS,
     **NAMED_REGEXPS,
     "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
@@ -296,6 +298,8 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.DateBin: bucket,
     sql.Anonymous: _anonymous,
     **LISTS,
+    sql.Bracket: at(bracket),
+    **NESTED,
     **JSONS,
     **REGEXPS,
 }

@@ -15,6 +15,7 @@ from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
 from .lists import a_list
+from .nested import entries_of, field
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
 from .types import INTEGER, JSON, NULL, TIMESTAMP, VARCHAR, SqlType, SqlValue, null
@@ -134,6 +135,8 @@ def _path(block: SelectBlock, key: Expression) -> Expression:
 
 def _exploded(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequence[str], list[SqlValue]]:
     """The elements of a list, and of POSEXPLODE their places, from 0, before them."""
+    if block.scalars.value(node.this).type.kind == "map" and not isinstance(node, sql.Posexplode):
+        return _entries_exploded(block, node, outer)
     values = a_list(block.scalars, node.this, node)
     type, places = values.type.parts[0], isinstance(node, sql.Posexplode)
     kept = values.optional() if outer else block.plain(values)
@@ -149,6 +152,18 @@ def _exploded(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequen
     return ["pos", "col"], [
         block.variable(shown),
         block.variable(replace(cell, tree=c.inside(cell.tree, type))),
+    ]
+
+
+def _entries_exploded(
+    block: SelectBlock, node: Expression, outer: bool
+) -> tuple[Sequence[str], list[SqlValue]]:
+    """The keys and the values of a map."""
+    entries = entries_of(block.scalars.value(node.this))
+    kept = tree("sparksql::outer($)", entries.optional().tree) if outer else block.plain(entries).tree
+    entry = opened(block, kept, entries.type.parts[0], node)
+    return ["key", "value"], [
+        block.variable(field(block.scalars, entry, each, node)) for each in entry.type.fields
     ]
 
 

@@ -44,7 +44,7 @@ def a_list(s: Scalars, node: Expression, whole: Expression) -> SqlValue:
     value = s.value(node)
     if value.type == NULL:
         return null(list_of(NULL))
-    if not value.type.parts:
+    if not value.type.is_list:
         s.places.mistyped(s.places.called(whole), str(value.type), node)
     return value
 
@@ -82,9 +82,17 @@ def _applied(
     }
 
     def named(node: Expression) -> Expression:
+        if isinstance(node, sql.Column) and node.table.lower() in hidden and not node.db:
+            return sql.Dot(this=hidden[node.table.lower()].copy(), expression=node.this)
         inner = node.this if isinstance(node, sql.Column) and not node.table else node
         found = hidden.get(inner.name.lower()) if isinstance(inner, sql.Identifier) else None
-        return node if found is None or isinstance(node.parent, sql.Column | sql.Dot) else found.copy()
+        return (
+            node
+            if found is None
+            or isinstance(node.parent, sql.Column)
+            or (isinstance(node.parent, sql.Dot) and node.arg_key == "expression")
+            else found.copy()
+        )
 
     known = s.queries.scope.known
     known.update(zip(hidden.values(), values, strict=True))
@@ -177,7 +185,7 @@ def applied(
 ) -> SqlValue:
     """A template for arguments of these kinds. Raises SqlError."""
     values = [a_list(s, each, node) if kind == "list" else s.value(each) for kind, each in given]
-    parts = [v.type.parts[0] for v in values if v.type.parts] if given[0][0] == "list" else []
+    parts = [v.type.parts[0] for v in values if v.type.is_list] if given[0][0] == "list" else []
     parts += [v.type for (kind, _), v in zip(given, values, strict=True) if kind in ("cell", "value")]
     part = common(parts)
     if part is None:
@@ -278,7 +286,7 @@ def split(s: Scalars, node: Expression) -> SqlValue:
 
 def length(s: Scalars, node: Expression) -> SqlValue:
     """LENGTH of a text or a list."""
-    if s.value(node.this).type.parts:
+    if s.value(node.this).type.is_list:
         return applied(s, node, [("list", node.this)], "vec_len($) as bigint", INTEGER)
     return c.strict([s.text(node.this)], "sql::length($)", INTEGER)
 

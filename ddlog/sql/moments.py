@@ -6,22 +6,32 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .types import DATE, TIME, TIMESTAMP, SqlType
+
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 NAME = "now"
 """The table of the clock."""
 
-_PRESENT = sql.CurrentTimestamp | sql.CurrentDate | sql.CurrentTime | sql.Localtimestamp | sql.Localtime
-_CALLED = ("now", "get_current_timestamp", "transaction_timestamp")
+_KINDS: dict[type[Expression], SqlType] = {
+    sql.CurrentTimestamp: TIMESTAMP, sql.CurrentDate: DATE, sql.CurrentTime: TIME,
+    sql.Localtimestamp: TIMESTAMP, sql.Localtime: TIME,
+}  # fmt: skip
+_NAMED = {
+    **dict.fromkeys(("now", "get_current_timestamp", "transaction_timestamp"), TIMESTAMP),
+    **dict.fromkeys(("current_timestamp", "localtimestamp"), TIMESTAMP),
+    **dict.fromkeys(("current_date", "curdate"), DATE),
+}
 
 
-def is_present(node: Expression) -> bool:
-    """Whether an expression is the present moment, day or time of day."""
-    named = isinstance(node, sql.Anonymous) and node.name.lower() in _CALLED and not node.expressions
-    return named or (isinstance(node, _PRESENT) and not node.this)
+def present_of(node: Expression) -> SqlType | None:
+    """The type of the present moment, day or time of day that an expression is; None for any other one."""
+    if isinstance(node, sql.Anonymous):
+        return None if node.expressions else _NAMED.get(node.name.lower())
+    return None if node.this else _KINDS.get(type(node))
 
 
 def reads_clock(node: Expression) -> bool:
     """Whether the clock is part of an expression."""
-    return any(is_present(each) for each in node.walk())
+    return any(present_of(each) is not None for each in node.walk())

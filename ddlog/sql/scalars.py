@@ -12,7 +12,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
-from .moments import is_present
+from .moments import present_of
 from .places import SqlPlaces
 from .scopes import QueryScope
 from .types import (
@@ -29,7 +29,9 @@ from .types import (
     common,
     decimal,
     list_of,
+    map_of,
     null,
+    struct_of,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
-            if is_present(node):
+            if present_of(node) is not None:
                 return self.queries.present(node)
             translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
@@ -136,6 +138,9 @@ class Scalars:
     def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""
         scope, name = self.queries.scope, node.name.lower()
+        whole = self.part_of_struct(node)
+        if whole is not None:
+            return whole
         if not node.table and name in scope.aliases and not scope.own("", name):
             aliases, scope.aliases = scope.aliases, {k: v for k, v in scope.aliases.items() if k != name}
             try:
@@ -143,6 +148,21 @@ class Scalars:
             finally:
                 scope.aliases = aliases
         return scope.column(node, self.places)
+
+    def part_of_struct(self, node: sql.Column) -> SqlValue | None:
+        """The field that `s.a` or `t.s.a` is, unless `s` is a table."""
+        names = [each.name.lower() for each in node.parts]
+        if len(names) == 1 or self.queries.scope.has_table(names[-2]):
+            return None
+        first = 2 if self.queries.scope.has_table(names[0]) else 1
+        value = self.queries.scope.find("" if first == 1 else names[0], names[first - 1], self.places, node)
+        if value is None or value.type.kind != "struct":
+            return None
+        from .nested import field
+
+        for name in names[first:]:
+            value = field(self, value, name, node)
+        return value
 
     def boolean(self, node: Expression) -> SqlValue:
         """A condition."""
@@ -366,6 +386,13 @@ def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
     name = node.this.value if isinstance(node, sql.DataType) else ""
     if name == "ARRAY" and len(node.expressions) == 1 and not node.args.get("values"):
         return list_of(type_of(node.expressions[0], places))
+    if name == "MAP" and len(node.expressions) == 2:
+        return map_of(*(type_of(each, places) for each in node.expressions))
+    if name == "STRUCT" and all(isinstance(each, sql.ColumnDef) for each in node.expressions):
+        fields = [each.name.lower() for each in node.expressions]
+        if not fields or len(set(fields)) < len(fields):
+            places.wrong("a STRUCT has fields of different names", node)
+        return struct_of(fields, [type_of(each.args["kind"], places) for each in node.expressions])
     given = [str(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
     if not all(each.isdecimal() and len(each) < 10 for each in given):
         places.wrong(f"`{', '.join(given)}` are no numbers of digits and places", node)

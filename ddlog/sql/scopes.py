@@ -80,6 +80,12 @@ class QueryScope:
         found = [e for e in self.entries if e.name == name and (not table or e.table == table)]
         return found if table else [e for e in found if not e.hidden] or found
 
+    def has_table(self, name: str) -> bool:
+        """Whether a name is that of a table, here or in a query around."""
+        if any(each.table == name for each in self.entries):
+            return True
+        return self.capture is not None and self.capture.outer.has_table(name)
+
     def find(self, table: str, name: str, places: SqlPlaces, node: Expression) -> SqlValue | None:
         """The value of a column, here or in a query around. Raises SqlError."""
         found = self.own(table, name)

@@ -16,6 +16,7 @@ from .joins import JoinedTables, from_clause
 from .jsons import as_lists
 from .lateral import unnested
 from .moments import reads_clock
+from .nested import field
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
@@ -83,8 +84,14 @@ class SelectBlock(Subqueries):
             single = grouped(self, found) and having is None
         if having is not None:
             self.condition(having.this)
+        from .topk import firsts_of_each, number_of_firsts
         from .windows import attach_windows
 
+        firsts = number_of_firsts(qualify) if _is_plain(node, clauses) else None
+        if firsts is not None:
+            values = [e if isinstance(e, SqlValue) else self.scalars.value(e) for _, e in columns]
+            self.check_order(_named(columns), values)
+            return firsts_of_each(self, *firsts, _named(columns), values)
         attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
         if qualify is not None:
             self.condition(qualify.this)
@@ -152,16 +159,29 @@ class SelectBlock(Subqueries):
         return found
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
-        for key in ("replace", "rename", "ilike"):
-            if star.args.get(key):
-                self.places.refuse(f"* {key.upper()}", star)
+        if star.args.get("ilike"):
+            self.places.refuse("* ILIKE", star)
+        made = {each.alias.lower(): each.this for each in star.args.get("replace") or ()}
+        names = {each.this.name.lower(): each.alias.lower() for each in star.args.get("rename") or ()}
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}
         shown = [e for e in self.scope.entries if (e.table == table if table else not e.hidden)]
+        whole = self.scope.find("", table, self.places, star) if table and not shown else None
+        if whole is not None and whole.type.kind == "struct":
+            return [
+                (name, field(self.scalars, whole, name, star))
+                for name in whole.type.fields
+                if name not in left_out
+            ]
         if not shown:
             self.places.wrong("there is no table for `*`", star)
         grouped = self.node.args.get("group") is not None
+        for name in {*made, *names} - {e.name for e in shown}:
+            self.places.wrong(f"`*` has no column `{name}`", star)
         return [
-            (e.name, sql.column(e.name, e.table or None) if grouped else e.value)
+            (
+                names.get(e.name, e.name),
+                made.get(e.name) or (sql.column(e.name, e.table or None) if grouped else e.value),
+            )
             for e in shown
             if e.name not in left_out
         ]
@@ -280,6 +300,12 @@ def _first_of_each(node: Expression) -> None:
 
 def _table(node: sql.Column) -> str:
     return str(node.table).lower()
+
+
+def _is_plain(node: Expression, clauses: Sequence[Expression]) -> bool:
+    """Whether a SELECT has no DISTINCT and no LIMIT, and no windows and no UNNEST in its columns."""
+    without = all(node.args.get(key) is None for key in ("distinct", "limit", "offset"))
+    return without and not any(each.find(sql.Window, sql.Explode, sql.Posexplode) for each in clauses)
 
 
 def _work(node: Expression) -> int:

@@ -12,6 +12,7 @@ from sqlglot import Dialect
 from sqlglot import expressions as sql
 
 from . import conversions as c
+from . import nested
 from . import sparknumbers as numbers
 from .calls import call
 from .dialects import SqlDialect
@@ -34,8 +35,9 @@ ALIKE = (
     "ABS", "ACOS", "ARRAY", "ARRAY_MAX", "ARRAY_MIN", "ARRAY_SORT", "ASIN", "ATAN", "ATAN2", "CBRT",
     "CHARACTER_LENGTH", "CHAR_LENGTH", "COALESCE", "CONCAT_WS", "CONTAINS", "COS", "COSH", "DEGREES",
     "ENDSWITH", "EXP", "FILTER", "GREATEST", "IF", "IFNULL", "LCASE", "LEAST", "LEN", "LENGTH",
-    "LEVENSHTEIN", "LOWER", "LPAD", "LTRIM", "MD5", "NULLIF", "NVL", "PI", "POW", "POWER", "RADIANS",
-    "REPEAT", "RPAD", "RTRIM", "SIN", "SINH", "SORT_ARRAY", "SPLIT_PART", "SQRT", "STARTSWITH",
+    "LEVENSHTEIN", "LOWER", "LPAD", "LTRIM", "MAP", "MAP_FROM_ARRAYS",
+    "MAP_KEYS", "MD5", "NAMED_STRUCT", "NULLIF", "NVL", "PI", "POW", "POWER", "RADIANS",
+    "REPEAT", "RPAD", "RTRIM", "SIN", "SINH", "SORT_ARRAY", "SPLIT_PART", "SQRT", "STARTSWITH", "STRUCT",
     "TAN", "TANH", "TRANSFORM", "TRANSLATE", "UCASE", "UPPER",
 )  # fmt: skip
 """Functions that mean the same as those of DuckDB that the parser reads them as."""
@@ -123,7 +125,7 @@ _OPERATORS: dict[type[Expression], Translate] = {
     sql.RegexpLike: rlike,
     sql.Substring: substring,
     sql.Extract: extracted,
-    sql.Bracket: at,
+    sql.Bracket: nested.at(at),
     sql.Overlay: call(
         "sparksql::overlay($, $, $, $)",
         VARCHAR,

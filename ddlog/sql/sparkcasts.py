@@ -46,8 +46,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return c.strict([value], f"sql::as_double($, {_SECOND})", DOUBLE)
         case "integer", "timestamp":
             return c.strict([value], f"$ * {_SECOND}", TIMESTAMP)
-        case "list", "varchar":
-            return None  # Spark writes lists otherwise
+        case "struct", "struct" if source.fields != type.fields:
+            return None  # Spark goes by places
+        case "list" | "map" | "struct", "varchar":
+            return None  # Spark writes them otherwise
     return c.cast(value, type, may_fail=may_fail)
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from ..syntax.templates import tree
 from . import conversions as c
+from . import nested
 from .calls import call, of_arguments
 from .jsons import steps_of
 from .lists import a_list, bracket_of, folded, function, mapped
+from .nested import of_maps
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, INTEGER, VARCHAR, SqlValue, list_of
 
@@ -46,7 +48,7 @@ def _sequence(s: Scalars, node: Expression) -> SqlValue:
 def _flattened(s: Scalars, node: Expression, given: Expression) -> SqlValue:
     value = a_list(s, given, node)
     part = value.type.parts[0]
-    if not part.parts:
+    if not part.is_list:
         s.places.mistyped("FLATTEN", str(value.type), node)
     return c.strict([value], "sparksql::flattened($)", part, optional=True)
 
@@ -98,17 +100,25 @@ LISTS: dict[str, Translate] = {
     "array_size": function("vec_len($) as bigint", INTEGER, *_LIST1),
     "array_union": function("sparksql::distinct(sql::joined($, $))", "list", *_LIST2),
     "arrays_overlap": function("sparksql::overlap($, $)", BOOLEAN, *_LIST2, optional=True),
-    "cardinality": function("vec_len($) as bigint", INTEGER, *_LIST1),
-    "element_at": function("sparksql::element_at($, $)", "element", "0 list", "1 integer"),
+    "cardinality": of_maps(nested.size, function("vec_len($) as bigint", INTEGER, *_LIST1)),
+    "element_at": of_maps(
+        nested.value_at, function("sparksql::element_at($, $)", "element", "0 list", "1 integer")
+    ),
     "exists": _tested("any_of"),
     "flatten": _flattened,
     "forall": _tested("all_of"),
     "get": function("sparksql::get($, $)", "element", "0 list", "1 integer"),
     "reduce": folded,
     "sequence": _sequence,
-    "size": function("vec_len($) as bigint", INTEGER, *_LIST1),
+    "map_concat": nested.concatenated,
+    "map_contains_key": nested.has_key,
+    "map_entries": nested.entries,
+    "map_values": nested.values,
+    "size": of_maps(nested.size, function("vec_len($) as bigint", INTEGER, *_LIST1)),
     "slice": function("sparksql::slice($, $, $)", "list", "0 list", "1 integer", "2 integer"),
-    "try_element_at": function("sql::element($, $)", "element", "0 list", "1 integer"),
+    "try_element_at": of_maps(
+        nested.value_at, function("sql::element($, $)", "element", "0 list", "1 integer")
+    ),
     "get_json_object": _json_object,
     "json_array_length": call("sql::json_length($)", INTEGER, "0 text", optional=True),
     "json_object_keys": call("sparksql::json_keys($)", list_of(VARCHAR), "0 text", optional=True),

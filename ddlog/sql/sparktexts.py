@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def concat(s: Scalars, node: Expression, first: Expression, *others: Expression) -> SqlValue:
     """CONCAT of texts or of lists, NULL if one of them is."""
     values = [s.value(each) for each in (first, *others)]
-    if any(each.type.parts for each in values):
+    if any(each.type.is_list for each in values):
         brought = s.alike(values, node, "CONCAT")
         return reduce(lambda a, b: c.strict([a, b], "sql::joined($, $)", a.type), brought)
     return strings_joined(s, node.expressions)
@@ -88,7 +88,7 @@ def _hex(s: Scalars, node: Expression, of: Expression) -> SqlValue:
 
 
 def _reversed(s: Scalars, node: Expression) -> SqlValue:
-    if len(node.expressions) == 1 and s.value(node.expressions[0]).type.parts:
+    if len(node.expressions) == 1 and s.value(node.expressions[0]).type.is_list:
         return function("sql::list_reversed($)", "list", "0 list")(s, node)
     return call("sql::reversed($)", VARCHAR, "0 text")(s, node)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -14,13 +13,13 @@ from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..errors.unknown import UnknownName
-from ..syntax.lexer import RESERVED
-from ..syntax.tables import tables
 from ..syntax.templates import items, tree
 from . import conversions as c
 from .attached import attached, modules_of, table_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
+from .fieldnames import field_name
+from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
 from .rules import SqlColumn, SqlOutput, SqlRelation
@@ -30,13 +29,6 @@ from .types import NULL, SqlValue, null
 if TYPE_CHECKING:
     from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
-
-
-@cache
-def _reserved() -> frozenset[str]:
-    """The words that cannot name columns of relations, and those of the grammar that could be taken amiss."""
-    words = {word for word in tables().words if word.isidentifier()} - {"initial"}
-    return RESERVED | words | {"aggregate", "group_all_by", "group_by", "key", "primary"}
 
 
 class ModuleTranslation:
@@ -273,6 +265,8 @@ class ModuleTranslation:
         target = node.this
         table = target.this if isinstance(target, sql.Schema) else target
         name = qualified(table)
+        if name == CLOCK and self.output.clock is not None:
+            self.places.refuse("a fact that sets the clock", table, "it would stay: set it by an update")
         if name not in self.inputs:
             raise SqlError(UnknownName(what="table", name=name, span=self.places.of(table)))
         source = self.tables[name]
@@ -302,7 +296,9 @@ class ModuleTranslation:
     def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:
         """A value as one of the type of a column. Raises SqlError."""
         try:
-            made = c.cast(value, column.type, may_fail=False)
+            is_struct = column.type.kind == "struct"
+            cast = self.places.dialect.cast if is_struct else c.cast
+            made = cast(value, column.type, may_fail=False)
         except c.BadLiteral as error:
             self.places.wrong(f"{error}, the type of column `{column.name}`", node)
         if made is None:
@@ -327,14 +323,6 @@ def _names_nothing(star: Expression) -> bool:
     return isinstance(select, sql.Count) or (
         isinstance(select, sql.Select) and isinstance(select.parent, sql.Exists)
     )
-
-
-def field_name(name: str) -> str:
-    """The name of a relation's column for that of a table's."""
-    kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name) or "col"
-    if not (kept[0].islower() or kept[0] == "_"):
-        kept = f"c{kept}"
-    return f"{kept}_" if kept in _reserved() or kept == "_" else kept
 
 
 def _fields(names: tuple[str, ...]) -> list[str]:

@@ -37,7 +37,7 @@ def _as_text(s: Scalars, node: Expression) -> SqlValue:
 
 def joined(s: Scalars, node: Expression) -> SqlValue:
     values = [s.value(node.this), s.value(node.expression)]
-    if any(each.type.parts for each in values):
+    if any(each.type.is_list for each in values):
         return concatenated(s, values, node)
     return strings_joined(s, (node.this, node.expression))
 

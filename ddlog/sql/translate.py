@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -40,9 +40,11 @@ def translate(
     source: Source,
     relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({}),
     begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None = None,
+    known: Collection[str] = (),
 ) -> syntax.Module:
     """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
-    makes the translation of its statements. Raises DDlogError with all errors."""
+    makes the translation of its statements. Types of structs that are `known` are not declared. Raises
+    DDlogError with all errors."""
     try:
         import sqlglot
     except ImportError:
@@ -50,6 +52,7 @@ def translate(
     from .pivots import in_parentheses
     from .rules import SqlOutput
     from .statements import ModuleTranslation
+    from .structs import with_structs
 
     output, dialect = SqlOutput(), dialect_of(source.dialect)
     reader = dialect.reader
@@ -80,7 +83,7 @@ def translate(
     found += module.finished()
     if found:
         raise DDlogError(in_order(found))
-    return module.tree(places.between(0, len(source.text)))
+    return with_structs(module.tree(places.between(0, len(source.text))), known)
 
 
 def place_of_view(source: Source, name: str) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ Option. A list is a `Vec` of such Options, inside of rules and outside.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..syntax import Expr, Name
@@ -19,25 +19,40 @@ from ..syntax.templates import names_in, tree
 @dataclass(frozen=True, slots=True)
 class SqlType:
     """A type: its kind, of a decimal the number of digits after the point, and of a list the type of its
-    elements. `name` is that of a type of this language which SQL does not have: its values are only passed
-    on and compared. `digits` are those of a number in all, by which Spark chooses the places of a quotient."""
+    elements, of a map those of its keys and values, of a struct those of its `fields`. `name` is that of the
+    type of a struct, or of one which SQL does not have: values of the latter are only passed on and
+    compared. `digits` are those of a number in all, by which Spark chooses the places of a quotient."""
 
     kind: str
     scale: int = 0
     parts: tuple[SqlType, ...] = ()
     name: str = ""
+    fields: tuple[str, ...] = ()
     digits: int = field(default=38, compare=False)
 
     def __str__(self) -> str:
-        if self.kind == "other":
-            return self.name
-        if self.parts:
-            return f"{self.parts[0]}[]"
+        match self.kind:
+            case "other":
+                return self.name
+            case "list":
+                return f"{self.parts[0]}[]"
+            case "map":
+                return f"MAP({self.parts[0]}, {self.parts[1]})"
+            case "struct":
+                parts = zip(self.fields, self.parts, strict=True)
+                return f"STRUCT({', '.join(f'{field} {part}' for field, part in parts)})"
         return f"DECIMAL with {self.scale} places" if self.kind == "decimal" else self.kind.upper()
 
     @property
     def declared(self) -> str:
         """The type as CREATE TABLE writes it."""
+        if self.kind == "struct":
+            parts = zip(self.fields, self.parts, strict=True)
+            return f"STRUCT({', '.join(f'{field} {part.declared}' for field, part in parts)})"
+        if self.kind == "map":
+            return f"MAP({self.parts[0].declared}, {self.parts[1].declared})"
+        if self.kind == "list":
+            return f"{self.parts[0].declared}[]"
         return f"DECIMAL(38, {self.scale})" if self.scale else self.kind.upper()
 
     @property
@@ -45,8 +60,10 @@ class SqlType:
         """The type inside of rules."""
         if self.kind == "row":
             return f"({', '.join(each.plain for each in self.parts)})"
-        if self.parts:
+        if self.kind == "list":
             return f"Vec<Option<{self.parts[0].outside}>>"
+        if self.kind == "map":
+            return f"Map<{self.parts[0].outside}, Option<{self.parts[1].outside}>>"
         return self.name or _PLAIN.get(self.kind, "bigint")
 
     @property
@@ -60,6 +77,11 @@ class SqlType:
     def outside(self) -> str:
         """The type of a column of a table or a view."""
         return self.wrapper or self.plain
+
+    @property
+    def is_list(self) -> bool:
+        """Whether values are lists."""
+        return self.kind == "list"
 
     @property
     def is_number(self) -> bool:
@@ -152,6 +174,32 @@ def list_of(type: SqlType) -> SqlType:
     return SqlType("list", parts=(type,))
 
 
+def map_of(keys: SqlType, values: SqlType) -> SqlType:
+    """Maps from keys to values, which may be NULL. They are in the order of their keys."""
+    return SqlType("map", parts=(keys, values))
+
+
+STRUCTS: dict[str, SqlType] = {}
+"""The types of structs so far, by the names of their types in this language, which follow from them."""
+
+
+def struct_of(fields: Sequence[str], parts: Sequence[SqlType]) -> SqlType:
+    """Structs of some fields, each of which may be NULL."""
+    named = "_".join(f"{plain_name(field)}_{_tag(part)}" for field, part in zip(fields, parts, strict=True))
+    name = f"Struct_{named}"
+    return STRUCTS.setdefault(name, SqlType("struct", parts=tuple(parts), name=name, fields=tuple(fields)))
+
+
+def plain_name(name: str) -> str:
+    """A name as one of this language writes it, if it is no word of it."""
+    return "".join(each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in name)
+
+
+def _tag(type: SqlType) -> str:
+    inner = "".join(f"_{_tag(each)}" for each in type.parts)
+    return type.name.lower() or f"{type.kind}{type.scale or ''}{inner}"
+
+
 def null(type: SqlType) -> SqlValue:
     """NULL as a value of a type."""
     return SqlValue(tree(f"(None: Option<{type.plain}>)"), type, True)
@@ -182,7 +230,14 @@ def _joined(a: SqlType, b: SqlType) -> SqlType | None:
         return TIMESTAMP
     if {a.kind, b.kind} == {"json", "varchar"}:
         return VARCHAR
-    if a.parts and b.parts:
-        part = _joined(a.parts[0], b.parts[0])
-        return None if part is None else list_of(part)
+    if a.kind == b.kind and a.fields == b.fields and len(a.parts) == len(b.parts):
+        parts = [_joined(*pair) for pair in zip(a.parts, b.parts, strict=True)]
+        found = [each for each in parts if each is not None]
+        if len(found) == len(parts) > 0:
+            return with_parts(a, found)
     return None
+
+
+def with_parts(type: SqlType, parts: Sequence[SqlType]) -> SqlType:
+    """A list, a map or a struct of other parts."""
+    return struct_of(type.fields, parts) if type.fields else replace(type, parts=tuple(parts))

@@ -14,6 +14,7 @@ function n(): Option<bool> { None }
 function rows(): Vec<Option<string>> { [Some{"b"}, None, Some{"a"}] }
 """
 
+MAP = "sql::map_of([Some{1: u8}, Some{2}], [Some{5: u8}, None])"
 CALLS = {
     "(sql::and3(t(), n()), sql::and3(n(), f()), sql::and3(t(), t()))": "(None, Some{false}, Some{true})",
     "(sql::or3(t(), n()), sql::or3(n(), f()), sql::or3(f(), f()))": "(Some{true}, None, Some{false})",
@@ -99,6 +100,18 @@ CALLS = {
     "(sql::variance_of_doubles([Some{1.5}, None, Some{2.5}], true), sql::variance_of_doubles([Some{1.0}], false))": "(Some{0.25}, None)",  # noqa: E501
     "sql::deviation_of_doubles([Some{1.0}, Some{3.0}], true)": "Some{1}",
     '(sql::bits_of([6, 3], "&"), sql::bits_of([6, 3], "^"), sql::mean_of_values([Some{1}, None, Some{2}], 10))': "(Some{2}, Some{5}, Some{15})",  # noqa: E501
+    'sql::map_of([Some{"b"}, Some{"a"}], [Some{1: u8}, None])': '{"a": None, "b": Some{1}}',
+    "sql::map_of([Some{1: u8}, None], [Some{1: u8}, None])": "fault: a key of a map is NULL",
+    "sql::map_of([Some{1: u8}, Some{1}], [Some{1: u8}, None])": "fault: a key comes twice in a map",
+    "sql::map_of([Some{1: u8}], [Some{1: u8}, None])": "fault: a map of 1 keys and 2 values",
+    f"(sql::map_at({MAP}, 1), sql::map_at({MAP}, 3))": "(Some{5}, None)",
+    f"(sql::map_found({MAP}, 2), sql::map_found({MAP}, 3))": "([None], [])",
+    f"(sql::map_has_value({MAP}, 5), sql::map_pairs({MAP}))": "(true, [(1, Some{5}), (2, None)])",
+    f"sql::map_joined(Some{{{MAP}}}, Some{{sql::map_of([Some{{1}}], [Some{{6}}])}})": "{1: Some{6}, 2: None}",
+    """(sql::part_text("it's, "), sql::part_text("a b"), sql::part_text(""))""": r"""("'it\\'s, '", "a b", "''")""",  # noqa: E501
+    'sql::struct_text([Some{"a"}, Some{"b"}], [Some{"1"}, None])': "\"{'a': 1, 'b': NULL}\"",
+    'sql::map_text([Some{"a"}, Some{"b"}], [Some{"1"}, None])': '"{a=1, b=NULL}"',
+    'sql::json_members_of([Some{"a"}, Some{"b"}], [Some{"1"}, Some{"null"}])': r'"{\"a\":1,\"b\":null}"',
     "(sql::high(sql::low(Some{1: u8})), sql::high(sql::low(None: Option<u8>)))": "(Some{1}, None)",
 }
 

@@ -15,8 +15,9 @@ import duckdb
 from ddlog.errors.source import Source
 from ddlog.sessions.program import Program, compile_source
 from ddlog.sessions.session import Session
+from ddlog.sql.types import STRUCTS, SqlType
 from ddlog.stdlib.sql import date_text, timestamp_text
-from ddlog.types import Opaque, Type, User
+from ddlog.types import BigInt, Opaque, Type, User
 
 Rows = Mapping[str, Sequence[tuple[Any, ...]]]
 
@@ -28,12 +29,18 @@ def program_of(text: str) -> Program:
 
 def plain(value: Any, type: Type) -> Any:
     """A value as DuckDB gives it."""
+    if isinstance(type, Opaque) and len(type.args) == 2:
+        return {plain(key, type.args[0]): plain(each, type.args[1]) for key, each in value.items()}
     if isinstance(type, Opaque):
         return tuple(plain(each, type.args[0]) for each in value)
     if not isinstance(type, User):
         return value
     if type.name == "ddlog_std::Option":
         return None if value[0] == 0 else plain(value[1], type.args[0])
+    if type.name in STRUCTS:
+        struct = STRUCTS[type.name]
+        types = [User("ddlog_std::Option", (_type(each),)) for each in struct.parts]
+        return dict(zip(struct.fields, (plain(v, t) for v, t in zip(value, types, strict=True)), strict=True))
     kind = type.name.removeprefix("sql::")
     if kind == "Date":
         return datetime.date.fromisoformat(date_text(value[0]))
@@ -46,10 +53,25 @@ def plain(value: Any, type: Type) -> Any:
     return value
 
 
+def _type(type: SqlType) -> Type:
+    """The type of values in columns."""
+    if type.kind == "list":
+        return Opaque("ddlog_std::Vec", (User("ddlog_std::Option", (_type(type.parts[0]),)),))
+    if type.kind == "map":
+        return Opaque(
+            "ddlog_std::Map", (_type(type.parts[0]), User("ddlog_std::Option", (_type(type.parts[1]),)))
+        )
+    return User(type.outside, ()) if type.outside in STRUCTS or "::" in type.outside else BigInt()
+
+
 def canonical(value: Any) -> Any:
     """A value such that equal ones of either system are equal: numbers as rounded doubles."""
     if isinstance(value, bool):
         return value
+    if hasattr(value, "asDict"):
+        value = value.asDict()
+    if isinstance(value, dict):
+        return tuple(sorted((str(canonical(key)), canonical(each)) for key, each in value.items()))
     if isinstance(value, list | tuple):
         return tuple(map(canonical, value))
     if isinstance(value, int | float | Decimal):

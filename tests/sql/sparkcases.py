@@ -450,6 +450,25 @@ CAST(-m AS INT)
 m / (b - 100)
 sum(1) OVER (ORDER BY pk)
 positive(a)
+named_struct('x', a, 'y', s).y
+named_struct('x', a, 'y', s)['x']
+struct(a, b AS c, 5)
+named_struct('u', named_struct('v', d)).u.v
+map('p', a, 'q', b)
+map('p', a)['p']
+map('p', a)['zz']
+map_from_arrays(array(1, 2), array(s, 'x'))
+map_keys(map('p', a, 'q', NULL))
+map_values(map('p', a, 'q', NULL))
+map_contains_key(map(pk, a), 3)
+map_concat(map('p', a), map('q', b))
+map_entries(map(pk, s))
+element_at(map('p', a), 'p')
+try_element_at(map('p', a), 'x')
+size(map('p', a, 'q', b))
+cardinality(map('p', a))
+CAST(named_struct('x', a, 'y', b) AS STRUCT<x: DOUBLE, y: BIGINT>)
+transform(array(named_struct('z', a), named_struct('z', b)), e -> e.z)
 """
 """Expressions over the columns of `t`, one a line."""
 
@@ -524,6 +543,10 @@ SELECT a, mode(a) AS m, array_size(array_agg(b)) AS l, any_value(a) AS v, bool_o
 SELECT a, percentile_cont(0.5) WITHIN GROUP (ORDER BY b) AS p, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) AS q, string_agg(s, ',') WITHIN GROUP (ORDER BY pk DESC) AS z FROM t GROUP BY a
 SELECT pk, last_value(b) OVER (PARTITION BY a ORDER BY pk) AS l FROM t
 SELECT pk, e FROM t LATERAL VIEW explode_outer(xs) AS e WHERE e > 1
+SELECT pk, k, v FROM t LATERAL VIEW explode(map('p', a, 'q', b)) e AS k, v
+SELECT pk, k, v FROM t LATERAL VIEW OUTER explode(CASE WHEN a > 1 THEN map(pk, s) END) e AS k, v
+SELECT q.u, count(*) AS n FROM (SELECT named_struct('x', a, 'y', 1) AS u FROM t) q GROUP BY q.u
+SELECT q.u.x, q.u.* FROM (SELECT named_struct('x', a, 'y', s) AS u FROM t) q
 SELECT pk, p, e FROM t LATERAL VIEW posexplode_outer(xs) v AS p, e
 SELECT a, sum(m * b) / sum(b) AS w FROM t GROUP BY a
 SELECT avg(m * 1.5) AS p, avg(m / 3) AS q, sum(m / 7) AS r, sum(m) * 2 / 3 AS v FROM t

@@ -40,6 +40,10 @@ SELECT a, string_agg(s, '-' ORDER BY pk DESC) AS l, string_agg(s, ',' ORDER BY b
 SELECT arg_min(pk, b * 1000000 + pk) AS x, arg_max(s, b * 1000000 + pk) AS y, min_by(d, pk) FILTER (WHERE a = 1) AS u, max_by(m, pk) AS v FROM t
 SELECT a, mode(CASE WHEN b = 2 THEN 'x' ELSE 'y' END) AS o FROM t GROUP BY a HAVING count(*) % 2 = 1
 SELECT DISTINCT ON (a) a, b, pk FROM t ORDER BY a, b DESC, pk
+SELECT * EXCLUDE (w) REPLACE (a + 1 AS a, count(*) OVER (PARTITION BY b) AS s) RENAME (b AS bb) FROM t
+SELECT pk, b FROM t QUALIFY row_number() OVER (PARTITION BY a, s ORDER BY b DESC NULLS FIRST, pk) <= 2
+SELECT a, sum(b) AS m FROM t GROUP BY a, s QUALIFY row_number() OVER (PARTITION BY a ORDER BY sum(b) DESC, s) = 1
+SELECT q.pk, (SELECT p.k FROM p WHERE p.c = q.a QUALIFY row_number() OVER (ORDER BY p.k) < 2) AS f FROM t q
 SELECT DISTINCT ON (a, s) a, pk AS z FROM t ORDER BY a, s, z DESC
 SELECT median(DISTINCT b) AS m FROM t
 SELECT pk, log10(x) AS a, log2(x) AS b, log(3, x) AS c, sin(x) AS d, cbrt(x) AS e, degrees(x) AS f, pi() AS g, atan2(x, 2) AS h, isnan(x) AS i, isinf(x) AS j, isfinite(x) AS k FROM t
