@@ -189,6 +189,7 @@ class RankedShards(WorkerMemory, RankedSets):
     ) -> None:
         super().__init__(relations, imports, searches, evaluator)
         self._sending, self._view_of = sending, view_of
+        self._searching = set[str]()
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         if start is None and self._sending.team.rank:
@@ -212,8 +213,13 @@ class RankedShards(WorkerMemory, RankedSets):
                 self._relations[head].derive(part)
 
     def next_iteration(self) -> int | None:
-        times = [time for time in self._sending.team.agree(super().next_iteration()) if time is not None]
-        return min(times, default=None)
+        """With the least iteration, the votes tell which relations have searches in it on some worker."""
+        own = super().next_iteration()
+        searching = {name for name, each in self._relations.items() if own is not None and each.may_ask(own)}
+        votes = [vote for vote in self._sending.team.agree((own, searching)) if vote[0] is not None]
+        least = min((time for time, _ in votes), default=None)
+        self._searching = set().union(*(names for time, names in votes if time == least))
+        return least
 
     def advance(self, time: int) -> Collection[str]:
         self._time, self._gone = time, -(time + 1)
@@ -224,12 +230,11 @@ class RankedShards(WorkerMemory, RankedSets):
                 return self._ask(name, columns, length, enough)
 
             decided = relation.decide(time)
-            asks = decided is not None and len(decided.asked) > 0
-            if any(team.agree(asks)):  # all have decided, so that a search sees the same of all
-                best = np.empty(0, np.int64) if decided is None else relation.search(decided.asked, time, ask)
+            best = np.empty(0, np.int64)
+            if name in self._searching:
+                team.ready()  # a search waits until the worker that it asks has decided, too
+                best = best if decided is None else relation.search(decided.asked, time, ask)
                 team.agree(None)  # all have searched, so that what they see stays until then
-            elif decided is not None:
-                best = decided.asked
             if decided is not None and relation.settle(time, decided, best):
                 changed.append(name)
         team.ready()

@@ -148,6 +148,11 @@ class Ranked(Unread):
         decided = self.decide(time)
         return decided is not None and self.settle(time, decided, self.search(decided.asked, time, ask))
 
+    def may_ask(self, time: int) -> bool:
+        """Whether `decide` may find rows at an iteration for which derivations are to be searched."""
+        parts = self.pending.get(time, ())
+        return any(((self.weights[rows] == time + 1) | (weights <= 0)).any() for rows, weights in parts)
+
     def decide(self, time: int) -> Decided | None:
         """The rows that come at an iteration, and those for which derivations are to be searched; None if
         none wait for it. The delta of the last one is over."""
