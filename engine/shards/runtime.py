@@ -219,7 +219,7 @@ class Sharded(Member):
         act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them."""
-        with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             if self.team.lost:
                 raise self._gone()
             self._serial += 1
