@@ -249,7 +249,7 @@ class Feed:
             self.floor = gone.number
 
     def forget(self, number: int) -> None:
-        """Forgets the epochs up to one: the program is another one, or the last epoch is too large to keep."""
+        """Forgets the epochs up to one: the program is another one, or that epoch is too large."""
         self.epochs.clear()
         self._rows, self.floor = 0, number
 
