@@ -246,7 +246,7 @@ class RemoteSession(Session):
     def drop(self, what: str) -> Changes:
         return self._other_program("drop", lambda _: None, text=what)
 
-    def go_on_with(self, program: Program) -> Changes:
+    def go_on_with(self, program: Program, fill: Mapping[str, Any] | None = None) -> Changes:
         raise DDlogError([NotOverTheWire("go_on_with")])
 
     def _other_program(self, word: str, warned: Callable[[Any], None], **given: Any) -> Changes:

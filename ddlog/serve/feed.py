@@ -53,7 +53,10 @@ class Epoch:
         texts: RowTexts,
         sizes: Mapping[str, int],
         transactions: int,
+        counts: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
+        """`counts` are the numbers of rows that came and went, if not all of them are given."""
+        self._counts = counts
         self.number, self.changed, self.texts, self.sizes = number, changed, texts, sizes
         self.transactions, self.at = transactions, time()
         self._made: dict[tuple[str, ...], Event] = {}
@@ -77,7 +80,8 @@ class Epoch:
         """The number of rows that came and went, by relation."""
         return {
             "epoch": self.number, "at": self.at, "transactions": self.transactions, "sizes": self.sizes,
-            "changes": {
+            "changes": self._counts
+            or {
                 name: [sum(w > 0 for _, w in rows), sum(w < 0 for _, w in rows)]
                 for name, rows in self.changed.items()
             },
@@ -245,9 +249,13 @@ class Feed:
             self.floor = gone.number
 
     def forget(self, number: int) -> None:
-        """Forgets the epochs up to one: the program is another one."""
+        """Forgets the epochs up to one: the program is another one, or that epoch is too large."""
         self.epochs.clear()
         self._rows, self.floor = 0, number
+
+    def followed(self) -> set[str]:
+        """The relations that someone is told of."""
+        return {name for each in self.subscribers for name in each.relations}
 
     def since(self, number: int) -> list[Epoch] | None:
         """The epochs after one; None if not all of them are kept."""

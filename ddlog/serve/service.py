@@ -130,10 +130,15 @@ class Service:
     def _publish(self, changes: Changes, transactions: int) -> None:
         self.number = self._number()
         self.metrics.epochs += 1
-        changed = {name: changes.stored(name) for name in changes}
+        counts = {name: changes.counts(name) for name in changes}
+        told = None if sum(map(sum, counts.values())) <= self.limits.kept else self.feed.followed()
+        changed = {name: changes.stored(name) for name in changes if told is None or name in told}
         self.sizes = {name: self.session.size(name) for name in self.shown}
-        epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions)
-        self.feed.publish(epoch)
+        epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions, counts)
+        if told is None:
+            self.feed.publish(epoch)
+        else:
+            self.feed.forget(self.number)
         if self.owner.loop is not None:
             self.owner.loop.call_soon_threadsafe(self.feed.deliver, epoch)
 

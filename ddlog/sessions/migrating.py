@@ -115,7 +115,7 @@ def migrated(
     beside = program.open(
         SessionOptions(
             relations=wanted, engine="in-process", max_iterations=state.max_iterations, workers=here.workers,
-            memory_limit=UNLIMITED if here.limit is None else here.limit, maintain=here.maintain,
+            memory_limit=UNLIMITED if here.limit is None else here.limit, maintain=here.mode,
             progress=state.progress,
         )
     ).state  # fmt: skip

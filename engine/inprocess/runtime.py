@@ -77,7 +77,7 @@ class InProcess:
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`. `budget`: one to share."""
         self.values, self.workers = Values(nan) if values is None else values, workers
-        self._maintaining, self.maintain = Maintaining(maintain), maintain
+        self._maintaining = Maintaining(maintain)
         self.limit = memory_limit
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
@@ -327,6 +327,12 @@ class InProcess:
     @property
     def is_restored(self) -> bool:
         return not self._epochs.committed and self._epochs.beginning is not None
+
+    @property
+    def mode(self) -> Mode:
+        """Whether recursions are maintained."""
+        mode = self._maintaining.mode
+        return mode if isinstance(mode, str) else "auto"
 
     @property
     def is_running(self) -> bool:

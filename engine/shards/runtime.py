@@ -293,7 +293,7 @@ class Sharded(Member):
     ) -> tuple[dict[str, Delta], dict[str, Batch]]:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
         Raises WorkerGone if a worker ends before that; if one ends later, the epoch has been."""
-        with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             self._serial += 1
             own = self._divided(changes, static, limit)
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed

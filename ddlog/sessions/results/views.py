@@ -255,6 +255,14 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         delta = self._deltas.get(self._output(relation).name)
         return [] if delta is None else list(zip(delta.rows, delta.weights, strict=True))
 
+    def counts(self, relation: str) -> tuple[int, int]:
+        """The numbers of rows of an output relation that came, and that went. Raises DDlogError for another
+        name."""
+        delta = self._deltas.get(self._output(relation).name)
+        weights = [] if delta is None else delta.weights
+        came = sum(each > 0 for each in weights)
+        return came, len(weights) - came
+
     def to_spark(self, relation: str) -> DataFrame:
         """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (for a
         multiset any number but 0). Raises DDlogError if the session is not on Spark or the relation is not an
