@@ -49,6 +49,7 @@ class Editor:
         self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
         (folder / "shapes.dl").write_text(SHAPES)
         (folder / "main.dl").write_text("not saved yet")
+        (folder / "latin.dl").write_bytes(b"// \xe9")
         self.uri, self.text = (folder / "main.dl").as_uri(), MAIN
         self.document = lsp.TextDocumentIdentifier(self.uri)
         self.run(self._start)
