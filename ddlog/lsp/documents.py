@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,8 @@ class Documents:
         for file in dict.fromkeys(each.resolve() for folder in folders for each in folder.rglob("*.dl")):
             uri = open_ones.get(file) or uris.from_fs_path(str(file))
             if uri is not None and file != own and not any(part.startswith(".") for part in file.parts):
-                found.append(self.analysis(uri))
+                with suppress(OSError, UnicodeDecodeError):  # no program of ours
+                    found.append(self.analysis(uri))
         return found
 
     def units(self, text: str) -> int:

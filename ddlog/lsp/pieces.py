@@ -31,7 +31,7 @@ from .occurrences import Occurrence, occurrences
 
 _END = re.compile(
     r"""
-    \n [ \t]* \n (?= (?: //[^\n]*\n )*
+    \n [ \t\r]* \n (?= (?: //[^\n]*\n )*
         (?: (?: typedef | input | output | relation | stream | multiset | extern | import | apply | function
               | index | loop | initial | for ) \b | \#\[ | [A-Z]\w* [(\[] ) )
     """,

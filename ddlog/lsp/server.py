@@ -66,6 +66,7 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
         made.feature(name)(partial(answer, documents))
     for each in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE):
         made.feature(each)(partial(_changed, documents))
+    made.feature(lsp.INITIALIZED)(partial(_begun, documents))
     made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(_closed, documents))
     for name, answer in _OF_TOKENS.items():
         made.feature(name, _LEGEND)(partial(answer, documents))
@@ -79,6 +80,11 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
 
 
 # ---- errors
+
+
+async def _begun(documents: Documents, _: lsp.InitializedParams) -> None:
+    """Starts the process that checks before there is something to check."""
+    await documents.checker.start()
 
 
 def _changed(documents: Documents, params: Any) -> None:
@@ -105,14 +111,14 @@ async def _check_soon(documents: Documents, uri: str) -> None:
     await asyncio.sleep(_WAIT)
     if not uri.endswith(_CHECKED):
         return
-    analysis, version = documents.analysis(uri), documents.version
+    analysis = documents.analysis(uri)
     try:
         found = await documents.checker.find(analysis.source, analysis.folders, analysis.unsaved)
     except InternalError as error:
         message = lsp.ShowMessageParams(lsp.MessageType.Error, str(error))
         documents.server.window_show_message(message)
         return
-    if documents.analysis(uri).source.text == analysis.source.text and version == documents.version:
+    if documents.analysis(uri).source.text == analysis.source.text:
         analysis.learn(found)
         _publish(documents, uri, analysis, found.diagnostics)
 
@@ -151,6 +157,9 @@ def _told(documents: Documents, uri: str, diagnostic: Diagnostic) -> lsp.Diagnos
 def _closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
     documents.version += 1
+    waiting = documents.waiting.pop(uri, None)
+    if waiting is not None:
+        waiting.cancel()
     documents.known.pop(uri, None)
     documents.tokens.pop(uri, None)
     documents.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))

@@ -19,6 +19,8 @@ from ddlog.errors.source import Source
 from ddlog.formatting.program import formatted
 from ddlog.lsp.fixes import fixes
 
+from ..bench.generated import generate
+
 SHAPES = """\
 // A shape that is drawn.
 typedef Shape = Circle{r: u32} | Square
@@ -49,6 +51,7 @@ class Editor:
         self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
         (folder / "shapes.dl").write_text(SHAPES)
         (folder / "main.dl").write_text("not saved yet")
+        (folder / "latin.dl").write_bytes(b"// \xe9")
         self.uri, self.text = (folder / "main.dl").as_uri(), MAIN
         self.document = lsp.TextDocumentIdentifier(self.uri)
         self.run(self._start)
@@ -329,3 +332,29 @@ def test_a_change_of_a_module_is_told_in_the_programs_that_import_it(editor: Edi
 
     [error] = editor.run(told).diagnostics
     assert "Unknown function `twice`" in error.message
+
+
+def test_no_answer_waits_for_a_check_and_a_change_ends_it(editor: Editor) -> None:
+    uri, text = (editor.folder / "large.dl").as_uri(), generate(2000)
+    document, line = lsp.TextDocumentIdentifier(uri), text[: text.index("\nrelation ")].count("\n") + 1
+
+    async def act() -> tuple[list[str], lsp.PublishDiagnosticsParams]:
+        item = lsp.TextDocumentItem(uri, "ddlog", 1, text)
+        editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        place = lsp.HoverParams(document, lsp.Position(line, 10))
+        assert await editor.client.text_document_hover_async(place) is not None
+        await asyncio.sleep(0.4)  # now it is checked
+        assert await editor.client.text_document_hover_async(place) is not None
+        before = [(await editor.told.get()).uri for _ in range(editor.told.qsize())]
+        change = lsp.TextDocumentContentChangePartial(
+            lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)), "x\n"
+        )
+        version = lsp.VersionedTextDocumentIdentifier(version=2, uri=uri)
+        editor.client.text_document_did_change(lsp.DidChangeTextDocumentParams(version, [change]))
+        while (told := await editor.told.get()).uri != uri:
+            pass
+        return before, told
+
+    before, told = editor.run(act)
+    assert uri not in before and told.version == 2
+    assert told.diagnostics[0].range.start.line == 0 and told.diagnostics[0].code == "DL0119"
