@@ -11,6 +11,7 @@ from pygments.lexer import RegexLexer, words
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
+from ddlog.console.cli import main
 from ddlog.syntax.lexer import RESERVED
 
 project = "ddlog"
@@ -25,6 +26,7 @@ myst_fence_as_directive = ["mermaid"]
 
 _SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.M | re.S)
 _OUTSIDE = re.compile(r"\]\((\.\./[\w/]+\.md)\)")
+_PROGRAM = re.compile(r"^`programs/(\w+)`.*?\n\n", re.M | re.S)
 _PAGE = re.compile(r"^- \[[^\]]+\]\((\w+)\.md\)", re.M)
 
 
@@ -53,12 +55,25 @@ def contents(app: Sphinx, page: str, source: list[str]) -> None:
     """Makes the lists of index.md the site's table of contents, a part for each heading, and offers files
     outside of the pages for download."""
     source[0] = _OUTSIDE.sub(r"](path:\1)", source[0])
+    if page == "programs":
+        source[0] = _PROGRAM.sub(lambda found: found[0] + _picture(app, found[1]), source[0])
     if page == "index":
         trees = (
             f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(_PAGE.findall(part)) + "\n```\n"
             for title, part in _SECTION.findall(source[0])
         )
         source[0] += "\n" + "\n".join(trees)
+
+
+def _picture(app: Sphinx, name: str) -> str:
+    """The circuit of an example program, drawn into the site."""
+    file = app.outdir / "pictures" / f"{name}.svg"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    program = app.srcdir.parent / "programs" / name / f"{name}.dl"
+    if main(["circuit", str(program), "--stage", "relational", "--output", str(file)]):
+        raise RuntimeError(f"{program} has no circuit")
+    image = f'<img src="pictures/{name}.svg" alt="The circuit of {name}">'
+    return f"<details><summary>The circuit of its rules</summary>{image}</details>\n\n"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

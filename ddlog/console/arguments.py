@@ -21,7 +21,7 @@ _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 _FILE_FORMS = """\
 fact files (--input): a directory with one file for each input relation, named after the relation
   REL.csv          commas, quotes as in RFC 4180; a first line with the column names, in any order and
-                   case, is a header, unless one of them is also a cell below (--header)
+                   case, is a header; one or two names are not if one is also a cell below (--header)
   REL.facts, .tsv  tabs, no header, no quotes
   REL.jsonl, .json objects by column name, or arrays
   REL.parquet, .arrow
@@ -462,8 +462,9 @@ def _session_options(parser: Parser) -> None:
                         help="a directory with a fact file for each input relation, or REL=PLACE; "
                              "may be repeated")  # fmt: skip
     parser.add_argument("--header", choices=("yes", "no", "auto"),
-                        help="whether the first line of a .csv file names the columns; auto (default): it "
-                             "does if its cells are their names, and none is also a cell below")  # fmt: skip
+                        help="whether the first line of a .csv file names the columns; auto (default): "
+                             "it does if its cells are their names, and of one or two none is a "
+                             "cell below")  # fmt: skip
     parser.add_argument("--extra", choices=("error", "ignore"),
                         help="what is done with columns that the relation does not have "
                              "(default: error)")  # fmt: skip
