@@ -37,7 +37,8 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
 - `tests/programs/test_corpus.py`: small programs in files, on both evaluations, with their changes cut into
   commits in several ways.
 - `tests/engine/test_shards.py`, `tests/programs/test_in_shards.py`: one, two, three and seven workers against
-  one process, with messages that come in any order.
+  one process, with messages that come in any order, and workers that end at any moment; again with processes
+  that are killed: `tests/engine/test_remote.py`, `tests/spark/test_workers.py`.
 - `tests/spark/test_parity.py`: sessions on Spark, in the driver and in workers, against the in-process
   runtime, change by change, on every program of `programs/` and on random programs; again on a Connect
   server (`tests/spark/test_connect.py`).

@@ -370,8 +370,10 @@ class SparkRuntime:
 
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch; it is in the driver."""
-        if self.is_in_workers:
-            self.here.close()
+        before = self.here
+        if isinstance(before, Sharded):
+            before.surely(before.read_given_out)
+            before.close()
             self.here = self._alone(self.circuit)
         self.here.start_over()
 
