@@ -101,6 +101,7 @@ class UnusedValue(Diagnostic):
     """A value for a name that a query does not have."""
 
     title = "{name} is given a value, but the query has no `{{{name}}}`"
+    suggestion = "write the name in braces where the value belongs, or leave the value out"
     name: str
 
 
@@ -108,6 +109,7 @@ class WrongValue(Diagnostic):
     """A value that does not have the type of its place in a query."""
 
     title = "the value of {name}: {problem}"
+    suggestion = "values are what `insert` takes for the type"
     name: str
     problem: str
 
