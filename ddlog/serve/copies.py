@@ -20,7 +20,6 @@ import pickle
 import signal
 import socket
 import struct
-import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -129,11 +128,7 @@ def fork() -> tuple[int, socket.socket]:
     ours, theirs = socket.socketpair()
     gc.freeze()  # a collection in the copy would write to all of the shared memory
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # other threads: the copy uses nothing of theirs
-            process = os.fork()
+        process = os.fork()  # beside other threads: the copy uses nothing of theirs
     except OSError:
         ours.close()
         theirs.close()
