@@ -111,7 +111,7 @@ _KINDS = {
     "sessions": (
         "InTransaction UncommittedChanges NoFurtherChanges SessionClosed FaultInRule FaultInStatement "
         "FaultInView ConstraintBroken NestedTooDeeply NotInstalled NoTable ProgramStays NothingToDrop "
-        "StillUsed RuleOfSeveral TypeWithValues RowsGone"
+        "StillUsed RuleOfSeveral TypeWithValues RowsGone NotMigratedHere"
     ),
     "memory": "MemoryLimitReached NoMemoryLeft NoMemoryMeasure",
     "state": (

@@ -154,9 +154,10 @@ class TypeWithValues(Diagnostic):
 
 
 class RowsGone(Diagnostic):
-    """An input relation that a new text of its declaration has emptied."""
+    """An input relation, or a column of one, that a new text of the program no longer has."""
 
     severity = "warning"
-    title = "the declaration of {name} is another one: what the relation held is gone, {rows}"
-    name: str
+    title = "{what} is gone, with what {rows} held"
+    suggestion = "to keep it, run the cell once more with the text that it had, and load the facts again"
+    what: str
     rows: str

@@ -12,6 +12,7 @@ from ..errors.sessions import RowsGone
 from ..errors.source import Source
 from ..sessions.amending import ended
 from ..sessions.extending import check_changeable
+from ..sessions.migrating import input_changes
 from ..sessions.program import Program, compile_source
 from ..sessions.results import Changes
 from ..sessions.session import Session
@@ -70,20 +71,22 @@ class Cells:
         if self.made is not session.program:
             before, parts = session.program.source, {}
         parts = {**parts, key: part}
-        program, held = _joined(before, parts, again), _held(session)
+        program = _joined(before, parts, again)
+        gone = _gone(session, program)
         changes = session.go_on_with(program)
         self.made, self.before, self.parts = program, before, parts
-        left = _held(session)
-        gone = [
-            RowsGone(name, counted(held[name], "row")) for name in held if held[name] and not left.get(name)
-        ]
         warned([*_about(program, part), *gone])
         return changes
 
 
-def _held(session: Session) -> dict[str, int]:
-    """The sizes of the input relations."""
-    return {name: session.size(name) for name in session.program.names("input") if session.keeps(name)}
+def _gone(session: Session, program: Program) -> list[Diagnostic]:
+    """Warnings about what the rows of a session lose with a program."""
+    found = input_changes(session.state, program)
+    columns = [(name, f"{name}.{each}") for name, lost in found.changed.items() for each in lost]
+    return [
+        RowsGone(what, counted(session.size(name), "row"))
+        for name, what in [*((name, name) for name in found.gone), *columns]
+    ]
 
 
 def _joined(before: Source, parts: Mapping[str, Source], again: Callable[[Source], Program]) -> Program:

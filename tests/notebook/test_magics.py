@@ -57,11 +57,18 @@ def test_a_cell_that_runs_again_replaces_what_it_was(notebook: Notebook) -> None
     assert notebook.texts(rule) == "", "a text that is in the program already replaces itself"
 
 
-def test_an_input_relation_that_is_declared_anew_says_what_it_lost(notebook: Notebook) -> None:
+def test_an_input_relation_that_is_declared_anew_keeps_its_rows_and_says_what_is_lost(
+    notebook: Notebook,
+) -> None:
     notebook.texts(f"%%ddlog\n{PATHS}", "first")
     notebook.texts(f"%ddlog {EDGES}", "second")
-    shown = notebook.texts(f"%%ddlog\n{PATHS.replace('u32', 'u64')}", "first")
-    assert "what the relation held is gone, 2 rows" in shown and "Reach: -2" in shown
+    assert "gone" not in notebook.texts(f"%%ddlog\n{PATHS.replace('u32', 'u64')}", "first")
+    assert notebook.texts("%ddlog ? Edge(1, b)") == "b\n─\n2\n(1 row)"
+    other = "input relation Edge(a: u64)\noutput relation Reach(a: u64)\nReach(a) :- Edge(a)."
+    shown = notebook.texts(f"%%ddlog\n{other}", "first")
+    assert "warning: Edge.b is gone, with what 2 rows held" in shown and "Reach: +2" in shown
+    shown = notebook.texts("%%ddlog\noutput relation Reach(a: u64)", "first")
+    assert "warning: Edge is gone, with what 2 rows held" in shown and "Reach: -2" in shown
 
 
 @pytest.mark.parametrize(
