@@ -33,7 +33,8 @@ from ..values.rows import Row
 from ..values.structs import reason
 from .bodies import checked_fields
 from .carrying import carried
-from .packed import packed
+from .packed import TypeDefs, packed
+from .parameters import received_parameters
 from .transactions import read_json
 
 if TYPE_CHECKING:
@@ -50,11 +51,12 @@ _EXPLAINED = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows of an answer."""
+    """Rows of an answer. `typedefs` are those of their types, if not the program's."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     weights: Sequence[int] | None
+    typedefs: TypeDefs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def answer_of(result: Any, program: Program) -> bytes:
 
     def other(value: Any) -> int:
         assert isinstance(value, Part)
-        parts.append(packed(value.columns, value.rows, value.weights, program.checked.typedefs))
+        typedefs = value.typedefs or program.checked.typedefs
+        parts.append(packed(value.columns, value.rows, value.weights, typedefs))
         return len(parts) - 1
 
     text = carried(result, other)
@@ -106,15 +109,20 @@ def _weighted(relation: Relation, rows: Iterable[tuple[Row, int]]) -> Part:
 # --------------------------------------------------------------------- methods
 
 
-def _program(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
-    """The program, and what a client knows of the session from the beginning."""
-    program = session.program
-    tables: dict[str, Any] = {name: getattr(program.checked, name) for name in _CHECKED}
+def sent_program(checked: CheckedProgram) -> CheckedProgram:
+    """What clients get of a checked program: all but what only sessions use."""
+    tables: dict[str, Any] = {name: getattr(checked, name) for name in _CHECKED}
     tables["typedefs"] = {
         name: replace(each, extern=None, closure=None) for name, each in tables["typedefs"].items()
     }
+    return CheckedProgram(**tables)
+
+
+def _program(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
+    """The program, and what a client knows of the session from the beginning."""
+    program = session.program
     return {
-        "checked": CheckedProgram(**tables), "name": program.source.name, "text": program.source.text,
+        "checked": sent_program(program.checked), "name": program.source.name, "text": program.source.text,
         "kept": tuple(session.state.kept), "log": service.log, "epoch": service.number,
         "durable": session.epoch is not None, "resumed": session.resumed, "version": version(),
     }  # fmt: skip
@@ -175,7 +183,7 @@ def _result(result: Result, session: Session) -> Any:
     stored = result.stored
     return {
         "relation": result.relation, "typedefs": new, "warnings": result.warnings,
-        "rows": Part(result.relation.columns, list(stored), stored.weights),
+        "rows": Part(result.relation.columns, list(stored), stored.weights, result.typedefs),
     }  # fmt: skip
 
 
@@ -248,6 +256,10 @@ class _Noting(Transaction):
 def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
     from ..sessions.executing import execute, select
 
+    try:
+        parameters = received_parameters(given["parameters"])
+    except ValueError as error:
+        raise DDlogError([BadRequest(str(error))]) from None
     statement = _Statement(service, session)
     transaction = statement.transaction
     assert isinstance(transaction, _Noting)
@@ -259,7 +271,7 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
     try:
         if not given["any"]:
             return {"rows": _result(select(statement, text, name), session)}
-        made = execute(statement, lambda: transaction.end("commit"), text, given["parameters"], name)  # type: ignore[arg-type, return-value]
+        made = execute(statement, lambda: transaction.end("commit"), text, parameters, name)  # type: ignore[arg-type, return-value]
     finally:
         Transaction.rollback(transaction)
     return {

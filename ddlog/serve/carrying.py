@@ -5,6 +5,7 @@
     value of a typedef {"struct": [type, constructor, index, names, items]}
     Vec, Set, …        {"Vec": […]}
     dataclass          {"new": "errors.unknown:UnknownName", "fields": {…}}; the next time {"again": 7}
+    form of a type     {"text": "time::Date"}: the library's own, by the name of the type
 
 Only dataclasses and enums of the rooms that are named here are made of what a server sends, and nothing of it
 is executed: no Python file, and no text where code that is generated has a number or an operator.
@@ -23,7 +24,9 @@ from typing import Any
 from ..core import Op
 from ..errors.declared import Declared
 from ..explaining.held import ANY
+from ..stdlib import text_form
 from ..syntax.nesting import deep_recursion
+from ..types import KeyOf, TextForm
 from ..values.collections import Group, Map, Set, Vec
 from ..values.numbers import canonical_float
 from ..values.structs import Struct, restored
@@ -91,10 +94,16 @@ class _Writer:
         known = self._known.get(id(value))
         if known is not None:
             return {"again": known}
-        parts = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
+        parts = {each.name: self._field(value, each.name) for each in fields(value)}
         self._known[id(value)] = len(self._known)
         self._alive.append(value)
         return {"new": _name(type(value)), "fields": parts}
+
+    def _field(self, whole: Any, name: str) -> Any:
+        part = getattr(whole, name)
+        if isinstance(whole, KeyOf) and name == "function":
+            return None  # the client compiles its own
+        return {"text": whole.name} if isinstance(part, TextForm) else self.write(part)
 
 
 class _Reader:
@@ -123,6 +132,8 @@ class _Reader:
                 return restored(typedef, constructor, index, tuple(names), map(self.read, items))
             case "enum":
                 return _class(part)[data["name"]]
+            case "text":
+                return text_form(part)
             case "again":
                 return self._made[part]
             case "new":

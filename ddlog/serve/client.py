@@ -31,6 +31,7 @@ from ..sessions.transactions.delays import Delays
 from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
 from ..values.written import as_text
+from .parameters import sent_parameters
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
 from .wire import Unpack, Wire
 
@@ -184,7 +185,7 @@ class RemoteSession(Session):
         more: dict[str, Any] = {}
         if self.transaction.is_open:
             more["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
-        given = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+        given = sent_parameters(parameters)
         return self._call("execute", text=text, name=name, parameters=given, any=any, **more)[0]
 
     def _result(self, found: Mapping[str, Any]) -> Result:

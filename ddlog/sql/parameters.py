@@ -84,7 +84,7 @@ def type_of_value(value: Any) -> SqlType | None:
         case float():
             return DOUBLE
         case Decimal() if value.is_finite() and (places := -int(value.as_tuple().exponent)) <= MOST_PLACES:
-            return decimal(max(places, 0))
+            return decimal(max(places, 1))  # one of no places is an integer in Python, too
         case datetime.datetime() if value.tzinfo is None:
             return TIMESTAMP
         case datetime.date() if not isinstance(value, datetime.datetime):

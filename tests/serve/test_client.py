@@ -6,6 +6,8 @@ import asyncio
 import io
 import threading
 from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,20 @@ import pytest
 import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
-from ddlog.serve.carrying import received
+from ddlog.serve.calls import sent_program
+from ddlog.serve.carrying import carried, received
 from tests.serve.conftest import Serving, connected
 
 PROGRAM = """
+import sql
+import time
 typedef Kind = Server | Client{owner: string}
 input relation Host(id: bit<16>, kind: Kind, tags: Set<string>, note: Option<string>) primary key (h) h.id
 input relation Link(from: string, to: string)
 input relation Flag()
+input relation Due(day: time::Date, at: time::Time, price: sql::Decimal2)
+output relation Days(day: time::Date)
+Days(d) :- Due(.day = d).
 input multiset Seen(what: string, weight: double)
 output relation Owned(owner: string, ids: Vec<bit<16>>)
 output relation Reach(from: string, to: string)
@@ -67,6 +75,28 @@ def test_rows_of_all_types(session: Session) -> None:
     assert [(each.what, weight) for each, weight in session["Seen"].weighted()] == [("a", 2), ("b", 1)]
     assert session["Host"].to_arrow().column("note").to_pylist() == ["x", None]
     assert len(session["Up"]) == 1 and () in session["Flag"] and session.size("Host") == 2
+
+
+def test_values_that_are_written_as_text(session: Session) -> None:
+    day, at, price = date(2024, 2, 29), time(10, 11, 12), Decimal("1.50")
+    session.insert("Due", (day, at, price))
+    assert session.commit().rows("Days") == [((day,), 1)]
+    assert list(session["Due"]) == [(day, at, price)]
+    assert session.query("Due({day}, _, p)", day=day).rows == [(price,)]
+    found = session.execute("SELECT price FROM Due WHERE day = ? AND price < ?", [day, Decimal(2)])
+    assert found.rows is not None and found.rows.rows == [(price,)]
+    sent = [day, at, price, datetime(2024, 2, 29, 1, 2, 3, 4), timedelta(days=-1, microseconds=5)]
+    found = session.execute("SELECT ? AS a, ? AS b, ? + 1 AS c, ? AS d, ? AS e", sent)
+    assert found.rows is not None and found.rows.rows == [(*sent[:2], price + 1, *sent[3:])]
+    assert "cannot be a value of Python's type bytes" in told(lambda: session.execute("SELECT ?", [b""]))[1]
+
+
+@pytest.mark.parametrize("name", ["expressions", "closures_in_values"])
+def test_clients_get_the_program_that_the_server_has(name: str) -> None:
+    """Also one with arrays that are maps, whose keys are computed."""
+    path = Path(__file__).parents[1] / "programs" / "corpus" / f"{name}.dl"
+    sent = carried(sent_program(ddlog.compile(path).checked))
+    assert carried(received(sent)) == sent
 
 
 def test_many_rows(session: Session) -> None:
