@@ -129,6 +129,11 @@ class Owner:
         """Whether a change runs, or is about to."""
         return self._changing is not None
 
+    def close(self) -> None:
+        """Ends for good, after the event loop."""
+        self._told.close()
+        self._telling.close()
+
     def check_own(self) -> None:
         """Raises Elsewhere in a copy: what follows changes the session, or reads its state on disk."""
         if self._is_copy:

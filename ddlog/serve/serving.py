@@ -111,6 +111,7 @@ def serve(
         server.should_exit = True
         thread.join(_PATIENCE + 1)
         service.close_pasts()
+        service.owner.close()
 
 
 def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
