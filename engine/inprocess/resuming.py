@@ -236,6 +236,10 @@ class _Contents(TableColumns):
             self._rows = self._store.rows()
         return self._store.table.column_at(self._rows, position)
 
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows, one by one: some of the table's may have gone."""
+        return list(zip(*[column.tolist() for column in self], strict=True)) or [()] * self._stop
+
     def part(self, start: int, stop: int) -> Any:
         return tuple(self[position][start:stop] for position in range(len(self)))
 
