@@ -460,10 +460,10 @@ class InProcess:
         nothing, or from what it was `found` to hold. `place` is that of the output before."""
         assert isinstance(delta, ArrayDelta)
         now = shown(self.circuit, self._relations[name])
-        if place is not None and before.circuit.nodes[shown(before.circuit, place)].schema != self._schema(
-            name
-        ):
-            place = None  # it has other columns, so its rows are all new
+        if place is not None:
+            held_before = before.circuit.nodes[shown(before.circuit, place)].schema
+            if [(c.kind, c.domain) for c in held_before] != [(c.kind, c.domain) for c in self._schema(name)]:
+                place = None  # it has other columns, so its rows are all new
         adopted = is_adopted(self._own, now, found)
         old = None if place is None else shown(before.circuit, place)
         if goes_on(self._own, now, before, old, found) or (old is None and not adopted):

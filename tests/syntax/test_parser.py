@@ -86,7 +86,9 @@ def test_errors(path: Path) -> None:
 
 def test_every_construct_occurs() -> None:
     seen = {type(node) for path in GOOD for node in nodes(parse(path.read_text()))}
-    assert seen | {syntax.Query} == {c for c in vars(syntax).values() if dataclasses.is_dataclass(c)}
+    assert seen | {syntax.Query, syntax.GivenValue} == {
+        c for c in vars(syntax).values() if dataclasses.is_dataclass(c)
+    }
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
