@@ -25,7 +25,7 @@ from . import memory
 
 _noted = False
 _at_once = False
-_held = False
+_holding: set[int] = set()  # the threads that are inside `held`
 _previous: Callable[[int, FrameType | None], Any] | None = None
 _asked: tuple[Callable[[], None], float] | None = None
 
@@ -99,9 +99,9 @@ def check() -> None:
     """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
     global _noted
     memory.check()
-    if _asked is not None and not _held and time.monotonic() >= _asked[1]:
+    if _asked is not None and not _holding and time.monotonic() >= _asked[1]:
         _asked[0]()
-    if _noted and _previous is not None and not _held:
+    if _noted and _previous is not None and not _holding:
         _noted = False
         _previous(signal.SIGINT, None)
 
@@ -110,7 +110,7 @@ def check() -> None:
 def immediate() -> Iterator[None]:
     """Code that may be interrupted anywhere, unless it runs inside `held`."""
     global _at_once
-    if _held:
+    if _holding:
         yield
         return
     check()
@@ -124,12 +124,13 @@ def immediate() -> Iterator[None]:
 class held:
     """Code that must run to its end: a Ctrl-C is acted on after it."""
 
-    __slots__ = ("_before",)
+    __slots__ = ("_entered",)
 
     def __enter__(self) -> None:
-        global _held
-        self._before, _held = _held, True
+        thread = threading.get_ident()
+        self._entered = None if thread in _holding else thread
+        _holding.add(thread)
 
     def __exit__(self, *_: object) -> None:
-        global _held
-        _held = self._before
+        if self._entered is not None:
+            _holding.discard(self._entered)

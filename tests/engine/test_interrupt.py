@@ -172,3 +172,28 @@ def test_ctrl_c_after_the_last_operator_leaves_the_epoch_whole(monkeypatch: pyte
             session.insert("Price", ("pen", 20))
         session.delete_key("Price", "pen")
         assert session.commit().rows("Cheap") == [(("pen",), -1)]
+
+
+def test_threads_that_hold_in_turn_leave_nothing_held() -> None:
+    """One enters while the other is inside, and leaves after it."""
+    entered, leave, called = threading.Event(), threading.Event(), list[int]()
+
+    def inside() -> None:
+        with interrupt.held():
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=inside)
+    with interrupt.held():
+        thread.start()
+        entered.wait()
+    interrupt.ask(lambda: called.append(1))
+    try:
+        interrupt.check()
+        assert not called
+        leave.set()
+        thread.join()
+        interrupt.check()
+        assert called
+    finally:
+        interrupt.ask(None)
