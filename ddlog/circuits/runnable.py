@@ -264,8 +264,8 @@ def check_limit(most: object) -> None:
 
 
 def are_plain(rows: Sequence[Any], columns: Columns) -> bool:
-    """Whether the types of the values show that all rows are tuples of canonical values. If they do not, each
-    row has to be checked."""
+    """Whether the types of the values prove that all rows are tuples of canonical values. Otherwise the
+    caller checks each row."""
     if not columns or set(map(type, rows)) != {tuple} or set(map(len, rows)) != {len(columns)}:
         return False
     pairs = zip(zip(*rows, strict=True), columns, strict=True)

@@ -117,7 +117,7 @@ class DDlogError(Exception):
         return render(self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows of it: the user's own lines, and the message."""
+        """The lines that IPython prints for this error: places in the user's own code, and the message."""
         from traceback import extract_tb
 
         home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))

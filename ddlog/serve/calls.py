@@ -110,7 +110,7 @@ def _weighted(relation: Relation, rows: Iterable[tuple[Row, int]]) -> Part:
 
 
 def sent_program(checked: CheckedProgram) -> CheckedProgram:
-    """What clients get of a checked program: all but what only sessions use."""
+    """The part of a checked program that a client is sent: its tables, without the Python code of types."""
     tables: dict[str, Any] = {name: getattr(checked, name) for name in _CHECKED}
     tables["typedefs"] = {
         name: replace(each, extern=None, closure=None) for name, each in tables["typedefs"].items()

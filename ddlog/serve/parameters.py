@@ -1,5 +1,5 @@
-"""The parameters of a statement of SQL as JSON: a value that JSON does not have is an object of its class and
-its text, since its class is its type of SQL."""
+"""The parameters of a statement of SQL as JSON. A date, time, decimal or interval is an object
+`{class: text}`, since the Python class decides the type in SQL."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ class _Contents(TableColumns):
         return self._store.table.column_at(self._rows, position)
 
     def rows(self) -> list[tuple[int, ...]]:
-        """The rows, one by one: some of the table's may have gone."""
+        """The rows of the store, one by one. Its table may also have rows that were deleted."""
         return list(zip(*[column.tolist() for column in self], strict=True)) or [()] * self._stop
 
     def part(self, start: int, stop: int) -> Any:
