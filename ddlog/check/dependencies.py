@@ -18,7 +18,7 @@ class Dependencies:
     """The functional dependencies of a program's relations, and of bodies over them."""
 
     def __init__(self, relations: Mapping[str, core.Relation], rules: Iterable[core.Rule]) -> None:
-        self._relations = relations
+        self.relations = relations
         self._rules: dict[str, list[tuple[core.Rule, core.Head]]] = {}
         for rule in rules:
             for head in rule.heads:
@@ -39,7 +39,7 @@ class Dependencies:
 
     def has_one_row(self, name: str) -> bool:
         """Whether the primary key and the rules of a relation allow one row at most."""
-        relation = self._relations.get(name)
+        relation = self.relations.get(name)
         return relation is not None and len(self._columns(name, frozenset())) == len(relation.columns)
 
     def _by_clause(self, clause: core.Clause, known: Set[str]) -> set[str]:
@@ -59,7 +59,7 @@ class Dependencies:
 
     def _columns(self, name: str, given: frozenset[int]) -> frozenset[int]:
         """The columns of a relation that the given ones determine, with these."""
-        relation = self._relations.get(name)
+        relation = self.relations.get(name)
         if relation is not None and relation.past is not None:
             return self._columns(relation.past[0], given)
         found = self._found.get((name, given))

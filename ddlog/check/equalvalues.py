@@ -3,6 +3,8 @@
 `price.group_by(item).sum()` adds a price once, though two sales have it: groups are sets. The warning is for
 functions to which that matters, and only if a variable of the body can differ where the value and the key do
 not. It shows the rule with what tells rows apart in the value, and functions that look at its second part.
+A column that the body leaves out, as `_`, counts only where values are added: to count others without it is
+what `_` is for.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from ..errors.source import Span
 from .dependencies import Dependencies, inverted, records, resolved
 from .marked import written_in
 from .rewriting import Edit, called_name, place_of, rewritten
+from .wildcards import with_names
 
 _COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
+_ADDING = frozenset({"sum", "avg", "sum_of"})
 _OF_PAIRS = {name: f"{name}_second" for name in ("sum", "avg", "min", "max", "fold", "sum_of", "count")}
 _UNCHANGED = ("key", "group_key")
 
@@ -79,18 +83,23 @@ def _in_group(
 ) -> Iterator[EqualValues]:
     later = [each for clause in rule.body[place + 1 :] for each in expressions(clause)]
     later += [arg for head in rule.heads for arg in head.args]
-    counting = next((name for each in later for name in uses.counting(each, group.name)), None)
-    if counting is None:
+    counting = [name for each in later for name in uses.counting(each, group.name)]
+    if not counting:
         return
-    body = rule.body[:place]
-    missing = _missing(dependencies, body, {*inverted(resolved(group.value, records(body))), *group.keys})
+    body: Sequence[core.Clause] = rule.body[:place]
+    known = {*inverted(resolved(group.value, records(body))), *group.keys}
+    every = not _ADDING.isdisjoint(counting) or bool(_missing(dependencies, body, known))
+    body, edits = with_names(dependencies.relations, body) if every else (body, {})
+    missing = _missing(dependencies, body, known)
     if missing:
         shown = [_written(name) for name in missing]
-        instead = _instead(whole, group, shown, uses, later)
+        instead = _instead(
+            whole, group, shown, uses, later, [edits[name] for name in missing if name in edits]
+        )
         alone = f"{_pair(group.value, shown, _text(group.value), only_counts=False)}.group_by({_keys(group)})"
         same = " and ".join(f"`{each}`" for each in (_text(group.value), *map(_written, group.keys)))
         yield EqualValues(
-            span=group.span, function=counting, missing=tuple(shown), rule=whole,
+            span=group.span, function=counting[0], missing=tuple(shown), rule=whole,
             instead=instead or alone, what=_what(rule) if instead is not None else "group", same=same,
             owner=_what(rule),
         )  # fmt: skip
@@ -165,9 +174,15 @@ class _Uses:
 
 
 def _instead(
-    whole: Span, group: core.GroupBy, missing: Sequence[str], uses: _Uses, later: Sequence[core.Expr]
+    whole: Span,
+    group: core.GroupBy,
+    missing: Sequence[str],
+    uses: _Uses,
+    later: Sequence[core.Expr],
+    edits: list[Edit],
 ) -> str | None:
-    """The text of the rule that takes every row; None if other uses of the group would change."""
+    """The text of the rule that takes every row, with these edits for columns that it leaves out; None if
+    other uses of the group would change."""
     calls: list[core.Call] = []
     mentioned = 0
     for expr in later:
@@ -182,7 +197,6 @@ def _instead(
     if any(name not in _OF_PAIRS and name not in _UNCHANGED for name in names):
         return None
     counts = all(name == "count" and len(call.args) == 1 for name, call in zip(names, calls, strict=True))
-    edits: list[Edit] = []
     for name, call in zip(names, calls, strict=True):
         if name in _OF_PAIRS and not (name == "count" and len(call.args) == 1):
             place = called_name(call, name)
