@@ -19,7 +19,7 @@ _SWEEPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedBox:
     """A box's left upper corner and its size."""
 
     x: float
@@ -32,7 +32,7 @@ class Placed:
 class Drawing:
     """Places of the boxes, the points that each edge goes through, the size of all."""
 
-    boxes: tuple[Placed, ...]
+    boxes: tuple[PlacedBox, ...]
     edges: tuple[tuple[tuple[float, float], ...], ...]
     width: float
     height: float
@@ -57,7 +57,9 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     tops = [sum(heights[:k]) + GAP_Y * k for k in range(len(order))]
     left = min((c - widths[v] / 2 for v, c in enumerate(centres)), default=0.0)
     boxes = tuple(
-        Placed(centres[v] - width / 2 - left, tops[rows[v]] + (heights[rows[v]] - height) / 2, width, height)
+        PlacedBox(
+            centres[v] - width / 2 - left, tops[rows[v]] + (heights[rows[v]] - height) / 2, width, height
+        )
         for v, (width, height) in enumerate(sizes)
     )
     paths = tuple(_path(chain, boxes, rows, tops, heights, [c - left for c in centres]) for chain in chains)
@@ -163,7 +165,7 @@ def _neighbours(count: int, links: Sequence[tuple[int, int]]) -> tuple[list[list
 
 def _path(
     chain: Sequence[int],
-    boxes: Sequence[Placed],
+    boxes: Sequence[PlacedBox],
     rows: Sequence[int],
     tops: Sequence[float],
     heights: Sequence[float],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from .circuit import Circuit, DeltaJoin, Fixpoint, Guard, Import, Input, Join, NodeId, Result, Term, Variable
 from .derived import derived_keys
 from .integrals import shown
+from .joinplan import JoinPlan, LookUpRows
 from .labels import one_line
 from .operators.steps import step_text
 from .planner import LookUp, PlanStep, RunStep, Stages, cheapest, guessed
@@ -17,46 +17,6 @@ ASSUMED = 1_000_000
 """The rows that a relation is taken to have where its contents are unknown."""
 
 ONLY = "only candidate"
-
-
-@dataclass(frozen=True, slots=True)
-class Extension:
-    """A look-up of a plan. `depth` look-ups stand before it; `rows` is the number of valuations that it
-    extends, `expected` what it was expected to give, None where that was not asked, and `given` what it gave,
-    None where it did not run. `tests` follow at once. `seconds`: of all that, while it was measured."""
-
-    depth: int
-    term: str
-    keys: tuple[str, ...]
-    rows: float
-    expected: float | None
-    given: float | None
-    why: str
-    tests: tuple[str, ...]
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class JoinPlan:
-    """How a join goes on from the rows of the term `start`; None where it starts from nothing. `tests` come
-    first, in `seconds`. Where rows were split, several extensions of the same depth follow one another, each
-    with those that come after it."""
-
-    rule: str
-    start: str | None
-    tests: tuple[str, ...]
-    extensions: tuple[Extension, ...]
-    seconds: float = 0.0
-
-    @property
-    def spent(self) -> float:
-        """The seconds of all steps, while they were measured."""
-        return self.seconds + sum(each.seconds for each in self.extensions)
-
-    @property
-    def moved(self) -> float:
-        """The rows that all look-ups read and gave."""
-        return sum(each.rows + (each.given or 0) for each in self.extensions)
 
 
 class Texts:
@@ -122,7 +82,7 @@ def _planned(rule: str, stages: Stages, start: int, schemas: Sequence[Schema], t
         return guessed(ASSUMED, len(each.positions), len(schemas[each.term]))
 
     stage = first = stages.first(start)
-    extensions: list[Extension] = []
+    look_ups: list[LookUpRows] = []
     rows = 1.0
     while stage.candidates:
         means = [fanout(each) for each in stage.candidates]
@@ -139,9 +99,9 @@ def _planned(rule: str, stages: Stages, start: int, schemas: Sequence[Schema], t
         stage = stages.after(stage, look_up)
         tests = texts.tests(stage.tests)
         term, keys, expected = texts.term(look_up.term), texts.keys(look_up), rows * means[best]
-        extensions.append(Extension(len(extensions), term, keys, rows, expected, None, why, tests))
+        look_ups.append(LookUpRows(len(look_ups), term, keys, rows, expected, None, why, tests))
         rows = expected
-    return JoinPlan(rule, texts.term(start), texts.tests(first.tests), tuple(extensions))
+    return JoinPlan(rule, texts.term(start), tuple(look_ups), texts.tests(first.tests))
 
 
 def source_names(circuit: Circuit, outside: Mapping[NodeId, str] | None = None) -> dict[NodeId, str]:
@@ -165,11 +125,9 @@ def source_names(circuit: Circuit, outside: Mapping[NodeId, str] | None = None) 
 
 def plan_lines(plan: JoinPlan) -> Iterator[str]:
     """The lines of a plan, without its rule."""
-    given = plan.extensions[0].given if plan.extensions else None
-    yield f"  from {plan.start or 'nothing'}{_tests(plan.tests)}" + (
-        "" if plan.extensions else ": no look-up"
-    )
-    for each in plan.extensions:
+    given = plan.look_ups[0].given if plan.look_ups else None
+    yield f"  from {plan.start or 'nothing'}{_tests(plan.tests)}" + ("" if plan.look_ups else ": no look-up")
+    for each in plan.look_ups:
         indent = "  " * each.depth
         if given is None and each.given is None:
             assert each.expected is not None

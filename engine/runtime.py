@@ -17,7 +17,7 @@ from .maintaining import Decision, Expectation
 from .schema import Array, Schema
 
 if TYPE_CHECKING:
-    from .plans import JoinPlan
+    from .joinplan import JoinPlan
 
 _NOTHING: Mapping[str, Sequence[tuple[Any, ...]]] = MappingProxyType({})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ddlog.console.explainerror import message
 from ddlog.errors.codes import codes
-from ddlog.errors.explanations import Explanation, explanations
+from ddlog.errors.explanations import CodeMeaning, explanations
 
 PAGE = Path(__file__).parent.parent / "docs" / "errors.md"
 HEAD = """\
@@ -37,7 +37,7 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _section(found: Explanation) -> Iterator[str]:
+def _section(found: CodeMeaning) -> Iterator[str]:
     title = f"{found.kind.severity.capitalize()}: {found.title}\n\n" if found.title.strip("…") else ""
     yield f"### {found.code}\n\n{title}{found.meaning}\n"
     if found.example is not None:

@@ -7,7 +7,7 @@ from functools import cache
 
 from ..errors.codes import codes
 from ..errors.diagnostics import DDlogError, Diagnostic, render
-from ..errors.explanations import Explanation, explanation, explanations
+from ..errors.explanations import CodeMeaning, explanation, explanations
 from ..errors.nearest import nearest
 from ..errors.source import Source
 from ..errors.unknown import UnknownName
@@ -28,13 +28,13 @@ def explain_error(code: str | None) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def heading(found: Explanation) -> str:
+def heading(found: CodeMeaning) -> str:
     """The code, and the title of its errors if they have one that does not depend on the error alone."""
     of = "" if found.kind.severity == "error" else f" ({found.kind.severity})"
     return f"{found.code}{of}: {found.title}" if found.title.strip("…") else f"{found.code}{of}"
 
 
-def message(found: Explanation) -> str:
+def message(found: CodeMeaning) -> str:
     """The message about the wrong program of an explanation; empty where its language is not installed."""
     if found.example is None:
         return ""

@@ -26,7 +26,7 @@ from .total import Totality
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TermQuestion:
     """The question that a body asks of one of its terms: the term's bound columns, and the clauses that bind
     them, in an order in which they can be evaluated. `given` says whether these need values that the head is
     asked for, and `before` how many clauses of the body, up to a group_by, they rest on."""
@@ -46,7 +46,7 @@ class Passing:
     given: Sequence[Collection[str]]
     demanded: Callable[[str], bool]
     totality: Totality
-    asked: dict[int, Asked] = field(default_factory=dict)
+    asked: dict[int, TermQuestion] = field(default_factory=dict)
     """By the number of the clause in the body. A term without an entry is of a relation that is there."""
 
     def __post_init__(self) -> None:
@@ -188,7 +188,7 @@ class _Part:
 
     # ------------------------------------------------------------- prefixes
 
-    def _prefix(self, bound: tuple[int, ...], names: Collection[str]) -> Asked:
+    def _prefix(self, bound: tuple[int, ...], names: Collection[str]) -> TermQuestion:
         """The question to a term with these bound columns, whose variables they are."""
         needed, variables = set[int](), set[str]()
         pending = [(name, self.first.get(name)) for name in names]
@@ -207,7 +207,7 @@ class _Part:
         used = {name for i in needed for name in _variables(self.taken[i])} | set(names)
         rests = bool(used & set(self.keys))
         given = bool(used & set(self.given)) or not (prefix or rests)
-        return Asked(bound, prefix, given, self.start if rests else 0)
+        return TermQuestion(bound, prefix, given, self.start if rests else 0)
 
     def _tests(self, number: int, clause: Clause, variables: Collection[str]) -> bool:
         """Whether a clause only tests variables, by what is there anyway."""

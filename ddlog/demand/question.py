@@ -85,7 +85,7 @@ def _renamed(rule: Rule, names: dict[str, str]) -> Rule:
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedProgram:
     """A query whose constants are columns of `SEEDS`, an input; its answer `FOUND` has these columns first.
     Queries that differ in the constants alone have the same `form`, and other `values`."""
 
@@ -94,7 +94,7 @@ class Question:
     form: str
 
 
-def question(program: CheckedProgram, query: CheckedQuery) -> Question:
+def question(program: CheckedProgram, query: CheckedQuery) -> AskedProgram:
     """A query of a program as a program whose output is the answer, for the constants that the input `SEEDS`
     has. A query with a group keeps its constants, as several of them would group together."""
     rule = query.rule
@@ -117,7 +117,7 @@ def question(program: CheckedProgram, query: CheckedQuery) -> Question:
     seeds = Relation(SEEDS, "input", "relation", User(SEEDS), None, typed, None, rule.span)
     strata = (Stratum((SEEDS,), False, ()), *program.strata)
     program = replace(program, relations={**program.relations, SEEDS: seeds}, strata=strata)
-    return Question(with_answer(program, asked, FOUND), tuple(values), form)
+    return AskedProgram(with_answer(program, asked, FOUND), tuple(values), form)
 
 
 def _constant(clause: Clause) -> tuple[str, Const] | None:

@@ -24,7 +24,7 @@ from ..core.expressions import matches
 from ..errors.source import Span
 from ..types import Bool, Type
 from .linear import ONCE, Case, factored
-from .passing import Asked, Passing, given_variables
+from .passing import Passing, TermQuestion, given_variables
 from .total import Totality
 
 DEMAND = "$demand"
@@ -162,7 +162,7 @@ class Rewriting:
                 self._demand(replace(rule, body=tuple(prefix), variables=types), body[i], asked.bound)
         return replace(rule, body=(*given, *now), variables=types)
 
-    def _renamed(self, clause: Clause, asked: Asked | None) -> Clause:
+    def _renamed(self, clause: Clause, asked: TermQuestion | None) -> Clause:
         if asked is None:
             return clause
         assert isinstance(clause, Atom)

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from . import connections
 from .log import INTERVAL
-from .store import Store
+from .store import FileStore
 from .walog import LONG, PAGE
 
 _PASSES = 10  # over the log, in which what commits add to it becomes less
@@ -27,7 +27,7 @@ class Background:
     """A thread that works in the pauses of a state until `stop`."""
 
     def __init__(
-        self, store: Store | None, flush: Callable[[], None] | None, others: Sequence[Callable[[], None]]
+        self, store: FileStore | None, flush: Callable[[], None] | None, others: Sequence[Callable[[], None]]
     ) -> None:
         """`store` is that of a state in a file; `flush` writes what waits, None if nothing ever waits;
         `others` do what is due of other work."""
@@ -118,7 +118,7 @@ class Background:
                     store.logged = 0
 
 
-def _limit(store: Store) -> None:
+def _limit(store: FileStore) -> None:
     """Lets the next commit, which writes the log from its beginning, give back a part of what makes it
     long: to give back all might take a long time."""
     size = os.path.getsize(f"{store.path}-wal")

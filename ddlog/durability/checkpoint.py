@@ -18,7 +18,7 @@ from ..errors.diagnostics import DDlogError
 from .mark import mark
 from .parts import checksum
 from .schema import Tables, are_there, make, some_are_there
-from .store import Store
+from .store import FileStore
 
 PIECE: Final = 1 << 20
 """The bytes of a piece."""
@@ -99,7 +99,7 @@ class Checkpoint:
 class PieceSource:
     """Gives the bytes of a unit. See `engine.inprocess.storage.keeping.ByteSource`."""
 
-    def __init__(self, store: Store, unit: SavedUnit) -> None:
+    def __init__(self, store: FileStore, unit: SavedUnit) -> None:
         self._store, self._unit = store, unit
 
     def read(self, start: int, size: int) -> Iterator[bytes]:
@@ -156,7 +156,7 @@ class UnitTooLarge(Exception):
     """A unit has more bytes than it may have."""
 
 
-def piece(store: Store, id: int) -> bytes | None:
+def piece(store: FileStore, id: int) -> bytes | None:
     """The bytes of a piece; None if it is not there."""
     with store.reading():
         found = store.base.execute("SELECT data FROM piece WHERE id = ?", (id,)).fetchone()
@@ -166,7 +166,7 @@ def piece(store: Store, id: int) -> bytes | None:
 # ----------------------------------------------------------------- reading
 
 
-def checkpoint(store: Store) -> Checkpoint | None:
+def checkpoint(store: FileStore) -> Checkpoint | None:
     """The checkpoint of a state, with the units whose records are whole; None: there is none."""
     try:
         with store.reading():
@@ -190,7 +190,7 @@ def checkpoint(store: Store) -> Checkpoint | None:
     return Checkpoint(epoch, spans, made, {unit.name: unit for unit in units}, problem)
 
 
-def is_intact(store: Store, unit: SavedUnit) -> bool:
+def is_intact(store: FileStore, unit: SavedUnit) -> bool:
     """Whether all pieces of a unit are what was written."""
     ids = range(unit.first, unit.first + unit.pieces)
     try:
@@ -220,7 +220,7 @@ def _unit_row(fields: Sequence[Any], sums: Sequence[int]) -> tuple[Any, ...]:
 # ----------------------------------------------------------------- writing
 
 
-def make_tables(store: Store) -> None:
+def make_tables(store: FileStore) -> None:
     """Makes the tables of checkpoints, if they are not there. Raises OSError and sqlite3.Error."""
     with store.reading():
         there = are_there(store.base, TABLES)
@@ -234,7 +234,7 @@ def make_tables(store: Store) -> None:
 class PieceWriter:
     """Writes pieces of which no checkpoint knows yet, in small transactions."""
 
-    def __init__(self, store: Store, together: int, pause: Callable[[], None] | None = None) -> None:
+    def __init__(self, store: FileStore, together: int, pause: Callable[[], None] | None = None) -> None:
         """`together` pieces go into one transaction. `pause`: commits go first, and it is called between the
         transactions."""
         self._store, self._together, self._pause = store, together, pause
@@ -271,7 +271,7 @@ class PieceWriter:
 
 
 def install(
-    store: Store, epoch: int, spans: int, made: str, units: Sequence[SavedUnit], aside: bool = False
+    store: FileStore, epoch: int, spans: int, made: str, units: Sequence[SavedUnit], aside: bool = False
 ) -> None:
     """Lets units whose pieces are written be the checkpoint, in place of the one before. `aside`: commits go
     first. Raises OSError and sqlite3.Error."""
@@ -289,13 +289,13 @@ def install(
             )
 
 
-def last_span(store: Store) -> int:
+def last_span(store: FileStore) -> int:
     """The greatest id of a span."""
     with store.reading():
         return int(store.base.execute("SELECT max(id) FROM span").fetchone()[0] or 0)
 
 
-def forget(store: Store, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None) -> None:
+def forget(store: FileStore, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None) -> None:
     """Removes the checkpoint, if there is one, but for the pieces of units that are kept for another. `pause`
     is called between transactions. Raises OSError and sqlite3.Error."""
     with store.reading():
@@ -312,7 +312,7 @@ def _forget(base: sqlite3.Connection) -> None:
 
 
 def remove_loose(
-    store: Store, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None
+    store: FileStore, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None
 ) -> None:
     """Removes the pieces that no unit has, neither in the file nor among those `kept`, some in each
     transaction. Raises OSError and sqlite3.Error."""

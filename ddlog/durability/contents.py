@@ -12,7 +12,7 @@ from .chains import following
 from .forms import EPOCH, WEIGHT
 from .history import Cut, History, Untold
 from .records import EpochSpan, Stored
-from .store import Store
+from .store import FileStore
 from .sums import alike, in_one_form, plain, summed, weights_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FileHistory: TypeAlias = "History[EpochSpan, pa.Table]"
 class FileRows:
     """The rows of some relations, by their ids, in the spans of a store, each of which is read once."""
 
-    def __init__(self, store: Store, relations: set[int]) -> None:
+    def __init__(self, store: FileStore, relations: set[int]) -> None:
         self._store, self._relations = store, relations
         self._found: dict[int, dict[int, list[pa.Table]]] = {}
 
@@ -67,7 +67,7 @@ class FileRows:
             yield from tables
 
 
-def contents_of(store: Store, relations: set[int], after: int = 0) -> FileHistory:
+def contents_of(store: FileStore, relations: set[int], after: int = 0) -> FileHistory:
     """The history that the current spans of a store have of relations, by their ids. The spans that end
     `after` an epoch are read now, those before it only checked. Raises DDlogError if they are not what was
     written."""
@@ -86,7 +86,7 @@ def count_of(contents: FileHistory, stored: Stored, epoch: int) -> int:
     return sum(int(weights_of(table).sum()) for table in contents.held(stored, epoch))
 
 
-def history_of(store: Store, relations: set[int], last: int) -> FileHistory:
+def history_of(store: FileStore, relations: set[int], last: int) -> FileHistory:
     """The history of a store, open for reading, up to an epoch. Raises DDlogError if the state is not what
     was written."""
     rows, current, spans = FileRows(store, relations), store.current(), store.spans()
@@ -95,7 +95,7 @@ def history_of(store: Store, relations: set[int], last: int) -> FileHistory:
     return History(current, fine(store, spans), last, rows)
 
 
-def fine(store: Store, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
+def fine(store: FileStore, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
     """The spans that tell the last epochs apart, those that follow each other first. What inputs held before
     their columns were changed has another form."""
     migrated = max((span.last for span in spans if span.kind == "migrated"), default=0)

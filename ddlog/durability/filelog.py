@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors.diagnostics import DDlogError
 from ..errors.state import ValueNotKept
 from .forms import RelationForm, Rows, joined
-from .store import Store
+from .store import FileStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ FileEpoch = tuple[int, Mapping[int, Rows], Sequence[str]]
 class FileWriter:
     """Writes epochs to a store, those that wait together as one span. See `log.EpochWriter`."""
 
-    def __init__(self, store: Store, forms: Mapping[int, RelationForm]) -> None:
+    def __init__(self, store: FileStore, forms: Mapping[int, RelationForm]) -> None:
         self._store, self._forms = store, forms
 
     @property

@@ -21,7 +21,7 @@ from itertools import groupby
 
 from .parts import packed, sliced
 from .records import EpochSpan, Stored
-from .store import Store
+from .store import FileStore
 from .sums import form_of, in_one_form, merged, summed
 
 MANY = 1024
@@ -37,14 +37,14 @@ _MOST_SPANS = 4096
 _SPAN_BYTES = 512  # of the records of a span beside its data
 
 
-class Folding:
+class FileFolding:
     """Folds the spans of a store. `depth` is the number of epochs before the last that have to be told apart,
     `live` counts the rows that the state holds, `apart` gives the epoch of the checkpoint: what came after it
     is kept apart. `pause` is called between transactions, and says whether to give up."""
 
     def __init__(
         self,
-        store: Store,
+        store: FileStore,
         depth: int,
         live: Callable[[], int],
         apart: Callable[[], int],
@@ -66,7 +66,7 @@ class Folding:
         now = self._store.head.spans, self._store.written
         if now[0] - self._seen[0] < MANY // 4 and now[1] - self._seen[1] < _LOOSE_BYTES:
             return
-        reading = Store.open(self._store.path, read_only=True)
+        reading = FileStore.open(self._store.path, read_only=True)
         try:
             chosen = self._chosen(reading, reading.current())
             if sum(span.kind == "epochs" for span in chosen) > 1:
@@ -82,7 +82,7 @@ class Folding:
         if chosen[0].first <= apart < chosen[-1].last:
             self.joined = chosen[-1].last
 
-    def _chosen(self, reading: Store, current: Sequence[EpochSpan]) -> Sequence[EpochSpan]:
+    def _chosen(self, reading: FileStore, current: Sequence[EpochSpan]) -> Sequence[EpochSpan]:
         """The spans to be folded together: the newest that may be, and those before them that are not much
         larger; or all, if there are many deletions."""
         last = reading.head.epoch - self._depth - 1
@@ -108,7 +108,7 @@ class Folding:
 
     def _prune(self) -> None:
         """Removes the oldest spans that are kept only for questions about the past, if they are large."""
-        reading = Store.open(self._store.path, read_only=True)  # the lock of the other is for commits
+        reading = FileStore.open(self._store.path, read_only=True)  # the lock of the other is for commits
         try:
             spans = reading.spans()
         finally:
@@ -133,7 +133,11 @@ class Folding:
 
 
 def fold(
-    store: Store, reading: Store, spans: Sequence[EpochSpan], ended: Callable[[], bool], drop: bool = False
+    store: FileStore,
+    reading: FileStore,
+    spans: Sequence[EpochSpan],
+    ended: Callable[[], bool],
+    drop: bool = False,
 ) -> None:
     """Puts one span in the place of several that follow each other. `reading` is the same state, open for
     reading; `drop` leaves out the relations that are dropped. Raises DDlogError, OSError and sqlite3.Error;
@@ -159,7 +163,9 @@ def fold(
     store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
 
 
-def _parts(reading: Store, stored: Stored, spans: Sequence[EpochSpan]) -> Iterator[tuple[int, int, bytes]]:
+def _parts(
+    reading: FileStore, stored: Stored, spans: Sequence[EpochSpan]
+) -> Iterator[tuple[int, int, bytes]]:
     tables = merged(table for table in reading.rows(spans, stored.id) if table.num_rows)
     if not tables:
         return

@@ -99,6 +99,7 @@ class RelationForm:
     def __init__(self, columns: Sequence[Column], typedefs: Mapping[str, TypeDef]) -> None:
         self._typedefs, self._layouts = typedefs, Layouts(typedefs)
         self._columns = [(column.name, self._tree(column.type)) for column in columns]
+        self._forms: dict[Type, ArrowForm] = {}
 
     @staticmethod
     def of_values(of: Type, typedefs: Mapping[str, TypeDef]) -> RelationForm:
@@ -302,9 +303,12 @@ class RelationForm:
             return [from_plain(item, of, self._typedefs) for item in array.to_pylist()]
 
     def _form(self, of: Type) -> ArrowForm:
-        from ..io.forms import FRAMES, Forms
+        found = self._forms.get(of)
+        if found is None:
+            from ..io.forms import FRAMES, Forms
 
-        return Forms(self._typedefs, FRAMES).of(of)
+            found = self._forms[of] = Forms(self._typedefs, FRAMES).of(of)
+        return found
 
 
 def _dictionary(array: pa.Array, codes: np.ndarray[Any, Any]) -> pa.Array:

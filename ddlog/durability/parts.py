@@ -12,6 +12,8 @@ from ..io.arrowfiles import tables_of_streams
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_FEW = 16  # rows for which a writer of streams takes longer than what it writes
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
 _SMALL = 1 << 15  # bytes that are not worth compressing
 MOST_ROWS = 1 << 19
 """The most rows of one part: a blob of SQLite holds less than 1 GB, and commits wait while one is removed."""
@@ -36,6 +38,10 @@ def packed(batch: pa.RecordBatch) -> bytes:
     """A record batch as a stream of Arrow IPC."""
     import pyarrow as pa
 
+    if batch.num_rows <= _FEW and not any(
+        of.num_fields or pa.types.is_dictionary(of) for of in batch.schema.types
+    ):
+        return b"".join((batch.schema.serialize(), batch.serialize(), _END))
     sink = pa.BufferOutputStream()
     compression = "zstd" if batch.nbytes > _SMALL else None
     options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=False)

@@ -16,7 +16,7 @@ from .inputs import same_rows
 from .parts import packed, sliced
 from .positions import POSITIONS
 from .records import Stored
-from .store import Store
+from .store import FileStore
 from .sums import added_up, summed, weights_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def take_over(
-    store: Store,
+    store: FileStore,
     wanted: Mapping[str, Stored],
     program: Mapping[str, str],
     convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
@@ -88,7 +88,7 @@ def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Diffe
 
 
 def _write(
-    store: Store,
+    store: FileStore,
     wanted: Mapping[str, Stored],
     found: dict[str, Stored],
     gone: Sequence[Stored],
@@ -128,7 +128,7 @@ def _write(
 
 
 def _check_keys(
-    store: Store,
+    store: FileStore,
     wanted: Mapping[str, Stored],
     found: Mapping[str, Stored],
     converted: Mapping[str, Sequence[tuple[int, pa.RecordBatch]]],
@@ -146,7 +146,7 @@ def _check_keys(
 
 
 def _conversions(
-    store: Store,
+    store: FileStore,
     old: Stored,
     new: Stored,
     convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
@@ -178,7 +178,7 @@ def texts(name: str, text: str, depth: int) -> dict[str, str]:
 
 
 def add_differences(
-    store: Store, contents: FileHistory, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
+    store: FileStore, contents: FileHistory, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
 ) -> dict[str, Rows]:
     """Writes how the contents of relations differ from what the store has of them, as of its last epoch.
     Relations that have no id yet are added. Returns the differences that are not empty."""

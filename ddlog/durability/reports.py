@@ -20,7 +20,7 @@ from .folding import fold
 from .forms import WEIGHT
 from .records import EpochSpan, Stored
 from .salvage import salvage
-from .store import Store
+from .store import FileStore
 from .sums import added_up, weights_of
 from .typetexts import schema_of
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 def described(path: str) -> Iterator[str]:
     """Lines that say what a state holds. Raises DDlogError."""
-    store = Store.open(path, read_only=True)
+    store = FileStore.open(path, read_only=True)
     try:
         yield from _described(store)
     finally:
         store.close()
 
 
-def _described(store: Store) -> Iterator[str]:
+def _described(store: FileStore) -> Iterator[str]:
     files = (f"{store.path}{end}" for end in ("", "-wal"))
     size = sum(os.path.getsize(file) for file in files if os.path.exists(file))
     contents = contents_of(store, {each.id for each in store.relations})
@@ -87,7 +87,7 @@ def checked(path: str) -> Iterator[str]:
     """Reads all of a state, and says that it is whole. Raises DDlogError that says what is lost, and what can
     be had."""
     try:
-        store = Store.open(path, read_only=True)
+        store = FileStore.open(path, read_only=True)
     except DDlogError as error:
         problems = [each.problem for each in error.diagnostics if isinstance(each, StateDamaged)]
         if not problems:
@@ -99,7 +99,7 @@ def checked(path: str) -> Iterator[str]:
         store.close()
 
 
-def _checked(path: str, store: Store) -> Iterator[str]:
+def _checked(path: str, store: FileStore) -> Iterator[str]:
     problems: list[str] = []
     try:
         for (line,) in store.base.execute("PRAGMA integrity_check"):
@@ -127,11 +127,13 @@ def _checked(path: str, store: Store) -> Iterator[str]:
 
 
 def exported(
-    path: str, directory: str, others: Callable[[Store], Iterable[tuple[str, pa.Table]]] = lambda store: ()
+    path: str,
+    directory: str,
+    others: Callable[[FileStore], Iterable[tuple[str, pa.Table]]] = lambda store: (),
 ) -> Iterator[str]:
     """Writes each input relation of a state, and `others`, to a Parquet file of a directory. Raises
     DDlogError."""
-    store = Store.open(path, read_only=True)
+    store = FileStore.open(path, read_only=True)
     try:
         contents = contents_of(store, {each.id for each in store.relations})
         for stored in exported_relations(store.relations):
@@ -155,7 +157,7 @@ def write_parquet(table: pa.Table, directory: str, relation: str) -> str:
     return str(target)
 
 
-def _rows(store: Store, contents: FileHistory, stored: Stored) -> pa.Table:
+def _rows(store: FileStore, contents: FileHistory, stored: Stored) -> pa.Table:
     """The rows of a relation as of the last epoch. Raises DDlogError."""
     tables = added_up(stored, list(contents.held(stored, store.head.epoch)))
     if len(tables) > 1:
@@ -175,7 +177,7 @@ def _repeated(table: pa.Table) -> pa.Table:
 
 def compacted(path: str) -> Iterator[str]:
     """Removes what a state does not need any more. Raises DDlogError."""
-    store = Store.open(path, create=False)
+    store = FileStore.open(path, create=False)
     try:
         before = os.path.getsize(store.path)
         current = store.current()
@@ -202,7 +204,7 @@ def compacted(path: str) -> Iterator[str]:
         store.close()
 
 
-def _without_dropped(store: Store, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
+def _without_dropped(store: FileStore, spans: Sequence[EpochSpan]) -> list[EpochSpan]:
     """Writes spans anew, inside `writing`, if they have rows of relations that are dropped. Returns the old
     ones. Raises DDlogError."""
     dropped = {each.id for each in store.relations if each.dropped}

@@ -42,7 +42,7 @@ _MOMENT, _MOMENTS = 0.0001, 1000  # seconds that a thread gives way, and how oft
 Mark = tuple[StateHead, int, int, list[Stored]]
 
 
-class Store(ReadableState):
+class FileStore(ReadableState):
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
     def __init__(self, path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> None:
@@ -65,7 +65,7 @@ class Store(ReadableState):
     # ------------------------------------------------------------- opening
 
     @staticmethod
-    def open(path: str | Path, *, read_only: bool = False, create: bool = True) -> Store:
+    def open(path: str | Path, *, read_only: bool = False, create: bool = True) -> FileStore:
         """The state in a file, which is made if it is missing. Raises DDlogError."""
         place = Path(path).resolve()
         present = place.exists() and place.stat().st_size > 0 if reachable(place) else False
@@ -410,9 +410,9 @@ def _ended(path: Path, base: sqlite3.Connection, lock: threading.RLock, writes: 
             Path(f"{path}-wal").touch()
 
 
-def _loaded(path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> Store:
+def _loaded(path: Path, base: sqlite3.Connection, state_lock: StateLock | None) -> FileStore:
     try:
-        store = Store(path, base, state_lock)
+        store = FileStore(path, base, state_lock)
         store.load()
         return store
     except BaseException:

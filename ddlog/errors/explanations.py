@@ -47,7 +47,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class CodeMeaning:
     """What a code means: the title of its errors, when they arise, what to do."""
 
     code: str
@@ -68,17 +68,17 @@ class Explanation:
         return "\n\n".join(filter(None, [" ".join((self.kind.__doc__ or "").split()), self.remark, helps]))
 
 
-def explanations() -> Mapping[str, Explanation]:
+def explanations() -> Mapping[str, CodeMeaning]:
     """All explanations by code, in order."""
     return {code: explanation(code) for code in codes()}
 
 
-def explanation(code: str) -> Explanation:
+def explanation(code: str) -> CodeMeaning:
     """The explanation of a code. Raises KeyError."""
     file, name = codes()[code]
     kind: type[Diagnostic] = getattr(importlib.import_module(f"{__package__}.{file}"), name)
     remark, example = _sections(file).get(name, ("", None))
-    return Explanation(code, kind, remark, example)
+    return CodeMeaning(code, kind, remark, example)
 
 
 @cache

@@ -33,9 +33,9 @@ class Explanation:
     def lines(self, *, color: bool = False) -> list[str]:
         """The lines of the text, in `color` for a terminal: first the rows that match, if there are
         several."""
-        from .text import Lines
+        from .text import TextTree
 
-        return [*self._offered(), *Lines(self._titles, color).of(self.tree)]
+        return [*self._offered(), *TextTree(self._titles, color).of(self.tree)]
 
     def _offered(self) -> list[str]:
         if len(self.matches) < 2:

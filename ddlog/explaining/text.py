@@ -12,7 +12,7 @@ _STYLES = {"strong": "\x1b[1m", "faint": "\x1b[2m", "good": "\x1b[32m", "bad": "
 
 
 @dataclass(frozen=True)
-class Lines:
+class TextTree:
     """Writes nodes; in `color` for a terminal."""
 
     titles: Titles

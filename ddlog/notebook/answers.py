@@ -93,12 +93,12 @@ class Answers(Interpreter):
         self._shown.append(changes)
 
     def _say(self, line: str) -> None:
-        if self._shown and isinstance(self._shown[-1], Lines):
+        if self._shown and isinstance(self._shown[-1], PlainText):
             line = f"{self._shown.pop()}\n{line}"
-        self._shown.append(Lines(line))
+        self._shown.append(PlainText(line))
 
 
-class Lines(str):
+class PlainText(str):
     """Lines of text, which show as they are."""
 
     def __repr__(self) -> str:

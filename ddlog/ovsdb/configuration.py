@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors.source import Source
 from .choices import Choices
-from .located import JsonReader, Located, read_json
+from .located import Located, LocatedReader, read_json
 
 _LISTS = {
     "outputOnlyTables": "only_outputs",
@@ -55,7 +55,7 @@ def read_configuration(source: Source) -> Configuration:
     return found
 
 
-class _Reader(JsonReader):
+class _Reader(LocatedReader):
     def configuration(self, given: Located) -> Configuration:
         members = self.object(given, "a file of options", _MEMBERS, ())
         chosen: dict[str, Any] = {"outputs": [], **{name: [] for name in _SIDES.values()}}

@@ -124,7 +124,7 @@ class _Reader:
         return at + 1
 
 
-class JsonReader:
+class LocatedReader:
     """Reads values of JSON, and collects what is wrong in them."""
 
     def __init__(self) -> None:

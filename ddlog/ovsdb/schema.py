@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar
 from ..errors import ovsdb as errors
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
-from .located import JsonReader, Located, read_json
+from .located import Located, LocatedReader, read_json
 
 Kind: TypeAlias = Literal["one", "option", "set", "map"]
 T = TypeVar("T")
@@ -74,7 +74,7 @@ def read_schema(source: Source) -> Schema:
     return found
 
 
-class _Reader(JsonReader):
+class _Reader(LocatedReader):
     """Reads a schema."""
 
     def __init__(self) -> None:

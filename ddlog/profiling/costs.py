@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..engine.joinplan import JoinPlan
+
 VERSION = 1
 
 
@@ -100,40 +102,6 @@ class MemorySize:
 
 
 @dataclass(frozen=True)
-class LookUpRows:
-    """A look-up of a plan: the rows that it extended, and the rows expected and given, in all commits; the
-    `tests` that follow at once; and the seconds of both in the commits that were measured."""
-
-    depth: int
-    term: str
-    keys: tuple[str, ...]
-    rows: float
-    expected: float | None
-    given: float | None
-    why: str
-    tests: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class JoinRun:
-    """The way of a join on from the changes of the term `start`, to which the `tests` were applied first, in
-    `seconds`."""
-
-    rule: str
-    place: str
-    start: str | None
-    look_ups: tuple[LookUpRows, ...]
-    tests: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def spent(self) -> float:
-        """The seconds of all steps."""
-        return self.seconds + sum(each.seconds for each in self.look_ups)
-
-
-@dataclass(frozen=True)
 class DecisionTaken:
     """The way that an epoch took with a recursion, and why: `way` is maintained, recomputed or given up."""
 
@@ -167,7 +135,7 @@ class Measurements:
     seconds: float
     strata: tuple[StratumCost, ...]
     relations: tuple[RelationSize, ...]
-    plans: tuple[JoinRun, ...] | None
+    plans: tuple[JoinPlan, ...] | None
     decisions: tuple[DecisionTaken, ...]
     memory: tuple[MemorySize, ...] | None
     epochs: tuple[CommitCost, ...]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from .costs import JoinRun, LookUpRows, Measurements, OperatorCost, Round, StratumCost, seconds_text
+from ..engine.joinplan import JoinPlan, LookUpRows
+from .costs import Measurements, OperatorCost, Round, StratumCost, seconds_text
 from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
@@ -57,7 +58,7 @@ def _section(title: str, contents: Sequence[str]) -> Iterator[str]:
         yield "</section>"
 
 
-def _frames(strata: Iterable[StratumCost], plans: Iterable[JoinRun] = ()) -> list[Frame]:
+def _frames(strata: Iterable[StratumCost], plans: Iterable[JoinPlan] = ()) -> list[Frame]:
     """Strata, in them rules, in them operators, and in these the steps of plans."""
     steps: dict[str, dict[str, float]] = {}
     for plan in plans:
@@ -210,12 +211,11 @@ def _relations(profile: Measurements) -> str:
     )
 
 
-def _plans(plans: Sequence[JoinRun]) -> list[str]:
+def _plans(plans: Sequence[JoinPlan]) -> list[str]:
     parts = []
     for plan in plans[:_PLANS]:
-        moved = sum(each.rows + (each.given or 0) for each in plan.look_ups)
         spent = f", {seconds_text(plan.spent)}" if plan.spent else ""
-        heading = f"{plan.rule} — from {plan.start or 'nothing'}, {moved:,.0f} rows moved{spent}"
+        heading = f"{plan.rule} — from {plan.start or 'nothing'}, {plan.moved:,.0f} rows moved{spent}"
         tests = [(_tested(plan.start or "nothing", plan.tests), _time(plan.seconds), "", "", "", "")]
         steps = _table(
             ("Step", "Time", "Rows in", "Expected", "Given", "Why"),

@@ -1,4 +1,4 @@
-"""Text to syntax tree: an LALR automaton over the tables of the grammar, which goes on after an error."""
+"""Text to syntax tree, by the automaton of the grammar, which goes on after an error."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
+from ..syntax.automaton import END, Automaton
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import SouffleActions
@@ -56,80 +57,30 @@ class _Parser:
 
     def __init__(self, grammar: ParseTables, tokens: list[Lexeme], found: list[Diagnostic]) -> None:
         self.grammar = grammar
-        self.moves, self.accept = grammar.moves, grammar.ends["program"]
         self.texts = {terminal: text for text, terminal in grammar.words.items()}
         self.period, self.declaration = grammar.words["."], grammar.words[".decl"]
         self.tokens, self.found = tokens, found
         self.actions = SouffleActions(tokens)
-        self.steps = [
+        reductions = [
             (each.length, each.origin, self.actions.reduction(each)) for each in grammar.productions
         ]
+        numbers = range(len(tokens) + 1)
+        self.automaton = Automaton(grammar, "program", reductions, numbers, numbers)
         # What follows from an error below the grammar is not reported.
         self.bad_lines = {(e.span.source.name, e.span.line) for e in found if e.span is not None}
-        # For each phrase so far its state, its value, and the number of its first token.
-        self.states = [grammar.starts["program"]]
-        self.values: list[Any] = []
-        self.starts: list[int] = []
-        self.renamings: dict[tuple[int, int, str], int] = {}
 
     def run(self) -> Any:
         """The tree, or None after an error at the end."""
         at, last = 0, len(self.tokens)
-        while (at := self._advance(at)) < last:
+        while (at := self.automaton.take(self.tokens, at)) < last:
             ended = self._lacks_period(at)
             if not ended:
                 self._unexpected(at)
             at = self._resume(at, ended)
-        if not self._feed("$END", last):
+        if not self.automaton.feed(END, last):
             self._unexpected(last)
             return None
-        return self.values[-1]
-
-    def _advance(self, at: int) -> int:
-        """Takes the tokens from a number on; the number of the one that does not fit, or of tokens."""
-        for i in range(at, len(self.tokens)):
-            token = self.tokens[i]
-            if not self._feed(token.kind, i):
-                return i
-            self.values.append(token)
-            self.starts.append(i)
-        return len(self.tokens)
-
-    def _feed(self, kind: str, at: int) -> bool:
-        """Completes the phrases that end before token number `at`, of a kind, and goes to the state after
-        it. False if it does not fit."""
-        moves, steps, states, values, starts = self.moves, self.steps, self.states, self.values, self.starts
-        while (move := moves[states[-1]].get(kind)) is not None:
-            if move >= 0:
-                states.append(move)
-                return True
-            length, origin, build = steps[~move]
-            if build is None:
-                states[-1] = self._renamed(states[-2], states[-1], kind)
-                continue
-            if length:
-                start = starts[-length]
-                value = build(start, at, values[-length:])
-                del states[-length:], values[-length:], starts[-length:]
-            else:
-                start = at
-                value = build(start, at, [])
-            states.append(moves[states[-1]][origin])
-            values.append(value)
-            starts.append(start)
-        return kind == "$END" and states[-1] == self.accept
-
-    def _renamed(self, below: int, state: int, kind: str) -> int:
-        """The state in place of one above another, while before a token of the kind one symbol only stands
-        for another: operators have many levels of precedence."""
-        key = below, state, kind
-        known = self.renamings.get(key)
-        if known is None:
-            known = state
-            while (move := self.moves[known].get(kind, 0)) < 0 and self.steps[~move][2] is None:
-                known = self.moves[below][self.steps[~move][1]]
-            self.renamings[key] = known
-        return known
+        return self.automaton.values[-1]
 
     def _lacks_period(self, at: int) -> bool:
         """Reports that a rule has no end, when the next one seems to begin with the token on a new line."""
@@ -138,7 +89,7 @@ class _Parser:
         if (
             not begins
             or token.span.line == before.end_line
-            or self.period not in self.grammar.fitting(self.states)
+            or self.period not in self.grammar.fitting(self.automaton.states)
         ):
             return False
         if self._is_bad(self.tokens[at - 1]):
@@ -153,7 +104,7 @@ class _Parser:
     def _unexpected(self, at: int) -> None:
         if any(self._is_bad(token) for token in self.tokens[max(0, at - 1) : at + 1]):
             return
-        fitting = {self.texts.get(kind, kind) for kind in self.grammar.fitting(self.states)}
+        fitting = {self.texts.get(kind, kind) for kind in self.grammar.fitting(self.automaton.states)}
         if at == len(self.tokens):
             last = self.tokens[-1].span
             span = Span(last.source, last.end_line, last.end_column, last.end_line, last.end_column)
@@ -168,8 +119,7 @@ class _Parser:
     def _resume(self, at: int, begins: bool) -> int:
         """Forgets the open phrase; the number of the token with which the next one seems to begin, which is
         `at` when that `begins` one."""
-        while len(self.states) > 1 and self.declaration not in self.moves[self.states[-1]]:
-            del self.states[-1], self.values[-1], self.starts[-1]
+        self.automaton.forget(self.declaration)
         for i in range(at, len(self.tokens)):
             if begins or (i > at and self.tokens[i - 1].kind == self.period):
                 return i
@@ -182,5 +132,5 @@ def _wanted(fitting: set[str]) -> str:
     if fitting >= _EXPRESSION:
         return "a value" if "!" not in fitting else "a term"
     closing: list[str] = [text for text in (")", "]", "}", ",", ":", "=", ":-", ".") if text in fitting]
-    shown = closing or sorted(fitting - {"$END"})
+    shown = closing or sorted(fitting - {END})
     return " or ".join(dict.fromkeys(_KINDS.get(text, f"`{text}`") for text in shown[:5]))

@@ -1,4 +1,4 @@
-"""Text to syntax tree: an LALR automaton over the tables of the grammar, which goes on after an error."""
+"""Text to syntax tree, by the automaton of the grammar, which goes on after an error."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from .actions import Actions
 from .actions.nodes import node_action
+from .automaton import END, Automaton, Reduction
 from .hidden import hidden_names
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
@@ -115,12 +116,21 @@ class _Parser:
     def run(self) -> Any:
         """The result of the start symbol, or None after an error in a query."""
         size = len(self.source_text)
-        tokens = [*self.tokens, Token("$END", "", size, size)]
+        tokens = [*self.tokens, Token(END, "", size, size)]
+        begins = [each.start for each in tokens]
+        ends = [begins[0], *(each.end for each in self.tokens)]
         at, result = 0, None
         while at < len(tokens):
-            stop, states, result = self._parse(tokens, at)
-            if stop == len(tokens):
-                break
+            automaton = Automaton(self.tables, self.start, self._steps, begins, ends)
+            stop = automaton.take(self.tokens, at)
+            states = list(automaton.states)
+            # The text before an error may still be a whole declaration: finish it.
+            whole = automaton.feed(END, stop)
+            result = automaton.values[-1] if whole else None
+            if stop == len(self.tokens):
+                if whole:
+                    break
+                states = automaton.states
             begin = max(tokens[at].start, self._done)
             error = self._bad_token(begin, tokens[stop])
             if error is None:
@@ -158,53 +168,7 @@ class _Parser:
     def source_text(self) -> str:
         return self.places.source.text
 
-    def _parse(self, tokens: list[Token], at: int) -> tuple[int, list[int], Any]:
-        """Parses from a token on. The token that did not fit (or the number of tokens), the states
-        then, and the result."""
-        moves, steps = self.tables.moves, self._steps
-        accept = self.tables.ends[self.start]
-        states = [self.tables.starts[self.start]]
-        values: list[Any] = []
-        starts: list[int] = []
-        last = 0
-        failed: list[int] | None = None
-        for i in range(at, len(tokens)):
-            token = tokens[i]
-            kind = token[0]
-            while True:
-                move = moves[states[-1]].get(kind)
-                if move is None:
-                    if kind == "$END" and states[-1] == accept:
-                        return (len(tokens) if failed is None else i), failed or states, values[-1]
-                    if failed is not None:
-                        return i, failed, None
-                    # The text before may still be a whole declaration: finish it.
-                    failed, kind = list(states), "$END"
-                    continue
-                if move >= 0:
-                    break
-                length, origin, build = steps[~move]
-                if build is None:  # one symbol stands for another, with its value and place
-                    states[-1] = moves[states[-2]][origin]
-                    continue
-                end = last or token[2]
-                if length:
-                    start = starts[-length]
-                    value = build(start, end, values[-length:])
-                    del states[-length:], values[-length:], starts[-length:]
-                else:
-                    start = end
-                    value = build(start, end, [])
-                states.append(moves[states[-1]][origin])
-                values.append(value)
-                starts.append(start)
-            states.append(move)
-            values.append(token)
-            starts.append(token[2])
-            last = token[3]
-        return len(tokens), states, None
-
-    def _step(self, production: Production) -> tuple[int, str, Build | None]:
+    def _step(self, production: Production) -> Reduction:
         name = production.action
         action = node_action(name, self.places.span) or getattr(self.actions, name, None)
         if action is not None and production.origin == "declaration":

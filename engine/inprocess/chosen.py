@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..circuit import NodeId, Term
+from ..joinplan import JoinPlan, LookUpRows
 from ..labels import one_line
 from ..planner import Stage, Stages
-from ..plans import ONLY, Extension, JoinPlan, Texts, source_names
+from ..plans import ONLY, Texts, source_names
 from .joins.join import Joiner
 from .joins.proposals import Tally
 from .recursion.loops import LoopRecursion
@@ -63,16 +64,16 @@ def _plans(joiner: Joiner, sources: Sequence[str], terms: Sequence[Term] | None 
     tallies = dict(joiner.tallies)
     for start in sorted({stage.start for stage in tallies}, key=lambda each: -1 if each is None else each):
         first = stages.first(start)
-        extensions = tuple(_extensions(first, 0, stages, tallies, texts))
-        if extensions:
+        look_ups = tuple(_look_ups(first, 0, stages, tallies, texts))
+        if look_ups:
             name = None if start is None else texts.term(start)
             tested = joiner.tallies[first].tested if first in joiner.tallies else 0.0
-            yield JoinPlan(one_line(node.text), name, texts.tests(first.tests), extensions, tested)
+            yield JoinPlan(one_line(node.text), name, look_ups, texts.tests(first.tests), tested)
 
 
-def _extensions(
+def _look_ups(
     stage: Stage, depth: int, stages: Stages, tallies: dict[Stage, Tally], texts: Texts
-) -> Iterator[Extension]:
+) -> Iterator[LookUpRows]:
     """The look-ups chosen at a stage and after it. A stage that several orders reach is told once."""
     tally = tallies.pop(stage, None)
     if tally is None:
@@ -84,18 +85,9 @@ def _extensions(
         asked = None if len(stage.candidates) == 1 else expected
         tests = texts.tests(after.tests)
         seconds += tallies[after].tested if after in tallies else 0.0
-        yield Extension(
-            depth,
-            texts.term(term),
-            texts.keys(look_up),
-            rows,
-            asked,
-            given,
-            _why(stage, tally),
-            tests,
-            seconds,
-        )
-        yield from _extensions(after, depth + 1, stages, tallies, texts)
+        name, keys, why = texts.term(term), texts.keys(look_up), _why(stage, tally)
+        yield LookUpRows(depth, name, keys, rows, asked, given, why, tests, seconds)
+        yield from _look_ups(after, depth + 1, stages, tallies, texts)
 
 
 def _why(stage: Stage, tally: Tally) -> str:

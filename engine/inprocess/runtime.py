@@ -18,9 +18,9 @@ from ..circuit import Circuit, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
+from ..joinplan import JoinPlan
 from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..node import ENDING
-from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, RowSet, Seal
 from ..schema import Column, Schema
 from . import remembered

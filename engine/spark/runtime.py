@@ -22,8 +22,8 @@ from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..integrals import shown, weighted
+from ..joinplan import JoinPlan
 from ..maintaining import Coin, Decision, Expectation, Mode
-from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
 from ..shards.runtime import Sharded, WorkerGone

@@ -154,7 +154,7 @@ def test_recursions_by_rounds_have_plans(tmp_path: Path) -> None:
         session.insert("Edge", *((k % 101, k * 7 % 97, 1 + k % 3) for k in range(2000)))
         session.commit()
         (plan,) = [each for each in session.state.host.runtime.plans() or () if each.start == "Dist(a, b, d)"]
-        assert plan.extensions[0].term == "Edge(b, c, e)" and (plan.extensions[0].given or 0) > 2000
+        assert plan.look_ups[0].term == "Edge(b, c, e)" and (plan.look_ups[0].given or 0) > 2000
 
 
 def test_on_spark_a_profile_says_that_plans_are_unknown(

@@ -12,7 +12,7 @@ from unittest import mock
 
 from ddlog import DDlogError
 from ddlog.durability import folding
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.durability.walog import PAGE
 
 from .script import PROGRAM, Script, contents, transact
@@ -116,7 +116,7 @@ class Damage:
     def _open(self, opening: Opening, least: int) -> None:
         done = self._done
         if opening == "read":
-            Store.open(self._place, read_only=True).close()  # finds most of it, sooner than a session
+            FileStore.open(self._place, read_only=True).close()  # finds most of it, sooner than a session
         with PROGRAM.session(state=self._place, read_only=opening == "read") as session:
             begun = max(0, (session.epoch or 0) - 1)
             assert begun >= least, f"{begun} of {done}"

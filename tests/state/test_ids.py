@@ -12,7 +12,7 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import reports
 from ddlog.durability.schema import make
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.durability.upgrading import FIRST as FIRST_TABLES
 
 PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
@@ -63,7 +63,7 @@ def test_updates_with_ids_are_applied_once(
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     """A state in which the updates `a` and `b` were applied."""
-    with closing(Store.open(tmp_path / "s")) as store:
+    with closing(FileStore.open(tmp_path / "s")) as store:
         store.append(1, 1, {}, [("a", 1), ("b", 1)])
     return tmp_path / "s"
 
@@ -71,7 +71,7 @@ def kept(tmp_path: Path) -> Path:
 def test_a_changed_id_is_found(kept: Path) -> None:
     sqlite3.connect(kept).execute("UPDATE applied SET id = 'c' WHERE id = 'b'").connection.commit()
     with (
-        closing(Store.open(kept, read_only=True)) as store,
+        closing(FileStore.open(kept, read_only=True)) as store,
         pytest.raises(ddlog.DDlogError, match="an id of an update is not"),
     ):
         store.applied()
@@ -87,6 +87,6 @@ def test_a_state_of_version_1_is_upgraded(kept: Path) -> None:
     with pytest.raises(ddlog.DDlogError, match=r"version 1, and this ddlog reads version 2\n.*--compact"):
         list(reports.described(str(kept)))
     for _ in range(2):
-        with closing(Store.open(kept)) as store:
+        with closing(FileStore.open(kept)) as store:
             assert store.applied() == {"a", "b"}
     assert list(reports.checked(str(kept))) == ["epoch 1: all of it is as it was written"]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import folding, log, reports
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.sessions.session import Session
 
 from ..trying import trying
@@ -154,17 +154,17 @@ def test_a_failed_write_fails_the_commit_and_nothing_else(
     kept, plain = PROGRAM.session(state=path), PROGRAM.session()
     for session in (kept, plain):
         apply(session, [("Edge", True, (1, 2))])
-    append = Store.append
+    append = FileStore.append
 
     def fails(*_: Any, **__: Any) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(Store, "append", fails)
+    monkeypatch.setattr(FileStore, "append", fails)
     with pytest.raises(
         ddlog.DDlogError, match="cannot be written and is rolled back: database or disk is full"
     ):
         apply(kept, [("Edge", True, (2, 3)), ("S", True, (5,))])
-    monkeypatch.setattr(Store, "append", append)
+    monkeypatch.setattr(FileStore, "append", append)
     assert contents(kept) == contents(plain)
     later = [("Edge", True, (3, 1)), ("S", True, (7,))]
     assert apply(kept, later) == apply(plain, later)
@@ -177,16 +177,16 @@ def test_with_interval_the_next_commit_tells_of_a_failed_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = PROGRAM.session(state=tmp_path / "s.ddlog", durability="interval")
-    append = Store.append
+    append = FileStore.append
     monkeypatch.setattr(log, "INTERVAL", 100)
     apply(kept, [("Edge", True, (1, 2))])
-    monkeypatch.setattr(Store, "append", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(FileStore, "append", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     durable = kept.state.durable
     assert durable is not None
     durable._log.flush_quietly()
     with pytest.raises(ddlog.DDlogError, match="2 earlier commits are not on disk yet"):
         apply(kept, [("Edge", True, (2, 3))])
-    monkeypatch.setattr(Store, "append", append)
+    monkeypatch.setattr(FileStore, "append", append)
     apply(kept, [("Edge", True, (3, 4))])
     kept.close()
     with PROGRAM.session(state=tmp_path / "s.ddlog") as again:

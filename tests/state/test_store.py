@@ -16,13 +16,13 @@ from ddlog.durability import background, reports
 from ddlog.durability.contents import contents_of
 from ddlog.durability.parts import packed
 from ddlog.durability.records import EpochSpan, StateHead, Stored, span_of, span_row
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.durability.walog import PAGE
 from ddlog.errors.diagnostics import DDlogError
 
 
 def test_free_pages_are_given_back(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "s")
+    store = FileStore.open(tmp_path / "s")
     with store.writing():
         parts = store.add_parts([(1, 1, bytes(1 << 20)) for _ in range(12)])
         store.add_span(1, 1, "epochs", parts)
@@ -41,7 +41,7 @@ def test_free_pages_are_given_back(tmp_path: Path) -> None:
 def test_the_log_of_sqlite_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while commits follow each other without a pause."""
     monkeypatch.setattr(background, "LONG", 64 * PAGE)
-    store = Store.open(tmp_path / "s")
+    store = FileStore.open(tmp_path / "s")
     kept = background.Background(store, None, [])
     for epoch in range(1, 2001):
         store.append(epoch, epoch, {})
@@ -54,7 +54,7 @@ def test_the_log_of_sqlite_stays_short(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_damage_is_no_reason_to_remove_rows(tmp_path: Path) -> None:
     """Rows of a span that is damaged look like those of a fold that did not come to its end."""
-    store = Store.open(tmp_path / "s")
+    store = FileStore.open(tmp_path / "s")
     with store.writing():
         store.add_span(1, 1, "epochs", store.add_parts([(1, 1, b"row")] * 3))
         store.set_head(store.head)
@@ -67,7 +67,7 @@ def test_damage_is_no_reason_to_remove_rows(tmp_path: Path) -> None:
             for read_only in (False, True):
                 with (
                     pytest.raises(ddlog.DDlogError, match="the record of the epochs 1 to 1 is not what"),
-                    closing(Store.open(tmp_path / "s", read_only=read_only)) as store,
+                    closing(FileStore.open(tmp_path / "s", read_only=read_only)) as store,
                 ):
                     store.current()
             base.execute(f"UPDATE span SET {column} = ?", [before])
@@ -77,7 +77,7 @@ def test_damage_is_no_reason_to_remove_rows(tmp_path: Path) -> None:
 
 def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
     """In damaged pages SQLite may find rows that it does not find again, or not at all."""
-    store = Store.open(tmp_path / "s")
+    store = FileStore.open(tmp_path / "s")
     store.add_relation(Stored(0, "R", "relation", "input", False, (), ()))
     with store.writing():
         for epoch in range(1, 4):
@@ -94,7 +94,7 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
         for change in (0xFF, *(1 << bit for bit in range(8))):
             (tmp_path / "t").write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
             try:
-                with closing(Store.open(tmp_path / "t", read_only=True)) as store:
+                with closing(FileStore.open(tmp_path / "t", read_only=True)) as store:
                     there = [list(store.parts([span])) for span in store.current()]
                     assert there == written, (place, change)
                     assert store.relations_in(store.current()) == {1}
@@ -108,7 +108,7 @@ def test_text_that_is_none_is_found_though_its_checksums_are_right(tmp_path: Pat
     good = packed(pa.record_batch({"y": ["a", "bbb"]}))
     harmful = good.replace(struct.pack("<3i", 0, 1, 4), struct.pack("<3i", 0, 1, 1 << 30))
     assert harmful != good
-    store = Store.open(tmp_path / "s")
+    store = FileStore.open(tmp_path / "s")
     with store.writing():
         relation = store.add_relation(Stored(0, "R", "relation", "input", False, (("y", "string"),), ()))
         store.add_span(1, 1, "epochs", store.add_parts([(relation.id, 2, harmful)]))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.durability.walog import PAGE, read_log
 
 from ..trying import trying
@@ -24,7 +24,7 @@ _FRAME = PAGE + 24
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state as a process leaves it that is killed after some commits."""
     home = tmp_path_factory.mktemp("killed")
-    store = Store.open(home / "s")
+    store = FileStore.open(home / "s")
     for epoch in range(1, _COMMITS + 1):
         store.append(epoch, epoch, {}, [(f"{epoch}", epoch)])
     for end in ("", "-wal", "-shm"):
@@ -90,7 +90,7 @@ def test_damaged_commits_are_told_as_often_as_one_asks(killed: Path, tmp_path: P
         path = copied(killed, tmp_path, data, index=False)
         for read_only in (True, False, False, True):
             with pytest.raises(ddlog.DDlogError, match=r"commits in u-wal: not what was written"):
-                Store.open(path, read_only=read_only).close()
+                FileStore.open(path, read_only=read_only).close()
                 pytest.fail(what)
 
 
@@ -101,11 +101,11 @@ def test_the_last_commit_counts_if_the_index_has_it(killed: Path, tmp_path: Path
         path = copied(killed, tmp_path, data, index=True)
         for read_only in (True, False, False):
             with pytest.raises(ddlog.DDlogError, match="1 commit in u-wal: not what was written"):
-                Store.open(path, read_only=read_only)
+                FileStore.open(path, read_only=read_only)
         (tmp_path / "u-shm").unlink()
-        store = Store.open(path)
+        store = FileStore.open(path)
         assert store.head.epoch == _COMMITS - 1
         store.close()
-    store = Store.open(copied(killed, tmp_path, log, index=True))
+    store = FileStore.open(copied(killed, tmp_path, log, index=True))
     assert store.head.epoch == _COMMITS
     store.close()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core import CheckedProgram, CheckedQuery
 from ...demand.demanded import effectful, needed, there_anyway
-from ...demand.question import FOUND, SEEDS, Question, over, question
+from ...demand.question import FOUND, SEEDS, AskedProgram, over, question
 from ...demand.rewriting import DEMAND
 from ...engine import interrupt
 from ...errors.diagnostics import DDlogError
@@ -101,7 +101,7 @@ class Questions:
     def _asked_of(
         self,
         standing: _Standing | None,
-        asked: Question,
+        asked: AskedProgram,
         given: frozenset[str],
         max_iterations: int | None,
     ) -> _Standing:
@@ -121,7 +121,7 @@ class Questions:
 
         return sparing(sum(map(self._host.runtime.size, given)), attempt)
 
-    def _found(self, standing: _Standing, asked: Question) -> RowSet:
+    def _found(self, standing: _Standing, asked: AskedProgram) -> RowSet:
         runtime = standing.host.runtime
         if not asked.values:
             return runtime.rows(FOUND)
@@ -200,7 +200,7 @@ class Questions:
                 raise DDlogError([EffectsNotKept(name)])
         return frozenset(read & there)
 
-    def _begun(self, asked: Question, given: frozenset[str], whole: Collection[str]) -> _Standing:
+    def _begun(self, asked: AskedProgram, given: frozenset[str], whole: Collection[str]) -> _Standing:
         """The question, before it is asked. Some relations are computed whole."""
         from ..program import Program
 
@@ -217,7 +217,7 @@ class Questions:
         streams = tuple(name for name in sorted(inputs) if program.relations[name].kind == "stream")
         return _Standing(host, demands, inputs, streams)
 
-    def _ask(self, standing: _Standing, asked: Question, max_iterations: int | None) -> None:
+    def _ask(self, standing: _Standing, asked: AskedProgram, max_iterations: int | None) -> None:
         """Inserts constants; the first time with all that the question reads."""
         runtime = standing.host.runtime
         changes: dict[str, Sequence[tuple[Any, int]]] = {}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...engine.joinplan import JoinPlan
 from ...engine.labels import one_line
 from ...engine.maintaining import Decision, Expectation
-from ...engine.plans import JoinPlan, plan_lines
+from ...engine.plans import plan_lines
 from ..program import Program
 
 

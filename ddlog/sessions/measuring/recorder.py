@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import heappush, heappushpop
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -17,8 +18,6 @@ from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
 from ...profiling.costs import (
     CommitCost,
     DecisionTaken,
-    JoinRun,
-    LookUpRows,
     MemorySize,
     OperatorCost,
     RelationSize,
@@ -246,10 +245,7 @@ def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Re
         strata=recorder.strata(names),
         relations=tuple(_relations(program, host, kept, held)),
         plans=None if plans is None else tuple(
-            JoinRun(each.rule, names.of(each.rule)[0], each.start, tuple(
-                LookUpRows(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
-                for e in each.extensions
-            ), each.tests, each.seconds)
+            replace(each, place=names.of(each.rule)[0])
             for each in sorted(plans, key=lambda plan: (-plan.spent, -plan.moved))
         ),
         decisions=tuple(

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...durability.folding import short_turns
-from ...durability.store import Store
+from ...durability.store import FileStore
 from ...errors.diagnostics import DDlogError
 from .checkpointing import Checkpointing, FoundUnits, many_changes
 from .image import Image
 
 if TYPE_CHECKING:
-    from ...durability.folding import Folding
+    from ...durability.folding import FileFolding
 
 LONG = 0.4
 """Seconds of a restart that are worth a checkpoint while the session lives."""
@@ -44,8 +44,8 @@ class CheckpointPolicy:
     def __init__(
         self,
         checkpointing: Checkpointing,
-        store: Store,
-        folder: Folding,
+        store: FileStore,
+        folder: FileFolding,
         wake: Callable[[], None],
         pause: Callable[[], bool],
         lives: bool,
@@ -140,7 +140,7 @@ class CheckpointPolicy:
 
     def _room(self) -> int:
         """The bytes that there are for what is no output relation."""
-        reading = Store.open(self._store.path, read_only=True)  # the lock of the other is for commits
+        reading = FileStore.open(self._store.path, read_only=True)  # the lock of the other is for commits
         try:
             return room(reading)
         finally:
@@ -172,7 +172,7 @@ class CheckpointPolicy:
         self._store.finish()
 
 
-def room(store: Store) -> int:
+def room(store: FileStore) -> int:
     """The bytes of a file that there are for what is no output relation."""
     now, every = (sum(each.bytes for each in of) for of in (store.current(), store.spans()))
     return _TIMES * now - every

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...durability import checkpoint as file
 from ...durability.checkpoint import Checkpoint, PieceSource, PieceWriter, SavedUnit
-from ...durability.store import Store
+from ...durability.store import FileStore
 from ...engine.circuit import Circuit, NodeId
 from ...engine.inprocess.resuming import Unit, restored_inputs
 from ...engine.inprocess.runtime import InProcess
@@ -68,7 +68,7 @@ def many_changes(count: int, held: int) -> bool:
 class Checkpointing:
     """The checkpoint of one session's state."""
 
-    def __init__(self, program: Program, store: Store, runtime: InProcess) -> None:
+    def __init__(self, program: Program, store: FileStore, runtime: InProcess) -> None:
         self._store, self._runtime, self._relations = store, runtime, program.relations
         self._forms = ValueForms(program.checked.typedefs)
         self._definitions = Definitions(program.checked)

@@ -19,12 +19,12 @@ from ...durability.background import Background
 from ...durability.contents import FileHistory, contents_of, count_of, history_of
 from ...durability.doubting import is_fault, misfit, trusting
 from ...durability.filelog import FileWriter
-from ...durability.folding import Folding
+from ...durability.folding import FileFolding
 from ...durability.forms import Rows
 from ...durability.log import Durability, Log
 from ...durability.positions import POSITIONS, PositionRow
 from ...durability.records import Stored
-from ...durability.store import Store
+from ...durability.store import FileStore
 from ...durability.sums import weights_of
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, ValueNotKept
@@ -71,7 +71,7 @@ class Durable(DurableState):
         self,
         program: Program,
         computed: frozenset[str],
-        store: Store,
+        store: FileStore,
         durability: Durability,
         windows: KeptWindows,
         live: Callable[[str], int],
@@ -91,7 +91,7 @@ class Durable(DurableState):
         self._log = Log(FileWriter(store, self.kept.forms), durability, self.tell_on_disk)
         if durability == "exit":
             store.hold_back()
-        self._folder = Folding(
+        self._folder = FileFolding(
             store,
             self.kept.depth,
             lambda: sum(map(self._live, self.kept.with_rows)),
@@ -119,7 +119,7 @@ class Durable(DurableState):
         """The state in a file, for a session that computes these relations, of which it holds so many rows.
         Raises DDlogError."""
         check_keepable(program, computed, windows.relations.values())
-        store = Store.open(path, read_only=read_only)
+        store = FileStore.open(path, read_only=read_only)
         try:
             return Durable(program, computed, store, durability, windows, live, fill)
         except BaseException:
@@ -332,7 +332,7 @@ class Durable(DurableState):
         if self.durability == "exit" and not self.read_only:
             yield self.history()  # nothing is folded, and others do not see what is held back
             return
-        reading = Store.open(self.store.path, read_only=True)
+        reading = FileStore.open(self.store.path, read_only=True)
         try:
             yield history_of(reading, self.kept.ids, self.epoch)
         finally:

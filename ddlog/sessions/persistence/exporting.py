@@ -10,7 +10,7 @@ import numpy as np
 
 from ...durability.checkpoint import Checkpoint, PieceSource, SavedUnit, checkpoint, is_intact
 from ...durability.parts import unpacked
-from ...durability.store import Store
+from ...durability.store import FileStore
 from ...engine.inprocess.storage.keeping import read_array
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LIMIT = 1 << 62  # numbers from it on stand for values
 
 
-def output_tables(store: Store) -> Iterator[tuple[str, pa.Table]]:
+def output_tables(store: FileStore) -> Iterator[tuple[str, pa.Table]]:
     """The output relations of the checkpoint of a state, if it is that of the last epoch: all rows, each as
     often as it is there. Fields of records are columns of their own."""
     import pyarrow as pa
@@ -61,7 +61,7 @@ def _held(unit: SavedUnit, name: str) -> tuple[Mapping[str, Any], tuple[Any, boo
 class _Values:
     """The interned values of a checkpoint, by their type."""
 
-    def __init__(self, store: Store, there: Checkpoint) -> None:
+    def __init__(self, store: FileStore, there: Checkpoint) -> None:
         self._store = store
         self._units = {unit.title: unit for name, unit in there.units.items() if name.startswith("values ")}
 

@@ -15,7 +15,7 @@ from ...durability.inputs import PAST
 from ...durability.migration import Migration, check_fill
 from ...durability.program import compared, take_over, texts
 from ...durability.records import Stored
-from ...durability.store import Store
+from ...durability.store import FileStore
 from ...durability.sums import summed, weights_of
 from ...durability.typetexts import relation_of
 from ...errors.diagnostics import DDlogError
@@ -43,7 +43,7 @@ class KeptRelations(StoredNames):
         self,
         program: Program,
         computed: frozenset[str],
-        store: Store,
+        store: FileStore,
         windows: KeptWindows,
         fill: Mapping[str, Any] | None,
     ) -> None:

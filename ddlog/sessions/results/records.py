@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from ...core import Relation
 from ...engine.circuit import Circuit
+from ...engine.joinplan import JoinPlan
 from ...engine.maintaining import Decision, Expectation
-from ...engine.plans import JoinPlan
 from ...engine.runtime import Batch, ComparingRuntime, Delta, Held, PartedRows, RowSet
 from ...engine.schema import Schema
 from ...engine.settling import Unsettled

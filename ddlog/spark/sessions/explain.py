@@ -19,9 +19,9 @@ from ...engine.circuit import (
     Step,
     Unnest,
 )
+from ...engine.joinplan import JoinPlan
 from ...engine.labels import one_line
 from ...engine.operators.steps import step_text
-from ...engine.plans import JoinPlan
 from ...engine.schema import RowExpr
 from ...engine.spark.aggregates import Aggregates
 from ...engine.spark.expressions import Compiled, SparkExpressions, checked_sql, native_sql
