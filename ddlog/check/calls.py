@@ -269,7 +269,8 @@ def _check_decided(context: Context, part: Typed, span: Span) -> None:
 
 
 def to_string(context: Context, value: Typed) -> Typed:
-    """The expression as a string: itself, or a call of the `to_string` that its type has."""
+    """The expression as a string: itself, or a call of the `to_string` that its type has, or the content of a
+    Ref or Intern has."""
     decided: list[Typed] = []
 
     def ask(final: bool) -> bool:
@@ -292,6 +293,9 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
     viable = _texts(context, value, beside) or _texts(
         context, value, environment.functions("to_string", context.module)
     )
+    inner = wrapped(type_)
+    if not viable and inner is not None:
+        return to_string(context, replace(value, type=inner, place=None))
     if not viable and isinstance(type_, Bit | Signed | Function):
         viable = list(environment.functions("__builtin_2string", context.module))
     if not viable:

@@ -210,7 +210,8 @@ def unused_relations(
     indexes: Iterable[core.Index],
     of_library: Container[str],
 ) -> list[Diagnostic]:
-    """A warning for each declared relation that no rule or index reads, or that no rule fills."""
+    """A warning for each declared relation that no rule or index reads, or that no rule fills. Inputs that an
+    imported module declares may be for other programs."""
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
     read.update(name for index in indexes for name in (index.relation, index.source))
     read |= {relation.past[0] for relation in relations.values() if relation.past}
@@ -219,10 +220,12 @@ def unused_relations(
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
-        if name in of_library or relation.role in ("delayed", "earlier") or relation.window:
+        imported = "::" in name and relation.role == "input"
+        if imported or name in of_library or relation.role in ("delayed", "earlier") or relation.window:
             continue
         if relation.role != "output" and name not in read:
-            found.append(errors.names.UnusedRelation(span=relation.span, name=name))
+            help_ = "read it in a rule, or remove it" if relation.role == "input" else ""
+            found.append(errors.names.UnusedRelation(span=relation.span, name=name, help=help_))
         elif relation.role != "input" and name not in filled:
             found.append(errors.names.EmptyRelation(span=relation.span, name=name))
     return found

@@ -16,7 +16,6 @@ from ..core import Expr, Pattern
 from ..core.walk import children
 from ..types import Function, Type
 from .analysis import bound_in, folded, is_path
-from .filling import Filling
 from .operators import bits, cast, operation
 from .patterns import ValueNames, bindings, conditions, constant_text
 
@@ -35,8 +34,9 @@ class GeneratedNames(ValueNames, Protocol):
     def parameters(self, key: str) -> tuple[core.Parameter, ...]:
         """The parameters of a function."""
 
-    def filling(self, key: str) -> Filling | None:
-        """The filling of a function that only adds to its first argument, a collection; None for others."""
+    def library(self, key: str) -> str:
+        """The full name of the function without a body that a function is, or hands its parameters on to;
+        otherwise an empty text."""
 
     def field_places(self, type: Type, name: str) -> set[int]:
         """The places that a field has in the values of a struct or union."""

@@ -13,6 +13,7 @@ from ..core import CheckedProgram, Expr, Parameter
 from ..core.walk import children
 from ..engine import memory
 from ..engine.schema import Deferred
+from ..stdlib.options import item
 from ..types import CLOSURE, Constructor, Type, User
 from ..values import (
     NAN,
@@ -34,7 +35,6 @@ from ..values import (
 from . import support
 from .analysis import free_variables
 from .arraykeys import ArrayKeys
-from .filling import FILLING, Filling
 from .programexterns import bound_extern, checked
 from .statements import FunctionWriter
 
@@ -62,6 +62,8 @@ _SUPPORT: dict[str, Any] = {
     "_Map": Map,
     "_check_memory": memory.check,
     "_extended": support.extended,
+    "_held": support.held,
+    "_item": item,
     "_concatenated": support.concatenated,
     "_field": support.field,
     "_field_index": support.field_index,
@@ -202,15 +204,15 @@ class Functions:
     def parameters(self, key: str) -> tuple[Parameter, ...]:
         return self.functions[key].parameters
 
-    def filling(self, key: str) -> Filling | None:
+    def library(self, key: str) -> str:
         declared = self.functions[key]
         while declared.body is not None:
             body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
             given = [each.name if isinstance(each, core.Var) else "" for each in children(body)]
             if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
-                return None
+                return ""
             declared = self.functions[body.function]
-        return FILLING.get((declared.module, declared.name))
+        return f"{declared.module}::{declared.name}"
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         assert isinstance(type, User)

@@ -15,7 +15,7 @@ from ..types import Opaque, Tuple, User
 from ..values import local_name
 from .analysis import assigned
 from .expressions import ExpressionWriter, GeneratedNames, changed_arguments
-from .filling import filled
+from .filling import FILLING, LOOKING_UP, filled
 from .patterns import bindings, conditions
 
 RETURN = "return"
@@ -52,7 +52,10 @@ class FunctionWriter(ExpressionWriter):
 
     def combined(self, expr: Expr, args: list[str]) -> str:
         """As of an expression of a rule, but strings that grow ask for memory; in a rule those with a part
-        twice."""
+        twice. A collection that a loop fills is looked up in as it grows."""
+        match expr:
+            case core.Call(function, (core.Var(name), *_)) if name in self.builders:
+                return LOOKING_UP[self.names.library(function)].format(self.builders[name], *args[1:])
         if isinstance(expr, core.Op) and expr.op == "concat":
             parts = [
                 text for each, text in zip(expr.args, args, strict=True) if not isinstance(each, core.Const)
@@ -106,9 +109,9 @@ class FunctionWriter(ExpressionWriter):
                 self.into(value, RETURN)
             case core.Try():
                 self.put(self.attempt(expr), target)
-            case core.Call(function, (core.Var(name), *args)) if name in self.builders:
-                how = self.names.filling(function)
-                assert how is not None
+            case core.Call(function, (core.Var(name), *args)) if name in self.builders and (
+                how := FILLING.get(self.names.library(function))
+            ):
                 self.emit(how.add.format(self.builders[name], *self.operands(args)))
                 self.put("()", target)
             case core.Call(function, args) if not self.simple(expr):
@@ -205,7 +208,7 @@ class FunctionWriter(ExpressionWriter):
         elements = self.text(collection)
         fillings = {
             name: how
-            for name, how in filled(body, self.names.filling, self.result_names).items()
+            for name, how in filled(body, self.names.library, self.result_names).items()
             if name not in self.builders
         }
         for name, how in fillings.items():

@@ -6,6 +6,7 @@ import math
 from typing import Any, NoReturn
 
 from ..engine.memory import reserve
+from ..stdlib.options import NONE, some
 from ..values import NAN, Fault, Struct, canonical_float, single
 
 SHIFT_LIMIT = 1 << 27
@@ -53,6 +54,11 @@ def extended(elements: list[Any], more: tuple[Any, ...]) -> None:
     """Appends elements to a list."""
     reserve(8 * (len(elements) + len(more)))
     elements.extend(more)
+
+
+def held(pairs: dict[Any, Any], key: Any) -> Struct:
+    """`Some` of the value that a dictionary has for a key, or None."""
+    return some(pairs[key]) if key in pairs else NONE
 
 
 def concatenated(*parts: str) -> str:

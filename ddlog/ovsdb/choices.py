@@ -15,6 +15,7 @@ from .schema import Schema, SchemaColumn, SchemaTable
 
 _RELATION = re.compile(r"[A-Z][a-zA-Z0-9_]*")
 _FIELD = re.compile(r"[a-z_][a-zA-Z0-9_]*")
+ROW_NAME = "uuid_name"  # the field for the name of a new row, beside its columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class _Planner:
         name = table.name
         role = "both" if name in self.both else "output" if name in self.only else "input"
         columns = tuple(self.column(table, each) for each in table.columns.values())
-        self.distinct(zip(table.columns, (each.name for each in columns), strict=True), f"{name}.")
+        named = zip(table.columns, (each.name for each in columns), strict=True)
+        self.distinct([(ROW_NAME, ROW_NAME), *named] if role == "both" else named, f"{name}.")
         relation = self.renamed.get(name, name[0].upper() + name[1:])
         return ModuleTable(relation, role, columns, name in self.interned, name in self.proxies)
 
@@ -114,8 +116,8 @@ class _Planner:
             self.errors.append(errors.ReadOnlyKey(table=table.name, name=column.name))
         if key and refers is not None and column.kind != "one":
             self.errors.append(errors.KeyOfReferences(table=table.name, name=column.name))
-        own = column.name
-        plain = _FIELD.fullmatch(own) is not None and own not in RESERVED
+        own = column.name[0].lower() + column.name[1:]
+        plain = own not in RESERVED and own != ROW_NAME
         return ModuleColumn(
             column, self.renamed.get(place, own if plain else f"__{own}"), refers, writable, key
         )

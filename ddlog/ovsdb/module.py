@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from .choices import Choices, ModuleColumn, ModuleTable, plan
+from .choices import ROW_NAME, Choices, ModuleColumn, ModuleTable, plan
 from .schema import ATOMS, ElementType, Schema
 
 _REFERENCE = "uuid_or_string_t"
@@ -154,8 +154,8 @@ class _Writer:
     def plus(self, table: ModuleTable) -> Iterator[str]:
         name, rows = f"DeltaPlus_{table.name}", _final(table)
         named = table.name in self.referred.values()
-        declared = self.fields(table.written, _swizzled(table), "uuid_name: string" if named else "")
-        head = [("uuid_name", "uuid2name(_uuid)")] if named else []
+        declared = self.fields(table.written, _swizzled(table), f"{ROW_NAME}: string" if named else "")
+        head = [(ROW_NAME, "uuid2name(_uuid)")] if named else []
         own = _variables(table.written)
         wanted = [_UUID, *own] if named or not table.keys else own
         yield (

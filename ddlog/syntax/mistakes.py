@@ -196,8 +196,12 @@ def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
         return "names of relations, constructors and indexes begin with a capital letter"
     if token.kind == "UPPER" and "LOWER" in fitting and "UPPER" not in fitting:
         return "names of variables, functions and fields begin with a small letter"
+    if token.value == "_" and "LOWER" in fitting:
+        return "a name stands here; that of a value that is not used begins with `_`, as `_x` does"
     if token.value in ("and", "&", "or", "|") and {".", ","} <= fitting:
         return "the clauses of a rule are separated by commas; several rules of one relation mean `or`"
+    if at > 1 and token.value == "(" and tokens[at - 1].kind == "UPPER" and tokens[at - 2].value == "not":
+        return "a negated relation is a clause of a rule: `A(x) :- B(x), not C(x).`"
     if at > 2 and tokens[at - 3].value == "as" and tokens[at - 1].value == "<":
         return "`<` after a type begins its arguments; to compare, write `(x as T) < y`"
     return ""

@@ -25,3 +25,19 @@ def test_a_module_of_another_installation_without_its_extern_half_is_the_library
         assert printed.out == 'R:\nR{.x = "a"}\n\n'
         assert "warning: " in printed.err
         assert f"module intern is the one of the library: {tmp_path}/lib/intern.dl has" in printed.err
+
+
+def test_inputs_of_imported_modules_may_be_for_other_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = "input relation A(x: u32)\ninput relation B(x: u32)\nrelation C(x: u32)\nC(x) :- B(x).\n"
+    (tmp_path / "tables.dl").write_text(tables, encoding="utf-8")
+    program = tmp_path / "program.dl"
+    program.write_text("import tables\ninput relation D(x: u32)\n", encoding="utf-8")
+    assert main(["check", str(program)]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("warning", "  help"))]
+    assert [line.partition(": ")[2].partition(": ")[2] for line in lines[::2]] == [
+        "relation `D` is never read",
+        "relation `tables::C` is never read",
+    ]
+    assert lines[1] == "  help: read it in a rule, or remove it"

@@ -190,3 +190,18 @@ def test_keys_of_maps_are_no_references(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["import-ovsdb", str(schema)]) == 0
     capsys.readouterr()
     assert "cannot refer to the output table `T`" in complaint(capsys, str(schema), "-o", "T")
+
+
+def test_columns_of_any_name_become_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {name: {"type": "string"} for name in ("Zed", "In", "match", "uuid_name", "id", "primary", "x")}
+    columns["ref"] = {"type": {"key": {"type": "uuid", "refTable": "T"}}}  # type: ignore[dict-item]
+    schema = tmp_path / "s.ovsschema"
+    schema.write_text(json.dumps({"name": "D", "tables": {"T": {"columns": columns}}}), encoding="utf-8")
+    text = written(f"{schema} -o T", tmp_path)
+    assert " zed: " in text and " __in: " in text and " __uuid_name: " in text
+    assert main(["check", str(tmp_path / "M.dl")]) == 0
+    capsys.readouterr()
+    assert complaint(capsys, str(schema), "-o", "T", "--rename", "T.x=uuid_name") == (
+        "error: `T.uuid_name` and `T.x` would both be `uuid_name` in the module\n"
+        "  help: give one another name: --rename T.x=NAME\n"
+    )
