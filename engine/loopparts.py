@@ -229,7 +229,7 @@ def looked_up(parts: LoopParts, but: Collection[int] = ()) -> set[int]:
     outside."""
     found: set[int] = set()
     for part in parts.parts:
-        if isinstance(part.node, Join) and len(part.sources) > 1:
+        if isinstance(part.node, Join) and (len(part.sources) > 1 or part.node.terms[0].negated):
             found.update(part.sources)
     found -= {*parts.imports.values()}
     groups = (at for at, part in enumerate(parts.parts) if isinstance(part.node, Group) and at not in but)

@@ -37,8 +37,8 @@ from ddlog.engine.inprocess.recursion import loopsettling
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
-from ddlog.engine.runtime import Runtime
 from ddlog.engine.reference import evaluate
+from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import LoopLimit, LoopRepetition
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
