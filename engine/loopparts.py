@@ -22,6 +22,7 @@ from .circuit import (
     Admit,
     Distinct,
     Earlier,
+    Exchange,
     Fixpoint,
     Group,
     Import,
@@ -193,9 +194,11 @@ class LoopParts:
         source = scope.results[empty]
         term = Term(source, (None,) * len(self.parts[source].node.schema))
         some = self._add(Join((term,), (), (), (), ""), (source,), place, number)
-        distinct = self._add(Distinct(some, ()), (some,), (*place[:-1], place[-1] + 1), number)
+        for node in (Exchange(some, (), ()), Distinct(some, ())):
+            place = *place[:-1], place[-1] + 1
+            some = self._add(node, (some,), place, number)
         assert scope.flag is not None
-        self.parts[scope.flag].sources = (distinct,)
+        self.parts[scope.flag].sources = (some,)
 
 
 def is_set(parts: LoopParts, at: int) -> bool:
@@ -206,9 +209,19 @@ def is_set(parts: LoopParts, at: int) -> bool:
         term, source = node.terms[0], part.sources[0]
         of = {term.source: parts.parts[source].node}
         return not term.negated and keeps_valuations(node, of) and is_set(parts, source)
+    if isinstance(node, Exchange):
+        return is_set(parts, part.sources[0])
     if isinstance(node, Result | Earlier | Gate):
-        node = parts.parts[part.sources[0]].node
+        node = origin(parts, part.sources[0]).node
     return isinstance(node, Distinct | Group)
+
+
+def origin(parts: LoopParts, at: int) -> LoopPart:
+    """The part whose rows a part has, wherever they are."""
+    part = parts.parts[at]
+    while isinstance(part.node, Exchange):
+        part = parts.parts[part.sources[0]]
+    return part
 
 
 def looked_up(parts: LoopParts, but: Collection[int] = ()) -> set[int]:
@@ -216,7 +229,7 @@ def looked_up(parts: LoopParts, but: Collection[int] = ()) -> set[int]:
     outside."""
     found: set[int] = set()
     for part in parts.parts:
-        if isinstance(part.node, Join) and len(part.sources) > 1:
+        if isinstance(part.node, Join) and (len(part.sources) > 1 or part.node.terms[0].negated):
             found.update(part.sources)
     found -= {*parts.imports.values()}
     groups = (at for at, part in enumerate(parts.parts) if isinstance(part.node, Group) and at not in but)

@@ -158,6 +158,9 @@ class Member(InProcess):
         if place[0] == "relation":
             fixpoint: Any = self.circuit.nodes[place[1]]
             return fixpoint.body.nodes[dict(fixpoint.results)[place[2]]].schema
+        if place[0] == "loop":
+            loop: Any = self._own.recursions[place[1]]
+            return loop.parts.parts[loop.parts.parts[place[2]].sources[place[3]]].node.schema
         return self.circuit.nodes[place[1]].schema
 
     def _view_of(self, place: Place) -> View:

@@ -1,14 +1,19 @@
 """The owners of the rows of a circuit's relations, and the Exchanges that rows reach them by.
 
-Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look rows
-up by, or else all. Rules of a recursion count more, since they are run in each iteration. A group is by its
-key, where nothing else is chosen."""
+Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look
+rows up by, or else all. What is in a recursion counts more, since it runs in each iteration, and there groups
+count, too. A group is by its key. Rows that are where they are needed go through no Exchange.
+
+The body of a loop, or of a recursion that is maintained as one (`engine/time.py`), has Exchanges, too. There
+all that a join looks up has owners: a row may come by one worker and go by another, and only the owner has
+both."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..circuit import (
     Bracket,
@@ -16,10 +21,14 @@ from ..circuit import (
     Clock,
     Constant,
     DeltaBracket,
+    DeltaClock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
     Distinct,
+    Earlier,
     Exchange,
     Fixpoint,
     Group,
@@ -27,10 +36,12 @@ from ..circuit import (
     Input,
     Join,
     Late,
+    Negate,
     Node,
     NodeId,
     Output,
     Result,
+    Sum,
     Variable,
     Window,
 )
@@ -39,88 +50,82 @@ from ..inprocess.joins.join import Joiner
 from ..inprocess.recursion.searching import searches_of
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.steps import Evaluator
+from ..loopparts import Gate, LoopParts
 from ..operators.steps import has_effect
 from ..rules import rules_of, schemas_of
+from ..schema import Schema
 
-Key = tuple[int, ...]
+Key: TypeAlias = tuple[int, ...]
 _IN_RECURSION = 4  # votes of a look-up in a recursion
-_Relation = tuple[NodeId, str]
-"""A node, with the name of one of its relations; of another node than a Fixpoint, with no name."""
+_Path: TypeAlias = tuple[NodeId, ...]
+"""Fixpoints, each in the body of the one before."""
+_Relation: TypeAlias = tuple[_Path, str]
+"""A node, after the fixpoints around it; of a recursion that has searches, with the name of a relation."""
 
 
 @dataclass(frozen=True)
 class Placed:
     """A circuit of changes with Exchanges. `keys` has the columns that decide on the owner of a row of each
-    node, None where a row may be anywhere; `inside` the same of the relations of each recursion that runs in
-    shards."""
+    node, None where a row may be anywhere; `inside` the same of the relations of each recursion, and `loops`
+    those of all scopes of each recursion that is a loop, in the order of `LoopParts.scopes`."""
 
     circuit: Circuit
     keys: tuple[Key | None, ...]
     inside: Mapping[NodeId, Mapping[str, Key]]
+    loops: Mapping[NodeId, Sequence[Mapping[str, Key]]]
 
 
 def may_be_placed(circuit: Circuit) -> bool:
     """True if a circuit of changes can run on workers: no rule does something beside giving rows, and nothing
     has a window or a bracket."""
-    if any(has_effect(step) for join in _joins(circuit) for step in join.steps):
+    if any(has_effect(step) for join in _joins(circuit.nodes) for step in join.steps):
         return False
     return not any(isinstance(node, Clock | Window | Late | Bracket | DeltaBracket) for node in circuit.nodes)
 
 
 def placed(circuit: Circuit) -> Placed:
     """A relational circuit as one of changes, with owners for the rows of its relations."""
-    chosen = _chosen(circuit)
-    nodes: list[Node] = []
-    new: list[NodeId] = []
-    sent: dict[tuple[NodeId, Key], NodeId] = {}
-
-    def at_owners(source: NodeId, key: Key) -> NodeId:
-        """The node that has the rows of another one where a key says."""
-        if (source, key) not in sent:
-            nodes.append(Exchange(source, key, nodes[source].schema, nodes[source].text))
-            sent[source, key] = len(nodes) - 1
-        return sent[source, key]
-
-    for at, old in enumerate(circuit.nodes):
-        node = old.reading(new.__getitem__)
-        read = _key_of_reading(node, chosen.get((at, "")))
-        if read is not None:
-            only = node.source if isinstance(node, Window | Late) else None
-            node = node.reading(
-                lambda source, key=read, only=only: (  # type: ignore[misc]
-                    at_owners(source, key) if only in (None, source) else source
-                )
-            )
-        nodes.append(node)
-        new.append(len(nodes) - 1)
-    relations = tuple((name, new[at]) for name, at in circuit.relations)
-    inputs = {
-        node.relation: chosen[at, ""] for at, node in enumerate(circuit.nodes) if isinstance(node, Input)
-    }
-    inside = [
-        {name: chosen[at, name] for name, _ in node.results}
-        for at, node in enumerate(circuit.nodes)
-        if isinstance(node, Fixpoint)
-    ]
-    return _with_keys(incrementalize(Circuit(tuple(nodes), relations)), inputs, inside)
+    scope = _Scope(circuit.nodes, (), None, {}, False)
+    placing = _Placing(scope, _Chosen(scope), (), circuit.nodes)
+    relations = tuple((name, placing.new[at]) for name, at in circuit.relations)
+    whole = incrementalize(Circuit(tuple(placing.nodes), relations))
+    fixpoints = [at for at, node in enumerate(whole.nodes) if isinstance(node, Fixpoint)]
+    inside = {at: results for at, (_, results) in zip(fixpoints, placing.recursions, strict=True)}
+    loops = {at: each for at, (each, _) in zip(fixpoints, placing.recursions, strict=True) if each}
+    keys: list[Key | None] = []
+    for node in whole.nodes:
+        if isinstance(node, Result):
+            keys.append(inside[node.fixpoint].get(node.relation, ()))
+        elif isinstance(node, Input):
+            keys.append(placing.inputs[node.relation])
+        else:
+            keys.append(_key_of(node, keys))
+    return Placed(whole, tuple(keys), {at: each for at, each in inside.items() if each}, loops)
 
 
-def _key_of_reading(node: Node, key: Key | None) -> Key | None:
-    """The columns by which a node needs the rows that it reads; None: it takes them anywhere."""
-    match node:
-        case Distinct():
-            return key
-        case Group(_, keys):
-            return tuple(range(keys))
-        case Clock() | Window() | Late():
-            return ()
-        case Fixpoint() if not is_searched(node):
-            return ()
-    return None
+def keys_of_parts(
+    parts: LoopParts, imported: Sequence[Key | None], results: Sequence[Mapping[str, Key]]
+) -> list[Key | None]:
+    """The columns that decide on the owner of a row of each part of a loop, given those of the nodes outside
+    and of the relations of each scope."""
+    keys: list[Key | None] = []
+    for part in parts.parts:
+        match part.node:
+            case Import(source):
+                keys.append(imported[source])
+            case Earlier(relation):
+                keys.append(
+                    results[part.scope].get(relation, ())
+                )  # the flag of a loop is a row without columns
+            case Result() | Gate():
+                keys.append(keys[part.sources[0]])
+            case node:
+                keys.append(_key_of(node, keys, part.sources))
+    return keys
 
 
 def is_searched(node: Fixpoint) -> bool:
-    """True if a recursion is maintained by searches for derivations, which may run in shards."""
+    """True if a recursion is maintained by searches for derivations."""
     if node.lifted:
         return False
     evaluator = Evaluator(Values())
@@ -128,90 +133,239 @@ def is_searched(node: Fixpoint) -> bool:
     return searches_of(rules, facts, schemas_of(node), evaluator) is not None
 
 
-def _with_keys(
-    circuit: Circuit, inputs: Mapping[str, Key], recursions: Sequence[Mapping[str, Key]]
-) -> Placed:
-    """A circuit of changes with the keys of its nodes, given those of inputs and of each recursion."""
-    keys: list[Key | None] = []
-    inside: dict[NodeId, Mapping[str, Key]] = {}
-    for at, node in enumerate(circuit.nodes):
-        key: Key | None = None
+def _key_of(node: Node, keys: Sequence[Key | None], sources: Sequence[int] | None = None) -> Key | None:
+    """The columns that decide on the owner of a row of a node, given those of what it reads: its sources in
+    their order, if they are others than it says."""
+    of = [keys[source] for source in (node.reads() if sources is None else sources)]
+    match node:
+        case Exchange(_, key):
+            return key
+        case Constant():
+            return ()
+        case Distinct() | DeltaDistinct() | Output() | Negate():
+            return of[0]
+        case Late() | Clock() | Window() | DeltaLate() | DeltaClock() | DeltaWindow():
+            return ()
+        case Group() | DeltaGroup():
+            return of[0] if of[0] is not None and set(of[0]) <= set(range(node.keys)) else None
+        case Sum():
+            return of[0] if len(set(of)) == 1 else None
+        case Join() | DeltaJoin() if len(node.terms) == 1 and not node.terms[0].negated:
+            return _carried(node, of[0])
+    return None
+
+
+def _carried(join: Join | DeltaJoin, key: Key | None) -> Key | None:
+    """Where the columns of the only term stand in the output, if all are there."""
+    names = () if key is None else [join.terms[0].columns[position] for position in key]
+    if key is None or not all(name in join.output for name in names):
+        return None
+    return tuple(join.output.index(name) for name in names if name is not None)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """A circuit, or the body of a recursion in it: `results` are the nodes of its relations. `searched`: it
+    is maintained by searches."""
+
+    nodes: Sequence[Node]
+    path: _Path
+    parent: _Scope | None
+    results: Mapping[str, NodeId]
+    searched: bool
+
+    def inner(self, at: NodeId) -> _Scope:
+        """The scope of a fixpoint in this one."""
+        node = self.nodes[at]
+        assert isinstance(node, Fixpoint)
+        searched = self.parent is None and not isinstance(node, Bracket) and is_searched(node)
+        return _Scope(node.body.nodes, (*self.path, at), self, dict(node.results), searched)
+
+
+class _Chosen:
+    """The columns that decide on the owners of relations, by the votes of all look-ups."""
+
+    def __init__(self, scope: _Scope) -> None:
+        self._scopes: dict[_Path, _Scope] = {}
+        self._votes: dict[_Relation, Counter[int]] = {}
+        self._count(scope)
+
+    def _count(self, scope: _Scope) -> None:
+        self._scopes[scope.path] = scope
+        weight = _IN_RECURSION if scope.path else 1
+        for at, node in enumerate(scope.nodes):
+            for source, position in _bound(node) if scope.path or not isinstance(node, Group) else ():
+                self._votes.setdefault(self.relation(scope, source), Counter())[position] += weight
+            if isinstance(node, Fixpoint):
+                self._count(self.scope(scope, at))
+
+    def scope(self, around: _Scope, at: NodeId) -> _Scope:
+        """The scope of a fixpoint."""
+        path = (*around.path, at)
+        if path not in self._scopes:
+            self._scopes[path] = around.inner(at)
+        return self._scopes[path]
+
+    def relation(self, scope: _Scope, at: NodeId) -> _Relation:
+        """The relation that a node stands for."""
+        node = scope.nodes[at]
         match node:
-            case Input(relation):
-                key = inputs[relation]
-            case Exchange(_, key):
-                pass
-            case DeltaDistinct(source) | Output(_, source) | Late(source) | Clock(source) | Window(source):
-                key = keys[source]
-            case DeltaGroup(source, _, of):
-                key = keys[source] if set(keys[source] or ()) <= set(range(of)) else None
-            case Constant():
-                key = ()
-            case Fixpoint():
-                own, *recursions = recursions
-                if is_searched(node):
-                    inside[at] = own
-            case Result(fixpoint, relation):
-                key = inside[fixpoint][relation] if fixpoint in inside else ()
-        keys.append(key)
-    return Placed(circuit, tuple(keys), inside)
+            case Import(source) if scope.parent is not None:
+                return self.relation(scope.parent, source)
+            case Variable(name) | Earlier(name):
+                return self.result(scope, name)
+            case Result(fixpoint, name):
+                return self.result(self.scope(scope, fixpoint), name)
+        return (*scope.path, at), ""
 
+    def result(self, scope: _Scope, name: str) -> _Relation:
+        """A relation of a recursion."""
+        made = scope.results[name]
+        if scope.searched:
+            return scope.path, name
+        if isinstance(scope.nodes[made], Variable | Earlier):
+            return (*scope.path, made), ""
+        return self.relation(scope, made)
 
-def _chosen(circuit: Circuit) -> dict[_Relation, Key]:
-    """The columns that decide on the owners of inputs, of distinct rows and of relations of recursions."""
-    votes: dict[_Relation, Counter[int]] = {}
-    for at, node in enumerate(circuit.nodes):
-        if isinstance(node, Input | Distinct):
-            votes[at, ""] = Counter()
-        elif isinstance(node, Fixpoint):
-            votes.update(((at, name), Counter()) for name, _ in node.results)
-    for relation, position, weight in _votes(circuit):
-        if relation in votes:
-            votes[relation][position] += weight
-    found: dict[_Relation, Key] = {}
-    for (at, name), counted in votes.items():
-        node = circuit.nodes[at]
-        schema = node.schema
-        if isinstance(node, Fixpoint):
-            schema = node.body.nodes[dict(node.results)[name]].schema
+    def key(self, relation: _Relation, schema: Schema) -> Key:
+        """The columns for a relation with these columns."""
+        counted = self._votes.get(relation, Counter())
         best = max(counted, key=lambda position: (counted[position], -position), default=None)
-        found[at, name] = tuple(range(len(schema))) if best is None else (best,)
-    return found
+        return tuple(range(len(schema))) if best is None else (best,)
 
 
-def _votes(circuit: Circuit) -> Iterator[tuple[_Relation, int, int]]:
-    """The look-ups of joins: a relation, the position of a column that is bound, and what it counts."""
-    for at, node in enumerate(circuit.nodes):
-        if isinstance(node, Join):
-            for source, position in _bound(node):
-                yield _relation(circuit, source), position, 1
-        elif isinstance(node, Fixpoint):
-            for join in node.body.nodes:
-                for source, position in _bound(join) if isinstance(join, Join) else ():
-                    read = node.body.nodes[source]
-                    if isinstance(read, Import):
-                        yield _relation(circuit, read.node), position, _IN_RECURSION
-                    elif isinstance(read, Variable):
-                        yield (at, read.relation), position, _IN_RECURSION
+class _Placing:
+    """The nodes of a circuit, or of the body of a loop, with Exchanges, and where each node went. The
+    `recursions` in a circuit have the keys of all scopes of a loop, and those of their relations, both empty
+    where the first worker runs them."""
+
+    def __init__(
+        self, scope: _Scope, chosen: _Chosen, outside: Sequence[Key | None], nodes: Sequence[Node]
+    ) -> None:
+        """`outside` are the keys of the nodes around; `nodes` those of the scope, with these as imports."""
+        self.nodes: list[Node] = []
+        self.new: list[NodeId] = []
+        self.keys: list[Key | None] = []
+        self.inputs: dict[str, Key] = {}
+        self.recursions: list[tuple[Sequence[Mapping[str, Key]], Mapping[str, Key]]] = []
+        self._scope, self._chosen, self._outside = scope, chosen, outside
+        self._sent: dict[tuple[NodeId, Key], NodeId] = {}
+        for at, old in enumerate(nodes):
+            self._place(at, old.reading(self.new.__getitem__) if not isinstance(old, Import) else old)
+
+    def results(self, names: Mapping[str, NodeId]) -> tuple[dict[str, NodeId], dict[str, Key]]:
+        """The nodes of the relations of a loop, each at its owners, and their keys."""
+        keys = {name: self._key_of_result(name) for name in names}
+        return {name: self._at_owners(self.new[at], keys[name]) for name, at in names.items()}, keys
+
+    def _key_of_result(self, name: str) -> Key:
+        made = self._scope.nodes[self._scope.results[name]]
+        return self._chosen.key(self._chosen.result(self._scope, name), made.schema)
+
+    def _add(self, node: Node, key: Key | None) -> NodeId:
+        self.nodes.append(node)
+        self.keys.append(key)
+        return len(self.nodes) - 1
+
+    def _at_owners(self, source: NodeId, key: Key) -> NodeId:
+        """The node that has the rows of another one where a key says."""
+        if self.keys[source] == key:
+            return source
+        if (source, key) not in self._sent:
+            node = self.nodes[source]
+            self._sent[source, key] = self._add(Exchange(source, key, node.schema, node.text), key)
+        return self._sent[source, key]
+
+    def _place(self, at: NodeId, node: Node) -> None:
+        key: Key | None
+        match node:
+            case Fixpoint():
+                node, key = self._recursion(at, node), None
+            case Result(fixpoint, relation):
+                key = self._of_recursion(fixpoint).get(relation, ())
+            case Import(source):
+                key = self._outside[source]
+            case Variable(relation) | Earlier(relation):
+                key = self._key_of_result(relation)
+            case Input():
+                key = self.inputs[node.relation] = self._wanted(at)
+            case _:
+                node = self._at_its_rows(at, node)
+                key = _key_of(node, self.keys)
+        self.new.append(self._add(node, key))
+
+    def _wanted(self, at: NodeId) -> Key:
+        return self._chosen.key(self._chosen.relation(self._scope, at), self._scope.nodes[at].schema)
+
+    def _at_its_rows(self, at: NodeId, node: Node) -> Node:
+        """The node, reading rows where it needs them together."""
+        match node:
+            case Distinct():
+                return self._reading(node, self._wanted(at))
+            case Group(source, keys):
+                held = self.keys[source]
+                together = held is not None and set(held) <= set(range(keys))
+                return node if together else self._reading(node, tuple(range(keys)))
+            case Clock():
+                return self._reading(node, ())
+            case Window() | Late():
+                return replace(node, source=self._at_owners(node.source, ()))
+            case Join() if self._scope.path and len(node.terms) > 1:
+                return node.reading(self._owned)
+        return node
+
+    def _reading(self, node: Node, key: Key) -> Node:
+        return node.reading(lambda source: self._at_owners(source, key))
+
+    def _owned(self, source: NodeId) -> NodeId:
+        """The node, if its rows have owners, or else one that has them there. Rows of imports are kept
+        outside."""
+        is_outside = isinstance(self.nodes[source], Import) and len(self._scope.path) == 1
+        if self.keys[source] is not None or is_outside:
+            return source
+        old = self.new.index(source)
+        return self._at_owners(source, self._wanted(old))
+
+    def _of_recursion(self, fixpoint: NodeId) -> Mapping[str, Key]:
+        before = sum(isinstance(node, Fixpoint) for node in self.nodes[:fixpoint])
+        return self.recursions[before][1]
+
+    def _recursion(self, at: NodeId, node: Fixpoint) -> Node:
+        """A recursion, with Exchanges in its body if it is a loop."""
+        if isinstance(node, Bracket):
+            self.recursions.append(((), {}))
+            return self._reading(node, ())
+        scope = self._chosen.scope(self._scope, at)
+        if scope.searched:
+            schemas = {name: node.body.nodes[made].schema for name, made in node.results}
+            keys = {name: self._chosen.key((scope.path, name), schema) for name, schema in schemas.items()}
+            self.recursions.append(((), keys))
+            return node
+        inner = _Placing(scope, self._chosen, self.keys, node.body.nodes)
+        results, keys = inner.results(scope.results)
+        scopes = [keys, *(each for loop, _ in inner.recursions for each in loop)]
+        self.recursions.append((scopes, keys))
+        return replace(
+            node, body=Circuit(tuple(inner.nodes), node.body.relations), results=tuple(results.items())
+        )
 
 
-def _bound(join: Join) -> Iterator[tuple[NodeId, int]]:
-    """The columns of terms whose variables other terms have, too."""
-    terms = Counter(name for term in join.terms for name in {*term.columns} if name is not None)
-    for term in join.terms:
-        for position, name in enumerate(term.columns):
-            if name is not None and terms[name] > 1:
-                yield term.source, position
+def _bound(node: Node) -> Iterator[tuple[NodeId, int]]:
+    """The columns by which a node looks up what it reads: those of terms whose variables other terms have,
+    too, and those of groups."""
+    if isinstance(node, Group):
+        yield from ((node.source, position) for position in range(node.keys))
+    elif isinstance(node, Join):
+        terms = Counter(name for term in node.terms for name in {*term.columns} if name is not None)
+        for term in node.terms:
+            for position, name in enumerate(term.columns):
+                if name is not None and terms[name] > 1:
+                    yield term.source, position
 
 
-def _relation(circuit: Circuit, at: NodeId) -> _Relation:
-    node = circuit.nodes[at]
-    return (node.fixpoint, node.relation) if isinstance(node, Result) else (at, "")
-
-
-def _joins(circuit: Circuit) -> Iterator[Join | DeltaJoin]:
-    for node in circuit.nodes:
+def _joins(nodes: Collection[Node]) -> Iterator[Join | DeltaJoin]:
+    for node in nodes:
         if isinstance(node, Join | DeltaJoin):
             yield node
         elif isinstance(node, Fixpoint):
-            yield from _joins(node.body)
+            yield from _joins(node.body.nodes)

@@ -17,11 +17,12 @@ from ..inprocess.storage.batch import Batch, concat
 from ..rules import Source
 from ..settling import Changing
 from ..versions import Seen, versions
+from .loop import RunningShardsLoop, ShardsLoop
 from .recursion import ShardsRecursion
 from .state import ShardState
 from .team import Team
 from .views import Place, ShardsView, Spread
-from .wire import divided, packed, unpacked
+from .wire import exchanged
 
 
 class ShardEpoch(RunningEpoch):
@@ -35,6 +36,7 @@ class ShardEpoch(RunningEpoch):
         self.active: Collection[NodeId] = ()
         self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
         self._running: dict[NodeId, RunningRecursion] = {}
+        self._loops: dict[NodeId, RunningShardsLoop] = {}
 
     # ------------------------------------------------------------- operators
 
@@ -42,14 +44,7 @@ class ShardEpoch(RunningEpoch):
         return None if self._team.rank else super().constant(at, node)
 
     def exchange(self, at: int, node: Exchange, change: Batch | None) -> Batch | None:
-        values, owning, schema = self.state.values, self._team.owning, node.schema
-        parts = [None] * owning.stop if change is None else divided(values, schema, node.key, change, owning)
-        own = parts[self._team.rank]
-        sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]
-        came = [unpacked(values, schema, each) for each in self._team.swap(sent) if each is not None]
-        if own is not None:
-            came.append(own)
-        return concat(came, len(schema)) if came else None
+        return exchanged(self._team, self.state.values, node.schema, node.key, change)
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         if len(node.terms) == 1 and not node.terms[0].negated:
@@ -93,6 +88,8 @@ class ShardEpoch(RunningEpoch):
             return (
                 StoreView(store, counted) if version[0] or change is None else before(store, counted, change)
             )
+        if kind == "loop":
+            return self._loops[at].view_of(*version)
         name, now = version
         relation = self._running[at].relations[name]
         if isinstance(relation, Ranked):
@@ -108,12 +105,17 @@ class ShardEpoch(RunningEpoch):
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Any:
         recursion = self.state.recursions[at]
-        if not isinstance(recursion, ShardsRecursion):
-            return _Nothing() if self._team.rank else super().recursion(at, node, changes)
         imports = {
             source: Imported(self.state.stores[source], self.state.weighted(source), change)
             for source, change in changes.items()
         }
+        if isinstance(recursion, ShardsLoop):
+            loop = self._loops[at] = RunningShardsLoop(recursion, imports, self.epoch, at)
+            self._begun.append(loop)
+            loop.seed(self.epoch.first)
+            return loop
+        if not isinstance(recursion, ShardsRecursion):
+            return _Nothing() if self._team.rank else super().recursion(at, node, changes)
         keys = self.state.placed.inside[at]
         running = recursion.begin_in_shards(imports, keys, partial(self._view_in, at))
         self._running[at] = running

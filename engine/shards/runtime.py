@@ -41,7 +41,7 @@ from ..inprocess.storage.sharing import among
 from ..integrals import shown
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
-from ..settling import IterationLimit
+from ..settling import IterationLimit, Unsettled
 from .giving import Doors
 from .member import Member, Outcome
 from .placing import Placed
@@ -149,7 +149,7 @@ class Sharded(Member):
         def run() -> tuple[dict[str, Delta], dict[str, Batch]]:
             try:
                 return self._together(changes, static, max_iterations, progress, act)
-            except (RowFault, IterationLimit) as error:
+            except (RowFault, Unsettled) as error:
                 is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
                 if not self.committed or is_without_limit:  # no count of iterations was passed
                     raise

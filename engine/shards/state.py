@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..circuit import Fixpoint
+from ..incremental import relational
 from ..inprocess.recursion.bracket import Bracketed
 from ..inprocess.recursion.loops import LoopRecursion
 from ..inprocess.recursion.recursion import Recursion
@@ -10,7 +13,8 @@ from ..inprocess.state import State
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.steps import Evaluator
 from ..maintaining import Maintaining
-from .placing import Placed
+from .loop import ShardsLoop
+from .placing import Placed, keys_of_parts
 from .recursion import ShardsRecursion
 from .team import Team
 
@@ -26,7 +30,14 @@ class ShardState(State):
         self.forgetful, self.held_by = {}, {}  # a window does not know where the rows are that it lets go
 
     def new_recursion(self, at: int, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
-        if at not in self.placed.inside:
+        placed = self.placed
+        if at in placed.loops:
+            node, reads = node if node.lifted else relational(node), partial(self._reads, at)
+            loop = ShardsLoop(node, self.weighted, self.evaluator, self.maintaining, reads)
+            loop.team, loop.paths = self._team, None
+            loop.keys = keys_of_parts(loop.parts, placed.keys, placed.loops[at])
+            return loop
+        if at not in placed.inside:
             return super().new_recursion(at, node)
         recursion = ShardsRecursion(node, self.evaluator, self.maintaining)
         recursion.team = self._team

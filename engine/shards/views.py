@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..derived import Position
+from ..inprocess.arrangements.timeline import Timed
 from ..inprocess.arrangements.views import Groups, Matches, View
 from ..inprocess.storage.batch import Batch, concat, no_rows
 from ..inprocess.storage.interner import Values
@@ -22,12 +23,12 @@ Place: TypeAlias = tuple[Any, ...]
 
 
 class Asked(NamedTuple):
-    """A request: the matches of keys in a place, or (`presence`) the weights of rows."""
+    """A request: the matches of keys in a place, the weights of rows, or the timelines of their absence."""
 
     place: Place
     positions: tuple[Position, ...]
     keys: Parcel
-    presence: bool
+    what: Literal["matches", "presence", "absence"] = "matches"
 
 
 class Found(NamedTuple):
@@ -89,7 +90,7 @@ class ShardsView:
         parts = self._parts(positions, keys, length)
         own = parts[self._team.rank]
         found = list(self._here(positions, keys, own)) if len(own) else []
-        for peer, (left, rows) in self._asked(positions, keys, parts, False):
+        for peer, (left, rows) in self._asked(positions, keys, parts):
             batch = unpacked(self._values, self._spread.schema, rows)
             if batch.length:
                 table: Any = Received(batch.columns)
@@ -107,12 +108,16 @@ class ShardsView:
         own = parts[self._team.rank]
         if len(own):
             weights[own] += self._local.presence([key[own] for key in keys], len(own))
-        for peer, found in self._asked(positions, keys, parts, True):
+        for peer, found in self._asked(positions, keys, parts, "presence"):
             weights[parts[peer]] += found
         return weights
 
     def _asked(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], parts: Sequence[Array], presence: bool
+        self,
+        positions: tuple[Position, ...],
+        keys: Sequence[Array],
+        parts: Sequence[Array],
+        what: Literal["matches", "presence", "absence"] = "matches",
     ) -> Iterable[tuple[int, Any]]:
         """The answers of the other workers, each for its part of the keys."""
         schema = tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
@@ -120,7 +125,7 @@ class ShardsView:
         for peer, rows in enumerate(parts):
             if peer != self._team.rank and len(rows):
                 sent = Batch(tuple(key[rows] for key in keys), len(rows))
-                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), presence)
+                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), what)
         return self._team.ask(requests).items() if requests else ()
 
     def _is_owned(self, positions: Sequence[Position]) -> bool:
@@ -147,13 +152,34 @@ class ShardsView:
         return [Matches(rows[p.left], p.rows, p.table, p.weights, p.times) for p in parts if len(p.rows)]
 
 
-def answered(values: Values, schema: Schema, view_of: Callable[[Place], View], asked: Asked) -> Found | Array:
+class TimedShardsView(ShardsView, Timed):
+    """A version in product time of a part of a loop. Rows whose absence is asked for have owners."""
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        positions = tuple(range(len(self._spread.schema)))
+        parts = self._parts(positions, keys, length)
+        own, local = parts[self._team.rank], self._local
+        assert isinstance(local, Timed)
+        left, times, weights = local.absence([key[own] for key in keys], len(own))
+        found = [(own[left], times, weights)]
+        for peer, (left, times, weights) in self._asked(positions, keys, parts, "absence"):
+            found.append((parts[peer][left], times, weights))
+        left, times, weights = map(np.concatenate, zip(*found, strict=True))
+        return left, times, weights
+
+
+def answered(
+    values: Values, schema: Schema, view_of: Callable[[Place], View], asked: Asked
+) -> Found | Array | tuple[Array, Array, Array]:
     """The answer of the worker that has a part of a relation with these columns."""
     view = view_of(asked.place)
     positions = asked.positions
     keys = known(values, tuple(schema[p] for p in positions if isinstance(p, int)), asked.keys)
-    if asked.presence:
+    if asked.what == "presence":
         return view.presence(keys.columns, keys.length)
+    if asked.what == "absence":
+        assert isinstance(view, Timed)
+        return view.absence(keys.columns, keys.length)
     groups, total = view.groups(positions, keys.columns, keys.length)
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
     if not parts:

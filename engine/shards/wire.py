@@ -13,9 +13,10 @@ from zlib import crc32
 import numpy as np
 
 from ..inprocess.sealing import coded_column
-from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.batch import Batch, concat
 from ..inprocess.storage.interner import Values
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from .team import Team
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(31)
@@ -117,3 +118,16 @@ def divided(
     return [
         None if not len(part) else batch if len(part) == batch.length else batch.take(part) for part in parts
     ]
+
+
+def exchanged(
+    team: Team, values: Values, schema: Schema, key: Sequence[int], batch: Batch | None
+) -> Batch | None:
+    """The rows that this worker owns of those that all workers have, this one those of a batch."""
+    parts = [None] * team.size if batch is None else divided(values, schema, key, batch, team.owning)
+    own = parts[team.rank]
+    sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]
+    came = [unpacked(values, schema, each) for each in team.swap(sent) if each is not None]
+    if own is not None:
+        came.append(own)
+    return concat(came, len(schema)) if came else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import product
 from typing import Any
 from unittest import mock
@@ -24,6 +24,7 @@ from ddlog.engine.circuit import (
     Import,
     Input,
     Join,
+    Let,
     Loop,
     Output,
     Result,
@@ -37,12 +38,24 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
+from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import LoopLimit, LoopRepetition
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 
 from .differential import Lattice, differential, upto
-from .random_circuits import INPUTS, Builder, Changes, apply, grouped, modes, rule, schema, streams
+from .random_circuits import (
+    INPUTS,
+    Builder,
+    Changes,
+    apply,
+    constant,
+    grouped,
+    modes,
+    rule,
+    schema,
+    streams,
+)
 from .test_oracle import difference, legal, undo
 
 LIMIT = 6
@@ -81,6 +94,8 @@ def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> 
             parts.append(body.add(draw(grouped(body, near, arity))))
         if draw(st.integers(0, 4)) == 0:
             parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
+        if draw(st.integers(0, 3)) == 0:
+            parts.append(body.add(draw(without(sets, arity))))
         total = body.add(Sum(tuple(parts), schema(arity)))
         known[name] = sets[name] = body.add(Distinct(total, schema(arity))), arity
 
@@ -88,6 +103,15 @@ def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> 
     relation(r, 2)
     results = ((r, known[r][0]), (s, known[s][0]))
     return Circuit(tuple(body.nodes)), results, None
+
+
+@st.composite
+def without(draw: Any, sets: Known, arity: int) -> Join:
+    """A rule of negated terms alone."""
+    terms = [sets[draw(st.sampled_from(sorted(sets)))] for _ in range(draw(st.integers(1, 2)))]
+    negated = tuple(Term(at, ("x",) * width, negated=True) for at, width in terms)
+    value = Let("x", constant(draw(st.integers(0, 2))))
+    return Join(negated, (value,), ("x",) * arity, schema(arity), "rule without rows")
 
 
 @st.composite
@@ -151,7 +175,7 @@ def loops(draw: Any, deepest: int = 3) -> Circuit:
 
 def follow(
     circuit: Circuit,
-    runtime: InProcess,
+    runtime: Runtime,
     epochs: list[Changes],
     limit: int = LIMIT,
     run: Circuit | None = None,
@@ -217,12 +241,19 @@ def test_a_loop_that_nothing_reads_is_left_out_by_the_optimizer(optimized: bool)
             runtime.commit(changes, max_iterations=LIMIT)
 
 
-@thorough(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
-@given(loops(2), streams(), modes())
-def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin) -> None:
+@contextmanager
+def early_checkpoints() -> Iterator[None]:
+    """Loops note a state with which to compare later ones after two rounds."""
     with ExitStack() as patched:
         for module in (settling, naiveloop, loopsettling):
             patched.enter_context(mock.patch.object(module, "FIRST", 2))
+        yield
+
+
+@thorough(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@given(loops(2), streams(), modes())
+def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin) -> None:
+    with early_checkpoints():
         follow(circuit, InProcess(incrementalize(circuit), maintain=maintain), epochs, 40)
 
 

@@ -19,6 +19,8 @@ from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, settling, streams
+from .test_loops import early_checkpoints, loops
+from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
 from .threads import in_threads
 
@@ -65,11 +67,39 @@ def test_a_large_change_is_read_before_the_next_one(
 
 
 @thorough
-@given(circuits(by_rounds=True), streams(), st.sampled_from([2, 3]))
-def test_recursions_by_rounds_are_of_one_worker(circuit: Circuit, epochs: list[Changes], size: int) -> None:
+@given(circuits(by_rounds=True), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+def test_recursions_by_rounds(
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+) -> None:
+    """Groups and negations inside a recursion; where it does not settle, the same error and no trace."""
+    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
+    try:
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
+    finally:
+        runtime.close()
+
+
+@thorough
+@given(loops(), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+def test_loops_in_loops(
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+) -> None:
+    run = optimize(circuit) if optimized else circuit
+    runtime = in_threads(run, size, first=first)
+    try:
+        follow_loops(circuit, runtime, [*epochs, *map(undo, reversed(epochs))], run=run)
+    finally:
+        runtime.close()
+
+
+@trying(12, long=400)
+@given(loops(2), streams(), st.sampled_from([2, 3]))
+def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], size: int) -> None:
+    """All workers find the repetition in the same round."""
     runtime = in_threads(circuit, size)
     try:
-        follow(circuit, runtime, epochs)
+        with early_checkpoints():
+            follow_loops(circuit, runtime, epochs, 40)
     finally:
         runtime.close()
 

@@ -10,6 +10,7 @@ from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
 from ...time import Lattice
+from ..storage import sharing
 from ..storage.batch import Batch
 from ..storage.marks import Marks
 from ..storage.table import RowTable
@@ -31,14 +32,17 @@ class Timeline:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement of all rows of the table by these columns."""
-        size = self.table.size
-        found = self.indexes.get(positions)
-        if found is None:
-            found = self.indexes[positions] = Index(self.table, positions, np.arange(size, dtype=np.int64))
-        elif self._indexed[positions] < size:
-            found.insert(np.arange(self._indexed[positions], size, dtype=np.int64))
-        self._indexed[positions] = size
-        return found
+        with sharing.building:  # other workers may ask, in threads of their own
+            size = self.table.size
+            found = self.indexes.get(positions)
+            if found is None:
+                found = self.indexes[positions] = Index(
+                    self.table, positions, np.arange(size, dtype=np.int64)
+                )
+            elif self._indexed[positions] < size:
+                found.insert(np.arange(self._indexed[positions], size, dtype=np.int64))
+            self._indexed[positions] = size
+            return found
 
     def _grown(self) -> Chains:
         """The chains, with room for all rows of the table."""
@@ -145,7 +149,15 @@ def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
         timeline.move(held, kept)
 
 
-class TimelineView:
+class Timed:
+    """A view in product time: its matches have times."""
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        """The timeline of 1 minus the presence of each full row: position in `keys`, time and weight."""
+        raise NotImplementedError
+
+
+class TimelineView(Timed):
     """A timeline from a time on, for the changes at that time."""
 
     def __init__(self, timeline: Timeline, time: int) -> None:
@@ -192,12 +204,11 @@ class TimelineView:
         raise ValueError("in product time a row is absent at some times: see `absence`")
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
-        """The timeline of 1 minus the presence of each full row: position in `keys`, time and weight."""
         left, times, weights = self.timeline.entries(self.timeline.table.find(keys, length), self.time, -1)
         return left, times, -weights
 
 
-class TimelineBeforeView(Without[TimelineView]):
+class TimelineBeforeView(Without[TimelineView], Timed):
     """A timeline from a time on, without the change at that time."""
 
     def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:
@@ -217,7 +228,6 @@ class TimelineBeforeView(Without[TimelineView]):
         return self.now.presence(keys, length)
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
-        """The timeline of 1 minus the presence of each full row: position in `keys`, time and weight."""
         left, times, weights = self.now.absence(keys, length)
         there = np.flatnonzero(change := self.change.presence(keys, length))
         return (

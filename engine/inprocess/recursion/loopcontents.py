@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
-from ...loopparts import Gate, LoopParts, is_set, looked_up, reaches, unsteady
+from ...loopparts import Gate, LoopParts, is_set, looked_up, origin, reaches, unsteady
 from ...schema import Array
 from ..arrangements.store import Store
 from ..arrangements.views import EmptyView, StoreView, View, before
@@ -58,7 +58,7 @@ class LoopContents:
 
     def _group_of(self, node: Group, source: int, evaluator: Evaluator) -> GroupState:
         given = self.parts.parts[source].node
-        net = isinstance(given, Distinct | Group)
+        net = isinstance(origin(self.parts, source).node, Distinct | Group)
         members = self._stores[source] if _delta(node).reads_members else None
         return GroupState(_delta(node), given.schema, members, evaluator.values, net)
 

@@ -11,7 +11,7 @@ brings about comes later. See `engine.time`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from typing import Protocol
@@ -19,14 +19,27 @@ from typing import Protocol
 import numpy as np
 
 from ... import interrupt, metering, thresholds
-from ...circuit import Admit, Constant, Distinct, Earlier, Group, Import, Join, Negate, NodeId, Result, Sum
+from ...circuit import (
+    Admit,
+    Constant,
+    Distinct,
+    Earlier,
+    Exchange,
+    Group,
+    Import,
+    Join,
+    Negate,
+    NodeId,
+    Result,
+    Sum,
+)
 from ...epoch import Epoch
 from ...labels import operator_of
 from ...loopparts import Gate, is_set
 from ...maintaining import IterationRows, Watch
-from ...schema import Array
+from ...schema import Array, Schema
 from ...versions import Seen, versions
-from ..arrangements.timeline import TimelineBeforeView, TimelineView
+from ..arrangements.timeline import Timed
 from ..arrangements.views import StoreView, View, before, meets_nothing
 from ..joins.join import Joiner
 from ..storage.batch import Batch, Gathering, concat, consolidate
@@ -80,7 +93,7 @@ class Remembered(Protocol):
         """A round of the outermost loop is over."""
 
 
-class _Event:
+class Event:
     """The work of a part at a time: changes of its sources, rows that it emits as they are, and keys to
     visit."""
 
@@ -108,7 +121,8 @@ class LoopEpoch:
         self._parts, self._lattice = recursion.parts, recursion.parts.lattice
         self._nodes = [part.node for part in self._parts.parts]
         self._heap: list[tuple[tuple[int, ...], int, int]] = []
-        self._events: dict[tuple[int, int], _Event] = {}
+        self._events: dict[tuple[int, int], Event] = {}
+        self._first = False
         self._gathered: dict[int, Gathering] = {}  # the changes of relations of the outermost loop, by part
         self._names: dict[int, list[tuple[int, str]]] = {}  # the relations that a part is, with their scopes
         for number, scope in enumerate(self._parts.scopes):
@@ -117,8 +131,7 @@ class LoopEpoch:
                 if not number and relation in recursion.relations and not memory.holds(at):
                     self._gathered[at] = Gathering(len(self._nodes[at].schema))
         schemas = {name: self._nodes[at].schema for at, each in self._names.items() for _, name in each}
-        shown = partial(some_changes, recursion.evaluator.values, schemas)  # no method: that would be a cycle
-        self.settling = Settling(self._parts, epoch.limit, reach, shown)
+        self.settling = self._settling(reach, schemas)
         self._distincts = {
             at
             for at, part in enumerate(self._parts.parts)
@@ -128,8 +141,15 @@ class LoopEpoch:
             tuple[int, int]
         ] = []  # the rounds of the outermost loop, with what was told in each
 
+    def _settling(self, reach: Reach, schemas: Mapping[str, Schema]) -> Settling:
+        """What looks at the changes of relations with these columns."""
+        # No method of this epoch, which would make a cycle of them.
+        shown = partial(some_changes, self._recursion.evaluator.values, schemas)
+        return Settling(self._parts, self._epoch.limit, reach, shown)
+
     def run(self, first: bool, profile: IterationRows, watch: Watch) -> None:
         """All events; `first`: from empty relations. Raises LoopLimit, LoopRepetition, RowFault, GivenUp."""
+        self._first = first
         for source, at in self._parts.imports.items():
             store, _, change = self._imports[source]
             batch = store.batch() if first else change
@@ -138,12 +158,11 @@ class LoopEpoch:
         if first:
             self._begin()
         evaluator, lattice = self._recursion.evaluator, self._lattice
-        heap, events, parts = self._heap, self._events, self._parts.parts
+        parts = self._parts.parts
         measured = metering.inside()
         rounds = _Rounds(measured) if first and measured is not None else None
-        outermost, told, seen = 0, 0, 0
-        while heap:
-            _, time, at = heappop(heap)
+        outermost, told = 0, 0
+        for seen, (time, at, event) in enumerate(self._due(), 1):
             interrupt.check()
             number = int(lattice.round(time, 0))
             if number != outermost:
@@ -158,13 +177,11 @@ class LoopEpoch:
                 outermost, told = number, 0
                 if self._epoch.progress is not None:
                     self._epoch.progress(self._recursion.phase, number, self._rows())
-            seen += 1
             if not seen % thresholds.LOOP_EVENTS:
                 watch.look()
             component = parts[at].depth - 1
             evaluator.iteration = int(lattice.round(time, component))
             evaluator.rounds = partial(lattice.round, component=component)
-            event = events.pop((at, time))
             if measured is None:
                 out = self._visit(at, time, event)
             else:
@@ -197,29 +214,43 @@ class LoopEpoch:
 
     # ------------------------------------------------------------- events
 
-    def _event(self, at: int, time: int) -> _Event:
+    def _event(self, at: int, time: int) -> Event:
         """The event of a part at a time."""
         found = self._events.get((at, time))
         if found is None:
-            part = self._parts.parts[at]
-            found = self._events[at, time] = _Event(len(part.sources))
-            order: list[int] = []
-            for component, place in enumerate(part.place):
-                order += (int(self._lattice.round(time, component)), place)
-            heappush(self._heap, (tuple(order), time, at))
+            found = self._events[at, time] = Event(len(self._parts.parts[at].sources))
+            heappush(self._heap, (self._order(at, time), time, at))
         return found
+
+    def _order(self, at: int, time: int) -> tuple[int, ...]:
+        """The place of an event among all."""
+        order: list[int] = []
+        for component, place in enumerate(self._parts.parts[at].place):
+            order += (int(self._lattice.round(time, component)), place)
+        return tuple(order)
+
+    def _due(self) -> Iterator[tuple[int, int, Event]]:
+        """The events in their order, those that visits bring about among them: time, part and event."""
+        while self._heap:
+            _, time, at = heappop(self._heap)
+            yield time, at, self._events.pop((at, time))
 
     def _emit(self, at: int, time: int, change: Batch) -> None:
         """Gives the change of a part to its readers."""
         self._memory.keep(at, time, change)
-        for number, relation in self._names.get(at, ()):
-            self.settling.told(number, relation, time, change)
+        if at in self._names:
+            self._settle(at, time, change)
         if at in self._gathered:
             self._gathered[at].extend([change])
         for reader, slot in self._parts.readers[at]:
             then = self._time_of(reader, time)
             if then is not None:
                 self._event(reader, then).changes[slot].append(change)
+
+    def _settle(self, at: int, time: int, change: Batch) -> None:
+        """Notes the change of a part that is a relation."""
+        for number, relation in self._names[at]:
+            self.settling.told(number, relation, time, change)
 
     def _time_of(self, reader: int, time: int) -> int | None:
         """The time at which a part reads what its source emits at a time; None: it does not."""
@@ -254,7 +285,7 @@ class LoopEpoch:
 
     # ------------------------------------------------------------- operators
 
-    def _measured(self, at: int, time: int, event: _Event, inside: metering.Inside) -> Batch | None:
+    def _measured(self, at: int, time: int, event: Event, inside: metering.Inside) -> Batch | None:
         taken = sum(batch.length for each in event.changes for batch in each)
         since, node = metering.clock(), self._nodes[at]
         out = self._visit(at, time, event)
@@ -264,7 +295,7 @@ class LoopEpoch:
             inside.add(operator_of(node), node.text, since, until, taken, length)
         return out
 
-    def _visit(self, at: int, time: int, event: _Event) -> Batch | None:
+    def _visit(self, at: int, time: int, event: Event) -> Batch | None:
         """The rows that a part emits at a time."""
         node = self._nodes[at]
         arity = len(node.schema)
@@ -286,7 +317,7 @@ class LoopEpoch:
                 return None if change is None else change.negated()
             case Result():  # what came in some rounds may be gone in the last
                 return consolidate(concat(event.changes[0], arity))
-            case Sum() | Distinct() | Earlier() | Import() | Constant():
+            case Sum() | Distinct() | Earlier() | Import() | Constant() | Exchange():
                 return self._sum([*event.ready, *(b for each in event.changes for b in each)], arity)
             case _:
                 raise TypeError(f"{type(node).__name__} has no place in a loop")
@@ -297,23 +328,38 @@ class LoopEpoch:
     def _join(self, at: int, node: Join, time: int, changes: Sequence[Batch | None]) -> list[Batch]:
         found: list[Batch] = []
         sizes = [0 if change is None else change.length for change in changes]
-        unprompted = not any(sizes) and all(term.negated for term in node.terms)
-        for start, seen in versions(node.terms, sizes, unprompted):
+        for start, seen in versions(node.terms, sizes, self._begins(node, time)):
             views = self._views(at, start, seen, time, changes)
-            if meets_nothing(node.terms, views):
-                continue
-            timed: Batch | None = None
-            if start is not None:
-                change = changes[start]
-                assert change is not None
-                times = np.full(change.length, time, np.int64) if _have_times(views) else None
-                timed = Batch(change.columns, change.length, change.weights, times)
-            for derived in self._memory.joiners[at].run(start, timed, views):
-                plain = Batch(derived.columns, derived.length, derived.weights)
-                if derived.times is None:
-                    found.append(plain)
-                else:
-                    found += self._later(at, time, derived.times, plain)
+            if not meets_nothing(node.terms, views):
+                found += self._joined(at, start, time, changes, views)
+        return found
+
+    def _begins(self, node: Join, time: int) -> bool:
+        """Whether a join gives the valuations that rest on no row."""
+        return self._first and not time and all(term.negated for term in node.terms)
+
+    def _joined(
+        self,
+        at: int,
+        start: int | None,
+        time: int,
+        changes: Sequence[Batch | None],
+        views: Sequence[View | None],
+    ) -> list[Batch]:
+        """The rows of this time of a delta join; the others wait for theirs."""
+        found: list[Batch] = []
+        timed: Batch | None = None
+        if start is not None:
+            change = changes[start]
+            assert change is not None
+            times = np.full(change.length, time, np.int64) if _have_times(views) else None
+            timed = Batch(change.columns, change.length, change.weights, times)
+        for derived in self._memory.joiners[at].run(start, timed, views):
+            plain = Batch(derived.columns, derived.length, derived.weights)
+            if derived.times is None:
+                found.append(plain)
+            else:
+                found += self._later(at, time, derived.times, plain)
         return found
 
     def _views(
@@ -380,7 +426,7 @@ class LoopEpoch:
         now = int(lattice.round(time, scope.component))
         return self._later(at, time, time + (rounds - now) * lattice.unit(scope.component), rows)
 
-    def _gate(self, at: int, time: int, event: _Event) -> list[Batch]:
+    def _gate(self, at: int, time: int, event: Event) -> list[Batch]:
         found: list[Batch] = []
         change = self._sum(event.changes[0], len(self._nodes[at].schema))
         flag = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
@@ -391,4 +437,4 @@ class LoopEpoch:
 
 def _have_times(views: Sequence[View | None]) -> bool:
     """Whether a join with these gives rows at several times."""
-    return any(isinstance(view, TimelineView | TimelineBeforeView) for view in views)
+    return any(isinstance(view, Timed) for view in views)

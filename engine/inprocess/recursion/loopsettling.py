@@ -135,9 +135,9 @@ class Settling:
         for checkpoint in scope.checkpoints:
             checkpoint.add(changes)
         if len(scope.checkpoints) == scope.memory:
-            if scope.checkpoints[scope.same].differs():
+            if self._differs(scope.checkpoints[scope.same]):
                 scope.same = 0
-            if not scope.checkpoints[scope.same].differs():
+            if not self._differs(scope.checkpoints[scope.same]):
                 scope.same += 1
             if scope.same == scope.memory:
                 self._repeats(number, scope, at - scope.memory + 1)
@@ -146,6 +146,10 @@ class Settling:
         if at >= FIRST and at > max(self.named[number], scope.furthest) and self._is_due(scope, at):
             scope.since, scope.same = at, 0
             scope.checkpoints = [RoundCheckpoint(at)]
+
+    def _differs(self, checkpoint: RoundCheckpoint) -> bool:
+        """Whether the state is another one than at a checkpoint."""
+        return checkpoint.differs()
 
     def _is_due(self, scope: _Scope, at: int) -> bool:
         """Whether it is time for another checkpoint."""

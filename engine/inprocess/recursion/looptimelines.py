@@ -129,7 +129,7 @@ class LoopTimelines:
     def _load(self, at: int, changes: Sequence[tuple[int, Batch]]) -> None:
         timeline = self._told.get(at) or self._timelines.get(at)
         if timeline is not None and at not in self._shared:
-            timeline.load(changes, self._shift(at))
+            timeline.load(changes, self.shift(at))
         for sums in [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]:
             for time, batch in changes:
                 sums.add(batch, time)
@@ -155,7 +155,7 @@ class LoopTimelines:
         if not visits:
             return NOTHING
         rows = self._once(visits, sums.table.size)
-        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self._shift(at)))
+        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self.shift(at)))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """The rows that a group emits: `visits` are the keys that wait for this time."""
@@ -171,14 +171,14 @@ class LoopTimelines:
             return NOTHING
         groups = self._once(visits, keys.size)
         if added is None:
-            return self._tell(at, time, self._members[at].missing(keys, groups, time, self._shift(at)))
+            return self._tell(at, time, self._members[at].missing(keys, groups, time, self.shift(at)))
         new, left, times = added.look(groups, time)
         columns = keys.columns_at(groups)
         told = self._told[at]
-        missing = missing_rows(told, new, columns, time + self._shift(at), groups[left], times)
+        missing = missing_rows(told, new, columns, time + self.shift(at), groups[left], times)
         return self._tell(at, time, missing)
 
-    def _shift(self, at: int) -> int:
+    def shift(self, at: int) -> int:
         """The rounds by which the timeline of what a part tells is late."""
         return int(at in self._late)
 
