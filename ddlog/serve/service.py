@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -23,6 +23,7 @@ from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .answers import RowTexts, Weighted
+from .copies import Asked, Send
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
 from .limits import Limits
@@ -155,6 +156,16 @@ class Service:
             return question(self.session if epoch is None else self._at(epoch))
 
         return await self.owner.ask(call, limited=limited)
+
+    async def aside(
+        self, asked: Asked, send: Send, here: Callable[[], Awaitable[T]], long: bool = False
+    ) -> T | None:
+        """Lets a copy of the session send the answer to a request, if a commit runs or the answer takes
+        `long`; otherwise returns what `here` returns, which asks the session itself."""
+        answer = await self.owner.aside(asked, send, here, long)
+        if answer is None:
+            self.metrics.questions += 1
+        return answer
 
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
