@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
@@ -22,6 +22,7 @@ from ..sessions.session import Session
 from ..values.tojson import json_text
 from . import reading
 from .answers import JSON
+from .copies import Asked, Send
 from .grouping import Answer
 from .service import Service
 from .transactions import read_json
@@ -52,8 +53,11 @@ def agent_server(service: Service) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "ddlog", version=version(), instructions=_INSTRUCTIONS, log_level="ERROR"
     )
-    for tool, hints in _tools(service).items():
-        server.tool(annotations=hints, structured_output=False)(_told(tool))
+    tools = _tools(service)
+    for tool, hints in tools.items():
+        called = _aside(service, tool) if hints.read_only_hint else tool
+        server.tool(annotations=hints, structured_output=False)(_told(called))
+    service.owner.answers["tool"] = partial(_in_a_copy, {each.__name__: each for each in tools})
     return server
 
 
@@ -71,6 +75,35 @@ _INSTRUCTIONS = (
     "A deductive database: output relations follow from input relations by rules, and are kept up to date. "
     "Begin with `schema`. Try a transaction with `try_transaction` before `transact` commits it."
 )
+
+
+def _aside(service: Service, tool: Callable[..., Any]) -> Callable[..., Any]:
+    """The tool, which a copy of the session carries out while a commit runs."""
+
+    @wraps(tool)
+    async def called(*given: Any, **named: Any) -> str:
+        sent: list[Any] = []
+
+        async def take(message: Any) -> None:
+            sent.append(message["found"])
+
+        asked = Asked("tool", (tool.__name__, given, named))
+        found = await service.aside(asked, take, lambda: tool(*given, **named)) or sent[0]
+        if isinstance(found, DDlogError):
+            raise found
+        return str(found)
+
+    return called
+
+
+async def _in_a_copy(
+    tools: Mapping[str, Callable[..., Any]], name: str, given: Any, named: Any, send: Send
+) -> None:
+    try:
+        found = await tools[name](*given, **named)
+    except DDlogError as error:
+        found = error
+    await send({"found": found})
 
 
 def _told(tool: Callable[..., Any]) -> Callable[..., Any]:

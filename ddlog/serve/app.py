@@ -22,7 +22,7 @@ from ..errors.diagnostics import DDlogError, internal_error_text
 from ..errors.serving import BadRequest
 from .answers import CALL, JSON
 from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
-from .copies import Asked, Elsewhere, movable
+from .copies import Asked
 from .failures import told
 from .guard import Access, Guard
 from .routes import ROUTES, relations_of
@@ -44,7 +44,7 @@ def application(service: Service, access: Access, agents: bool = False) -> Guard
     routes: list[BaseRoute] = [
         Path_(path, answer, methods=[method]) for (method, path), answer in answers.items()
     ]
-    service.owner.answer = partial(_in_a_copy, service)
+    service.owner.answers["request"] = partial(_in_a_copy, service)
     routes.append(WebSocketRoute("/socket", partial(_socket, service)))
     routes += [Path_(_address(file), partial(_page, file)) for file in sorted(PAGES.iterdir())]
     lifespan = None
@@ -96,27 +96,14 @@ class _Answer:
             body = await body_of_request(Request(scope, receive), self._service.limits.body)
         except TooLarge:
             return self._too_large()
-        if await self._aside(scope, body, receive, send):
-            return None
-        return await self._response(Request(scope, _again(body)))
-
-    async def _aside(self, scope: Any, body: bytes, receive: Any, send: Any) -> bool:
-        """Answers a question without a wait for a commit; False if it has to wait."""
-        service = self._service
-        while True:
-            copy = await service.owner.copy()
-            if copy is not None:
-                service.metrics.questions += 1
-                kept = {name: scope[name] for name in _SCOPE if name in scope}
-                asked = Asked(self._number, kept, body)
-                return await copy.answer(asked, send, service.limits.seconds + 5)
-            try:
-                with movable():
-                    response = await self._response(Request(scope, _again(body)))
-            except Elsewhere:
-                continue  # a commit has just begun
-            await response(scope, receive, send)
-            return True
+        kept = {name: scope[name] for name in _SCOPE if name in scope}
+        response = await self._service.aside(
+            Asked("request", (self._number, kept, body)),
+            send,
+            lambda: self._response(Request(scope, _again(body))),
+            self._route.is_long(self._service, Request(scope)),
+        )
+        return response
 
     async def _response(self, request: Request) -> Response:
         exactly = CALL in request.headers.get("accept", "")
@@ -139,10 +126,10 @@ class _Answer:
 _SCOPE = ("type", "method", "path", "path_params", "query_string", "headers")
 
 
-async def _in_a_copy(service: Service, asked: Asked, send: Any) -> None:
+async def _in_a_copy(service: Service, number: int, kept: Mapping[str, Any], body: bytes, send: Any) -> None:
     """Answers a request in a copy."""
-    scope = {**asked.scope, "asgi": {"version": "3.0", "spec_version": "2.4"}}
-    response = await _Answer(service, asked.route)._response(Request(scope, _again(asked.body)))
+    scope = {**kept, "asgi": {"version": "3.0", "spec_version": "2.4"}}
+    response = await _Answer(service, number)._response(Request(scope, _again(body)))
     await response(scope, _again(b""), send)
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from time import time
 
 from ..values.rows import Row
@@ -134,18 +134,20 @@ def added_up(epochs: Sequence[Epoch], relations: Sequence[str]) -> dict[str, Wei
 
 
 class Subscriber:
-    """One that is told of the changes of some relations, from an epoch on. All methods but the constructor
-    are for the event loop."""
+    """One that is told of the changes of some relations, from an epoch on. Once it is in a feed, all methods
+    but `begin_with` are for the event loop."""
 
-    def __init__(
-        self, log: str, relations: tuple[str, ...], since: int, begin: Sequence[Event], most: int
-    ) -> None:
+    def __init__(self, log: str, relations: tuple[str, ...], since: int, most: int) -> None:
         self.relations, self.since = relations, since
         self._log, self._most = log, most
-        self._begin: deque[Event] = deque(begin)
+        self._begin: deque[Event] = deque()
         self._waiting: deque[Epoch | Event] = deque()
         self._arrived = asyncio.Event()
         self.merged = 0
+
+    def begin_with(self, events: Iterable[Event]) -> None:
+        """Lets events come before all others."""
+        self._begin.extend(events)
 
     def give(self, epoch: Epoch) -> None:
         """Lets an epoch wait for the subscriber."""
@@ -203,7 +205,7 @@ class Watcher(Subscriber):
     """One that is told a summary of each epoch; a slow one misses the older of them."""
 
     def __init__(self, log: str, most: int) -> None:
-        super().__init__(log, (), -1, (), most)
+        super().__init__(log, (), -1, most)
 
     def give(self, epoch: Epoch) -> None:
         if len(self._waiting) < self._most:
@@ -235,7 +237,8 @@ class Feed:
         self.floor = 0
         """The last epoch whose changes are not kept."""
         self.subscribers: list[Subscriber] = []
-        self._changing = Lock()
+        self.lock = RLock()
+        """Held while an epoch is published, and while a subscription begins."""
 
     # ------------------------------------------------------------- in the thread of the session
 
@@ -265,8 +268,18 @@ class Feed:
 
     def add(self, subscriber: Subscriber) -> None:
         """Begins a subscription."""
-        with self._changing:
+        with self.lock:
             self.subscribers = [*self.subscribers, subscriber]
+
+    def join(self, subscriber: Subscriber) -> bool:
+        """Begins a subscription with all that came since its epoch; False if not all of it is kept."""
+        with self.lock:
+            epochs = self.since(subscriber.since)
+            for each in epochs or ():
+                subscriber.give(each)
+            if epochs is not None:
+                self.add(subscriber)
+        return epochs is not None
 
     # ------------------------------------------------------------- in the event loop
 
@@ -282,5 +295,5 @@ class Feed:
 
     def remove(self, subscriber: Subscriber) -> None:
         """Ends a subscription."""
-        with self._changing:
+        with self.lock:
             self.subscribers = [each for each in self.subscribers if each is not subscriber]

@@ -9,8 +9,8 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from types import FrameType
@@ -22,7 +22,7 @@ from ..engine.inprocess.storage.sharing import in_task
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
 from ..sessions.session import Session
-from .copies import Asked, Copied, Copy, Elsewhere, Send, be_a_copy, fork, is_movable
+from .copies import Asked, Copied, Copy, Elsewhere, Send, be_a_copy, fork, is_movable, movable
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
@@ -34,6 +34,7 @@ _SOON, _EARLY = (
     0.05,
 )  # seconds of a change after which a reader gets a copy; and after which the next may
 _MOMENT = 0.01  # seconds in which those that had a transaction in the last epoch may have another in the next
+_LONG = 4  # long answers at a time
 _LATELY = 60.0  # seconds for which a reader counts as one that may come again
 
 
@@ -64,8 +65,9 @@ class Owner:
     def __init__(self, session: Session, committer: Committer, limits: Limits) -> None:
         self.session, self._committer, self._limits = session, committer, limits
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.answer: Callable[[Asked, Send], Awaitable[None]]
-        """Answers a request in a copy."""
+        self.answers: dict[str, Callable[..., Awaitable[None]]] = {}
+        """What answers requests in a copy, by the name that they have for it: it is called with what they
+        give, and with what sends a message."""
         self.ends = False
         self.copied = 0
         """The copies that were made for readers."""
@@ -77,6 +79,7 @@ class Owner:
         self._together = 0  # transactions of the last epoch
         self._told, self._telling = socket.socketpair()  # of signals
         self._telling.setblocking(False)
+        self._long = asyncio.Semaphore(_LONG)
         self._can_copy = hasattr(os, "fork") and type(session.state.host.offer.here) is InProcess
 
     # ------------------------------------------------------------- in the event loop
@@ -110,7 +113,23 @@ class Owner:
         self._add(Question(call, future, limited), is_movable())
         return await future
 
-    async def copy(self) -> Copy | None:
+    async def aside(self, asked: Asked, send: Send, here: Callable[[], Awaitable[T]], long: bool) -> T | None:
+        """Lets a copy send the answer to a request, if a change runs, or the answer takes `long`. Returns
+        what `here` returns if the session itself is to be asked."""
+        while True:
+            copy = await self._copy()
+            if copy is not None or (long and self._can_copy):
+                async with nullcontext(copy) if copy is not None else self._copy_alone() as found:
+                    if found and await found.answer(asked, send, self._limits.seconds + 5):
+                        return None
+                return await here()
+            try:
+                with movable():
+                    return await here()
+            except Elsewhere:
+                continue  # a commit has just begun
+
+    async def _copy(self) -> Copy | None:
         """The copy to ask while a change runs; None: the session itself is free, or cannot be copied."""
         self._read_at = time.monotonic()
         while (changing := self._changing) is not None and self._can_copy:
@@ -123,6 +142,22 @@ class Owner:
             if not changing.ended:
                 await changing.news.wait()
         return None
+
+    @asynccontextmanager
+    async def _copy_alone(self) -> AsyncIterator[Copy | None]:
+        """A copy for one long answer, made between two changes; None: there can be none."""
+        async with self._long:
+            made = asyncio.ensure_future(self.ask(lambda: self._forked(alone=True)))
+            try:
+                copy = await asyncio.shield(made)
+            except asyncio.CancelledError:
+                made.add_done_callback(_end_made)
+                raise
+            try:
+                yield copy
+            finally:
+                if copy is not None:
+                    _end(copy)
 
     @property
     def is_changing(self) -> bool:
@@ -170,33 +205,52 @@ class Owner:
         """Carries out jobs until `end`."""
         self._thread = threading.get_ident()
         with self._heard():
-            going = True
-            while going:
-                transactions: list[Waiting] = []
-                questions: list[Question] = []
-                changes: list[Question] = []
-                job = self._jobs.get()
-                self._gather()
-                with self._taking:
-                    while True:
-                        if job is None:
-                            going = False
-                        elif isinstance(job, Waiting):
-                            transactions.append(job)
-                        else:
-                            (questions if job.limited else changes).append(job)
-                        if len(transactions) >= _MOST_TOGETHER:
-                            break
-                        try:
-                            job = self._jobs.get_nowait()
-                        except Empty:
-                            break
-                    if transactions or changes:
-                        self._changing = Changing()
-                for each in questions:
-                    self._tell([(each.future, self._outcome(each))])
-                if self._changing is not None:
-                    self._change(self._changing, transactions, changes)
+            try:
+                while self._carry_out():
+                    pass
+            except Copied as copied:
+                try:
+                    self._is_copy = True
+                    interrupt.ask(None)
+                    if self.session.in_transaction:
+                        self.session.rollback()
+                    with self._heard():
+                        be_a_copy(copied, self._answered)
+                finally:
+                    os._exit(1)
+
+    async def _answered(self, asked: Asked, send: Send) -> None:
+        """Answers a request, in a copy."""
+        await self.answers[asked.of](*asked.given, send)
+
+    def _carry_out(self) -> bool:
+        """Carries out the jobs that wait, at least one. Returns whether to go on."""
+        transactions: list[Waiting] = []
+        questions: list[Question] = []
+        changes: list[Question] = []
+        going, job = True, self._jobs.get()
+        self._gather()
+        with self._taking:
+            while True:
+                if job is None:
+                    going = False
+                elif isinstance(job, Waiting):
+                    transactions.append(job)
+                else:
+                    (questions if job.limited else changes).append(job)
+                if len(transactions) >= _MOST_TOGETHER:
+                    break
+                try:
+                    job = self._jobs.get_nowait()
+                except Empty:
+                    break
+            if transactions or changes:
+                self._changing = Changing()
+        for each in questions:
+            self._tell([(each.future, self._outcome(each))])
+        if self._changing is not None:
+            self._change(self._changing, transactions, changes)
+        return going
 
     def _gather(self) -> None:
         """Waits a moment for the transactions of those that had one in the last epoch, if there were several:
@@ -215,15 +269,6 @@ class Owner:
         try:
             outcomes: list[Told] = [(each.future, out) for each, out in self._committer.commit(transactions)]
             outcomes += [(each.future, self._outcome(each)) for each in changes]
-        except Copied as copied:
-            try:
-                self._is_copy = True
-                if self.session.in_transaction:
-                    self.session.rollback()
-                with self._heard():
-                    be_a_copy(copied.control, self.answer)
-            finally:
-                os._exit(1)
         finally:
             interrupt.ask(None)
             self._changing = None
@@ -238,17 +283,21 @@ class Owner:
         if type(here) is not InProcess or not (here.is_running or here.committed == changing.committed):
             return
         interrupt.ask(None)
-        try:
-            process, control = fork()
-        except OSError:
-            self._can_copy = False  # too little memory, say: from now on readers wait
+        copy = self._forked()
+        if copy is None:
             self._tell([], changing)
-            return
+        elif self.loop is not None and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(_has_copy, changing, copy)
+
+    def _forked(self, alone: bool = False) -> Copy | None:
+        """A new copy of this process; None if there can be none: from now on readers wait."""
+        try:
+            copy = Copy(*fork(alone), alone)
+        except OSError:
+            self._can_copy = False  # too little memory, say
+            return None
         self.copied += 1
-        if self.loop is None or self.loop.is_closed():
-            control.close()
-            return
-        self.loop.call_soon_threadsafe(_has_copy, changing, Copy(process, control))
+        return copy
 
     def _outcome(self, question: Question) -> Any:
         """What a question returns or raises."""
@@ -347,6 +396,12 @@ def _has_copy(changing: Changing, copy: Copy) -> None:
     else:
         changing.copy = copy
         changing.news.set()
+
+
+def _end_made(made: asyncio.Future[Copy | None]) -> None:
+    copy = None if made.cancelled() or made.exception() else made.result()
+    if copy is not None:
+        _end(copy)
 
 
 def _end(copy: Copy) -> None:

@@ -4,6 +4,7 @@ the session's thread."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -28,7 +29,19 @@ from .failures import told
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
 FORMS = {"json": "application/json", "text": "text/plain", "html": "text/html", "dot": "text/vnd.graphviz"}
 
-_ORDERED = 100_000  # rows that a page puts in order
+MANY = 100_000
+"""The rows of a large relation: a page of one that is not larger is in order."""
+
+
+def prepare(session: Session) -> None:
+    """Asks what imports most of what answers need, which takes half a second. A copy of the process would
+    import it anew for each commit."""
+    import numpy as np
+    import pyarrow as pa
+
+    pa.array(np.arange(1))  # which imports pandas, if it is installed
+    with suppress(DDlogError):
+        session.select("SELECT 1 AS one")
 
 
 def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict[str, Any]:
@@ -64,9 +77,9 @@ def page(
     more, stored = {"rows_in_all": len(view)}, view.stored
     if order or holding:
         return body_of(_chosen(view, order, holding), media, more, most, offset)
-    if media == ARROW and len(view) > _ORDERED and (table := _whole(session, view)) is not None:
+    if media == ARROW and len(view) > MANY and (table := _whole(session, view)) is not None:
         return arrow_bytes(table)
-    if media == JSON and len(view) > _ORDERED and isinstance(stored, PartedRows):
+    if media == JSON and len(view) > MANY and isinstance(stored, PartedRows):
         part = Result(view.relation, stored.some(offset, most), view.typedefs)
         return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)
     return body_of(view, media, more, most, offset)

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from ..core import relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import BadRequest, ProgramIsAnother
 from ..profiling.page import page as profile_page
@@ -41,6 +42,8 @@ class Route:
     fields: tuple[tuple[str, str], ...] = ()
     asks: bool = False
     """Whether it asks the session something, which a copy of the session can answer."""
+    is_long: Callable[[Service, Request], bool] = lambda service, request: False
+    """Whether the answer to a request takes so long that a copy gives it, so that no commit waits for it."""
 
 
 async def _transaction(service: Service, request: Request) -> Response:
@@ -105,6 +108,13 @@ async def _relation(service: Service, request: Request) -> Response:
         lambda session: reading.page(session, name, media, most, first, order, holding), epoch
     )
     return _rows(found, media)
+
+
+def _is_export(service: Service, request: Request) -> bool:
+    """Whether a request is for all rows of a large relation."""
+    declared = relation_named(request.path_params["name"], service.program.relations)
+    size = 0 if declared is None else service.sizes.get(declared.name, 0)
+    return _media(request) != JSON and size > reading.MANY
 
 
 async def _why(service: Service, request: Request) -> Response:
@@ -330,7 +340,7 @@ ROUTES = (
     Route("GET", "/relations/{name}/rows", _relation, "rows of a relation",
           (*_WINDOW, _EPOCH, ("order", "string: a column, or -column"),
            ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW),
-          asks=True),
+          asks=True, is_long=_is_export),
     Route("POST", "/why", _why, "explain a row or its absence, a change, or what ends a row", (), (JSON,),
           tuple(reading.FORMS.values()),
           (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -23,11 +23,13 @@ from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .answers import RowTexts, Weighted
+from .copies import Asked, Send
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
 from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
+from .reading import MANY, prepare
 from .transactions import Changes as Updates
 from .transactions import Keys, TableChanges
 
@@ -46,6 +48,7 @@ class Service:
 
     def __init__(self, session: Session, limits: Limits, read_only: bool = False) -> None:
         session.start()
+        prepare(session)
         self.session, self.limits, self.read_only = session, limits, read_only
         self._reading = asyncio.Semaphore(1)
         self.metrics, self.began = Metrics(), time.time()
@@ -60,6 +63,7 @@ class Service:
         self.number = self._number()
         self.feed.floor = self.number
         self.owner = Owner(session, Committer(session, self._committed, self._number), limits)
+        self.owner.answers["subscription"] = self._start_in_a_copy
         if session.state.host.offer.is_measured:
             session.measure()
 
@@ -131,14 +135,15 @@ class Service:
         self.number = self._number()
         self.metrics.epochs += 1
         counts = {name: changes.counts(name) for name in changes}
-        told = None if sum(map(sum, counts.values())) <= self.limits.kept else self.feed.followed()
-        changed = {name: changes.stored(name) for name in changes if told is None or name in told}
         self.sizes = {name: self.session.size(name) for name in self.shown}
-        epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions, counts)
-        if told is None:
-            self.feed.publish(epoch)
-        else:
-            self.feed.forget(self.number)
+        with self.feed.lock:
+            told = None if sum(map(sum, counts.values())) <= self.limits.kept else self.feed.followed()
+            changed = {name: changes.stored(name) for name in changes if told is None or name in told}
+            epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions, counts)
+            if told is None:
+                self.feed.publish(epoch)
+            else:
+                self.feed.forget(self.number)
         if self.owner.loop is not None:
             self.owner.loop.call_soon_threadsafe(self.feed.deliver, epoch)
 
@@ -155,6 +160,16 @@ class Service:
             return question(self.session if epoch is None else self._at(epoch))
 
         return await self.owner.ask(call, limited=limited)
+
+    async def aside(
+        self, asked: Asked, send: Send, here: Callable[[], Awaitable[T]], long: bool = False
+    ) -> T | None:
+        """Lets a copy of the session send the answer to a request, if a commit runs or the answer takes
+        `long`; otherwise returns what `here` returns, which asks the session itself."""
+        answer = await self.owner.aside(asked, send, here, long)
+        if answer is None:
+            self.metrics.questions += 1
+        return answer
 
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
@@ -222,7 +237,34 @@ class Service:
     ) -> Subscriber:
         """A subscription to output relations: what came after the event `last`, or first a snapshot, or
         without one an event `begin`."""
-        return await self.owner.ask(lambda: self._subscribed(relations, last, snapshot))
+        given = tuple(relations), last, snapshot
+        begun: list[Subscriber | Exception | None] = []
+        events: list[Event] = []
+
+        async def take(message: Any) -> None:
+            if not begun:
+                begun.append(message["error"] if "error" in message else self._joined(**message))
+            else:
+                events.append(message["event"])
+
+        async def here() -> Subscriber:
+            return await self.owner.ask(lambda: self._subscribed(*given))
+
+        rows = sum(self.sizes.get(name, 0) for name in relations) if last is None and snapshot else 0
+        try:
+            found = await self.aside(Asked("subscription", given), take, here, rows > MANY)
+        except BaseException:
+            if begun and isinstance(begun[0], Subscriber):
+                self.feed.remove(begun[0])
+            raise
+        if found is not None:
+            return found
+        if isinstance(begun[0], Exception):
+            raise begun[0]
+        if begun[0] is None:
+            return await here()
+        begun[0].begin_with(events)
+        return begun[0]
 
     def watch(self) -> Watcher:
         """A subscription to summaries of all epochs."""
@@ -231,13 +273,37 @@ class Service:
         return watcher
 
     def _subscribed(self, relations: Sequence[str], last: str | None, snapshot: bool) -> Subscriber:
+        names, events = self._started(relations, last, snapshot)
+        subscriber = self._joined(names, self.number, self.log)
+        assert subscriber is not None
+        subscriber.begin_with(events)
+        return subscriber
+
+    def _started(
+        self, relations: Sequence[str], last: str | None, snapshot: bool
+    ) -> tuple[tuple[str, ...], list[Event]]:
+        """The relations of a subscription, and the events as far as the last epoch."""
+        names = tuple(dict.fromkeys(self._output(each) for each in relations))
+        return names, self._begin(names, last, snapshot)
+
+    def _joined(self, names: tuple[str, ...], number: int, log: str) -> Subscriber | None:
+        """A subscriber of what comes after an epoch; None if that is not known any more."""
         if len(self.feed.subscribers) >= self.limits.subscribers:
             raise DDlogError([BadRequest(f"there are {self.limits.subscribers:,} subscribers already")])
-        names = tuple(dict.fromkeys(self._output(each) for each in relations))
-        begin = self._begin(names, last, snapshot)
-        subscriber = Subscriber(self.log, names, self.number, begin, self.limits.buffered)
-        self.feed.add(subscriber)
-        return subscriber
+        subscriber = Subscriber(log, names, number, self.limits.buffered)
+        return subscriber if log == self.log and self.feed.join(subscriber) else None
+
+    async def _start_in_a_copy(
+        self, relations: Sequence[str], last: str | None, snapshot: bool, send: Send
+    ) -> None:
+        try:
+            names, events = await self.owner.ask(lambda: self._started(relations, last, snapshot))
+        except DDlogError as error:
+            await send({"error": error})
+            return
+        await send({"names": names, "number": self.number, "log": self.log})
+        for event in events:
+            await send({"event": event})
 
     def _output(self, name: str) -> str:
         declared = self.session.state.declared(name)

@@ -2,7 +2,8 @@
 
     python tests/bench/serve.py [--writers 200] [--transactions 20000] [--by http|httpx|socket]
     python tests/bench/serve.py --subscribers 1000     how soon they are told of a changed row
-    python tests/bench/serve.py --export 10000000      an export of rows by Arrow, and commits beside it
+    python tests/bench/serve.py --export 10000000      exports of rows by Arrow, and commits beside them
+    python tests/bench/serve.py --readers 10000000     readers beside long commits, of so many rows
 
 Writers are connections of this process: by default plain ones with HTTP 1.1, which take little of the two
 processors; or clients of httpx, or WebSockets.
@@ -15,6 +16,7 @@ import asyncio
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,13 @@ Reach(x, z) :- Reach(x, y), Link(y, z).
 """
 PART = 2_000_000  # rows of a transaction
 TOKEN = "a-token-of-a-benchmark"
+ARROW = "application/vnd.apache.arrow.stream"
+QUESTIONS: tuple[tuple[str, str, Any], ...] = (
+    ("a page of a small relation", "/relations/Degree/rows?limit=20", None),
+    ("a page of the largest relation", "/relations/Kind/rows?limit=20", None),
+    ("a query", "/query", {"query": "Reach(3000000001, x), x < 3000000010"}),
+    ("a query in SQL", "/query", {"sql": "SELECT count(*) FROM Degree"}),
+)
 
 
 def transaction(writer: int, number: int) -> object:
@@ -172,45 +181,102 @@ async def _subscribers(url: str, count: int, commits: int = 50) -> None:
     )
 
 
-async def _export(url: str, rows: int) -> None:
-    """Prints the rate of an export, and the times of commits without and beside it."""
+async def _fill(client: httpx.AsyncClient, rows: int) -> None:
+    schema = pa.schema([("node", pa.uint32()), ("kind", pa.uint32())])
+    for at in range(0, rows, PART):
+        nodes = np.arange(at, min(at + PART, rows), dtype=np.uint32)
+        table, sink = pa.table([nodes, nodes % 1000], schema), io.BytesIO()
+        with pa.ipc.new_stream(sink, schema) as writer:
+            writer.write_table(table)
+        media = {"content-type": ARROW}
+        answer = await client.post("/transactions?relation=Kind", content=sink.getvalue(), headers=media)
+        assert answer.status_code == 200, answer.text
+
+
+async def _flip(client: httpx.AsyncClient, links: list[list[int]], number: int) -> float:
+    """Commits links, or that they are gone, and returns the seconds that it took."""
+    began = time.perf_counter()
+    data = {"delete" if number % 2 else "insert": {"Link": links}}
+    assert (await client.post("/transactions", json=data)).status_code == 200
+    return time.perf_counter() - began
+
+
+async def _export(url: str, rows: int, times: int = 5) -> None:
+    """Prints the rate of exports by a process of their own, and the times of commits without and beside
+    them."""
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=600) as client:
-        schema = pa.schema([("node", pa.uint32()), ("kind", pa.uint32())])
-        for at in range(0, rows, PART):
-            nodes = np.arange(at, min(at + PART, rows), dtype=np.uint32)
-            table, sink = pa.table([nodes, nodes % 1000], schema), io.BytesIO()
-            with pa.ipc.new_stream(sink, schema) as writer:
-                writer.write_table(table)
-            media = {"content-type": "application/vnd.apache.arrow.stream"}
-            answer = await client.post("/transactions?relation=Kind", content=sink.getvalue(), headers=media)
-            assert answer.status_code == 200, answer.text
-        exported = asyncio.Event()
-
-        async def commits(over: asyncio.Event | None) -> list[float]:
-            times: list[float] = []
-            while len(times) < 200 if over is None else not over.is_set():
-                began = time.perf_counter()
-                data = {"delete" if len(times) % 2 else "insert": {"Link": [4_000_000_000, 4_000_000_001]}}
-                assert (await client.post("/transactions", json=data)).status_code == 200
-                times.append(time.perf_counter() - began)
-            return sorted(times)
-
-        alone = await commits(None)
-        beside = asyncio.create_task(commits(exported))
-        began, size = time.perf_counter(), 0
-        accept = {"accept": "application/vnd.apache.arrow.stream"}
-        async with client.stream("GET", "/relations/Kind/rows", headers=accept) as answer:
-            async for part in answer.aiter_raw(1 << 20):
-                size += len(part)
-        seconds = time.perf_counter() - began
-        exported.set()
-        times = await beside
-    print(f"{rows:,} rows, {size / 1e6:,.0f} MB in {seconds:.2f} s: {size / 1e6 / seconds:,.0f} MB/s")
+        await _fill(client, rows)
+        links = [[4_000_000_000, 4_000_000_001]]
+        for number in range(20):  # the first ones build indexes
+            await _flip(client, links, number)
+        alone = sorted([await _flip(client, links, number) for number in range(200)])
+        command = [sys.executable, __file__, "--from", url, "--times", str(times)]
+        exporting = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        assert exporting.stdout is not None
+        await exporting.stdout.readline()
+        beside = list[float]()
+        ended = asyncio.ensure_future(exporting.stdout.read())
+        while not ended.done() or len(beside) % 2:
+            beside.append(await _flip(client, links, len(beside)))
+        beside.sort()
+        print((await ended).decode(), end="")
+        await exporting.wait()
     shown = [
-        f"{each[len(each) // 2] * 1000:.1f} ms, at most {each[-1] * 1000:.1f}" for each in (alone, times)
+        f"{each[len(each) // 2] * 1000:.1f} ms, at most {each[-1] * 1000:.0f}" for each in (alone, beside)
     ]
-    print(f"commits: median {shown[0]} alone; {shown[1]} beside it ({len(times):,})")
+    print(f"commits: median {shown[0]} alone; {shown[1]} beside it ({len(beside):,})")
+
+
+def _take(url: str, times: int) -> None:
+    """Takes exports, and prints their rates."""
+    host, _, port = url.partition("//")[2].partition(":")
+    head = f"GET /relations/Kind/rows HTTP/1.1\r\nhost: {host}:{port}\r\nauthorization: Bearer {TOKEN}\r\n"
+    print("begins", flush=True)
+    room, rates, size = bytearray(1 << 20), [], 0
+    for _ in range(times):
+        with socket.create_connection((host, int(port))) as connection:
+            began, size, end = time.perf_counter(), 0, b""
+            connection.sendall(f"{head}accept: {ARROW}\r\n\r\n".encode())
+            while not end.endswith(b"0\r\n\r\n"):
+                come = connection.recv_into(room)
+                assert come, "the connection is closed"
+                size += come
+                end = bytes(room[max(0, come - 5) : come])
+            rates.append(size / 1e6 / (time.perf_counter() - began))
+    print(f"{size / 1e6:,.0f} MB, {times} times: {', '.join(f'{each:,.0f}' for each in rates)} MB/s")
+
+
+async def _readers(url: str, rows: int, process: int, seconds: float = 60) -> None:
+    """Prints how long readers wait beside commits that take a second or more."""
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=600) as client:
+        await _fill(client, rows)
+        chain = [[3_000_000_000 + at, 3_000_000_001 + at] for at in range(1200)]
+        await _flip(client, chain, 0)
+        commits, until = list[float](), time.perf_counter() + seconds
+        print(f"the server has {_resident(process) / 1e6:,.0f} MB")
+
+        async def write() -> None:
+            while time.perf_counter() < until:
+                commits.append(await _flip(client, [chain[600]], 1 + len(commits)))
+
+        writing = asyncio.create_task(write())
+        taken: dict[str, list[float]] = {}
+        while time.perf_counter() < until:
+            for name, path, body in QUESTIONS:
+                began = time.perf_counter()
+                answer = await (client.get(path) if body is None else client.post(path, json=body))
+                assert answer.status_code == 200, answer.text
+                taken.setdefault(name, []).append(time.perf_counter() - began)
+                await asyncio.sleep(0.02)
+        await writing
+        commits.sort()
+        print(f"{len(commits)} commits: median {commits[len(commits) // 2]:.2f} s, at most {commits[-1]:.2f}")
+        for name, times in taken.items():
+            times.sort()
+            half, most = times[len(times) // 2] * 1000, times[len(times) * 99 // 100] * 1000
+            print(f"{name}: half in {half:.0f} ms, p99 {most:.0f} ms, at most {times[-1] * 1000:.0f} ms")
 
 
 def main() -> None:
@@ -220,8 +286,14 @@ def main() -> None:
     parser.add_argument("--transactions", type=int, default=20_000)
     parser.add_argument("--subscribers", type=int, default=0)
     parser.add_argument("--export", type=int, default=0)
+    parser.add_argument("--readers", type=int, default=0)
+    parser.add_argument("--from", dest="url")
+    parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--by", choices=("http", "httpx", "socket"), default="http")
     given = parser.parse_args()
+    if given.url:
+        _take(given.url, given.times)
+        return
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "load.dl").write_text(PROGRAM)
         Path(folder, "token").write_text(TOKEN)
@@ -231,12 +303,14 @@ def main() -> None:
             assert server.stdout is not None
             url = server.stdout.readline().partition("/?")[0]
             try:
-                if given.subscribers or given.export:
-                    other = (
-                        _subscribers(url, given.subscribers)
-                        if given.subscribers
-                        else _export(url, given.export)
-                    )
+                other = None
+                if given.subscribers:
+                    other = _subscribers(url, given.subscribers)
+                elif given.export:
+                    other = _export(url, given.export, given.times)
+                elif given.readers:
+                    other = _readers(url, given.readers, server.pid)
+                if other is not None:
                     asyncio.run(other)
                     print(f"the server has {_resident(server.pid) / 1e6:,.0f} MB")
                     return

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow as pa
 import pytest
 
 import ddlog
 from ddlog.engine import interrupt, memory
+from ddlog.serve import reading, service
 from ddlog.serve.copies import Copied, fork
-from tests.serve.conftest import Serving
+from ddlog.serve.limits import Limits
+from tests.serve.conftest import Served, Serving
 
 PROGRAM = """
 input relation Link(from: u32, to: u32)
@@ -33,7 +37,7 @@ Degree(x, n) :- Link(x, y), var n = y.group_by(x).count().
 Near(x, k ++ "!") :- Reach(x, y), Kind(y, k).
 Lonely(x) :- Seen(x), not Reach(x, x).
 """
-ALONE = "DDLOG_TEST_ALONE"
+AGENTS = importlib.util.find_spec("mcp") is not None
 NAMES = ("Link", "Kind", "Seen", "Reach", "Degree", "Near", "Lonely")
 
 
@@ -84,25 +88,59 @@ def test_a_copy_at_any_safe_point_is_as_before_the_commit() -> None:
     assert copies > 15
 
 
-def test_readers_do_not_wait_for_a_commit(
-    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The commit is held at its safe points until readers have had four answers. It runs in a process of its
-    own, as servers do: copies of one that has run other tests may be too late to answer."""
-    if ALONE not in os.environ:
-        kept = {name: each for name, each in os.environ.items() if "XDIST" not in name}
-        command = [sys.executable, "-m", "pytest", "-q", f"{__file__}::test_readers_do_not_wait_for_a_commit"]
-        run = subprocess.run(
-            command, env={**kept, ALONE: "1"}, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert run.returncode == 0, run.stdout
-        return
-    served, size = serving(PROGRAM, tmp_path / "state"), 300
-    with served.client() as client, served.client() as other:
+class Held:
+    """A commit by a thread, which is held at a safe point, once there is a copy, until `end`."""
+
+    def __init__(self, served: Served, links: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.served, self.number, self.goes = served, served.service.number, threading.Event()
+        measured, process, copied = memory.check, os.getpid(), served.service.owner.copied
+
+        def slow() -> None:
+            measured()
+            if threading.get_ident() == served.thread.ident and os.getpid() == process:
+                time.sleep(0 if self.goes.is_set() else 0.01)
+                if served.service.owner.copied > copied:
+                    self.goes.wait(60)
+
+        monkeypatch.setattr(memory, "check", slow)
+        self.answers: list[httpx.Response] = []
+        self._writer = threading.Thread(target=self._commit, args=(links,))
+        self._writer.start()
+        while not served.service.owner.is_changing:
+            time.sleep(0.001)
+
+    def _commit(self, links: Any) -> None:
+        with self.served.client() as client:
+            self.answers.append(client.post("/transactions", json={"insert": {"Link": links}}, timeout=100))
+
+    @property
+    def runs(self) -> bool:
+        """Whether the commit is not ended."""
+        return self.served.service.number == self.number
+
+    def end(self) -> None:
+        """Lets the commit go on to its end."""
+        self.goes.set()
+        self._writer.join()
+        assert self.answers[0].json() == {"epoch": self.number + 1}
+        assert not self.runs and self.served.service.owner.copied
+
+
+def _filled(served: Served, size: int) -> list[list[int]]:
+    """Fills a server with a chain of links. Returns more of them."""
+    with served.client() as client:
         chain = [[each, each + 1] for each in range(size)]
         begin: Any = [{"insert": {"Link": chain}}, {"insert": {"Kind": [[9, "nine"]]}}]
         assert client.post("/transactions", json=begin).json()["epoch"] == 2
-        pairs, ended = size * (size + 1) // 2, threading.Event()
+    return [[each, each * 7 % size] for each in range(0, size, 3)] + [[size, 0]]
+
+
+def test_readers_do_not_wait_for_a_commit(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, size = serving(PROGRAM, tmp_path / "state", agents=AGENTS), 300
+    links, pairs = _filled(served, size), size * (size + 1) // 2
+    with served.client() as other:
         asked: list[Any] = [
             (lambda: other.get("/relations/Reach/rows?limit=3"), lambda a: a["rows_in_all"], pairs),
             (lambda: other.post("/query", json={"query": 'Near(x, "nine!")'}), lambda a: a["count"], 9),
@@ -113,39 +151,66 @@ def test_readers_do_not_wait_for_a_commit(
             (lambda: other.post("/why", json={"question": "Reach(3, 5)"}), lambda a: "errors" in a, False),
             (lambda: other.get("/relations/Nothing/rows"), lambda a: "errors" in a, True),
         ]  # fmt: skip
-        answer, times = list[httpx.Response](), list[float]()
-        measured, process, until = memory.check, os.getpid(), time.monotonic() + 30
-
-        def slow() -> None:
-            measured()
-            is_owner = threading.get_ident() == served.thread.ident and os.getpid() == process
-            if is_owner and len(times) < 4 and time.monotonic() < until:
-                time.sleep(0.01)
-
-        monkeypatch.setattr(memory, "check", slow)
-
-        def commit() -> None:
-            links = [[each, each * 7 % size] for each in range(0, size, 3)] + [[size, 0]]
-            answer.append(client.post("/transactions", json={"insert": {"Link": links}}))
-            ended.set()
-
-        writer = threading.Thread(target=commit)
-        writer.start()
-        while served.service.number == 2 and not served.service.owner.is_changing:
-            time.sleep(0.001)
-        while not ended.is_set():
-            for ask, of, expected in asked:
-                since, before = time.monotonic(), served.service.number
-                found = of(ask().json())
-                if served.service.number == 2:
-                    assert found == expected
-                    times.append(time.monotonic() - since)
-                assert before == 3 or found in (expected, of(ask().json()))
-        writer.join()
-        assert answer[0].json() == {"epoch": 3}
-        assert served.service.owner.copied
-        assert len(times) >= 4
+        if AGENTS:
+            tool = {"name": "query", "arguments": {"query": 'Near(x, "nine!")'}}
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+            headers = {"accept": "application/json, text/event-stream"}
+            told = lambda a: json.loads(a["result"]["content"][0]["text"])["count"]  # noqa: E731
+            asked.append((lambda: other.post("/mcp", json=call, headers=headers), told, 9))
+        held = Held(served, links, monkeypatch)
+        for ask, of, expected in 2 * asked:
+            assert of(ask().json()) == expected
+        assert held.runs
+        held.end()
         assert other.get("/relations/Reach/rows?limit=3").json()["rows_in_all"] == (size + 1) ** 2
+
+
+@pytest.mark.parametrize("most", [100_000, 1])
+def test_a_subscription_begins_beside_a_commit(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """`most`: rows of a relation, or of a change, that is not large."""
+    monkeypatch.setattr(reading, "MANY", most)
+    monkeypatch.setattr(service, "MANY", most)
+    served, size = serving(PROGRAM, tmp_path / "state", Limits(kept=most)), 30
+    links, sums = _filled(served, size), Counter[tuple[int, int]]()
+    with served.client() as client, served.client() as other:
+        wrong = other.get("/changes?relations=Link")
+        held = Held(served, links, monkeypatch)
+        assert other.get("/changes?relations=Link").json() == wrong.json() and "errors" in wrong.json()
+        with client.stream("GET", "/changes?relations=Reach") as stream:
+            for line in stream.iter_lines():
+                if not line.startswith("data:"):
+                    continue
+                event = json.loads(line[5:])
+                for each in event["relations"]["Reach"]:
+                    sums[each["row"]["from"], each["row"]["to"]] += each["weight"]
+                if event["epoch"] == 3:
+                    break
+                if not event["more"]:
+                    assert held.runs and len(sums) == size * (size + 1) // 2
+                    held.end()
+        rows = other.get("/relations/Reach/rows").json()["rows"]
+    assert sums == Counter((each["from"], each["to"]) for each in rows)
+
+
+def test_a_long_answer_is_given_beside_commits(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MANY", 100)
+    served, size = serving(PROGRAM, tmp_path / "state"), 30
+    _filled(served, size)
+    with served.client() as client:
+        found = [
+            client.get("/relations/Reach/rows", headers={"accept": media}).content
+            for media in ("application/vnd.apache.arrow.stream", "application/x-ndjson")
+        ]
+        assert served.service.owner.copied == 2
+        pairs = {(each, other) for each in range(size) for other in range(each + 1, size + 1)}
+        table = pa.ipc.open_stream(found[0]).read_all().to_pylist()
+        lines = list(map(json.loads, found[1].splitlines()))
+        assert {(each["from"], each["to"]) for each in table} == pairs and len(table) == len(pairs)
+        assert {(each["from"], each["to"]) for each in lines} == pairs and len(lines) == len(pairs)
 
 
 def test_a_question_that_a_copy_cannot_answer_waits(serving: Serving, tmp_path: Path) -> None:
