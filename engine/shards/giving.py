@@ -1,4 +1,4 @@
-"""Rows of workers for other processes, each of which reads them by a line of its own."""
+"""Rows between workers and other processes, which take some, or bring some, by lines of their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .starting import Address
 from .tcp import Door, connected
@@ -19,22 +19,43 @@ Give = Callable[[str], Iterator[Parcel]]
 
 
 class Doors(NamedTuple):
-    """Where workers give rows, and the key to it."""
+    """Where workers give and take rows, and the key to it."""
 
     addresses: Sequence[Address]
     key: bytes
 
 
-def give_at(door: Door, give: Give) -> None:
-    """Gives rows to all who come to a door, for ever."""
+class Bringing(NamedTuple):
+    """The first message of a process that brings a piece of a load; parcels follow, and None."""
+
+    load: str
+    piece: str
+
+
+class Taker(Protocol):
+    """Takes what is brought. See `arriving.Arrivals`."""
+
+    def add(self, load: str, piece: str, parcels: list[Parcel]) -> None:
+        """Takes a whole piece."""
+
+
+def attend(door: Door, give: Give, taker: Taker) -> None:
+    """Gives rows to all who come to a door, and takes what they bring, for ever."""
     while True:
-        threading.Thread(target=_give, args=(door.line(None), give), daemon=True).start()
+        threading.Thread(target=_attend, args=(door.line(None), give, taker), daemon=True).start()
 
 
-def _give(line: Connection, give: Give) -> None:
+def _attend(line: Connection, give: Give, taker: Taker) -> None:
     with line, suppress(EOFError, OSError):
-        for parcel in give(line.recv()):
-            line.send(parcel)
+        wish: Bringing | str = line.recv()
+        if isinstance(wish, Bringing):
+            parcels: list[Parcel] = []
+            while (parcel := line.recv()) is not None:
+                parcels.append(parcel)
+            taker.add(*wish, parcels)
+        else:
+            for parcel in give(wish):
+                line.send(parcel)
         line.send(None)
 
 
@@ -44,3 +65,26 @@ def taken(doors: Doors, number: int, relation: str) -> Iterator[Parcel]:
         line.send(relation)
         while (parcel := line.recv()) is not None:
             yield parcel
+
+
+class Carrier:
+    """Brings one piece of a load to workers. Raises OSError or EOFError if one has ended."""
+
+    def __init__(self, doors: Doors, bringing: Bringing) -> None:
+        self._doors, self._bringing = doors, bringing
+        self._lines: dict[int, Connection] = {}
+
+    def bring(self, number: int, parcel: Parcel) -> None:
+        """Sends rows to a worker."""
+        if number not in self._lines:
+            self._lines[number] = connected(self._doors.addresses[number], self._doors.key, _PATIENCE)
+            self._lines[number].send(self._bringing)
+        self._lines[number].send(parcel)
+
+    def finish(self) -> None:
+        """Waits until the workers have all of it."""
+        for line in self._lines.values():
+            line.send(None)
+        for line in self._lines.values():
+            line.recv()
+            line.close()

@@ -9,21 +9,23 @@ import numpy as np
 
 from ..circuit import Circuit, NodeId
 from ..epoch import Epoch, Epochs
+from ..inprocess.arrangements import comparing
 from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.runtime import InProcess
-from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.batch import Batch, no_rows
 from ..inprocess.storage.interner import Values
 from ..integrals import shown
 from ..maintaining import Maintaining
 from ..node import ENDING
 from ..runtime import Delta
+from .arriving import Arrivals, Load
 from .placing import Placed
 from .recursion import ShardsRecursion
 from .running import ShardEpoch
 from .state import ShardState
 from .team import Team
 from .views import Asked, Place, answered
-from .wire import Parcel, packed, unpacked
+from .wire import Parcel, known, packed, unpacked
 
 Changes = Mapping[str, Sequence[tuple[Batch, int]]]
 
@@ -34,10 +36,15 @@ _AT_A_TIME = 1 << 17  # rows of a parcel for another process
 
 class Outcome(NamedTuple):
     """The changes of outputs and of inputs on one worker, in an epoch that is computed. None: all that the
-    worker has of an output came in it."""
+    worker has of an output came in it. A number: so many rows of an input changed, which `taken_parcel` gives
+    before the epoch ends."""
 
     outputs: Mapping[str, Parcel | None]
-    inputs: Mapping[str, Parcel]
+    inputs: Mapping[str, Parcel | int]
+
+
+Parts = Sequence[tuple[Parcel | Load, int]]
+"""Rows for a worker, to insert (1) or to delete (-1)."""
 
 
 class Member(InProcess):
@@ -54,7 +61,7 @@ class Member(InProcess):
         values: Values | None = None,
     ) -> None:
         """See `InProcess`."""
-        self.placed, self.team = placed, team
+        self.placed, self.team, self.arrivals = placed, team, Arrivals()
         super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain="always")
         team.start(self._answered)
 
@@ -120,8 +127,11 @@ class Member(InProcess):
         """Gives back what nothing uses after an epoch."""
         self.ended(self._epochs.committed == 1)
 
-    def outcome(self, running: ShardEpoch, deltas: Mapping[str, Delta], inputs: bool) -> Outcome:
-        """The changes of an epoch that is computed, for the worker that tells them."""
+    def outcome(
+        self, running: ShardEpoch, deltas: Mapping[str, Delta], away: Collection[str] = ()
+    ) -> Outcome:
+        """The changes of an epoch that is computed, for the worker that tells them; of the inputs `away` only
+        how many rows they have."""
         state = running.state
         outputs: dict[str, Parcel | None] = {}
         for name, at in state.outputs.items():
@@ -130,12 +140,31 @@ class Member(InProcess):
                 outputs[name] = None
             elif len(change):
                 outputs[name] = packed(self.values, state.circuit.nodes[at].schema, change.batch)
-        taken: dict[str, Parcel] = {}
-        for at, batch in running.taken.items() if inputs else ():
+        taken: dict[str, Parcel | int] = {}
+        for at, batch in self._taken(running).items():
             node: Any = running.circuit.nodes[at]
-            held = running.state.stores[at].batch() if node.stream or running.epoch.first else batch
-            taken[node.relation] = packed(self.values, node.schema, held)
+            is_away = node.relation in away
+            taken[node.relation] = batch.length if is_away else packed(self.values, node.schema, batch)
         return Outcome(outputs, taken)
+
+    def _taken(self, running: ShardEpoch) -> dict[NodeId, Batch]:
+        """The change of each input on this worker, or the elements of one that is a stream."""
+        return {
+            at: running.state.stores[at].batch()
+            if getattr(running.circuit.nodes[at], "stream", False) or running.epoch.first
+            else batch
+            for at, batch in running.taken.items()
+        }
+
+    def taken_parcel(self, relation: str) -> Parcel:
+        """The change of an input on this worker in the epoch that is computed."""
+        running = self._running
+        assert isinstance(running, ShardEpoch)
+        for at, batch in self._taken(running).items():
+            node: Any = running.circuit.nodes[at]
+            if node.relation == relation:
+                return packed(self.values, node.schema, batch)
+        return packed(self.values, self._inputs[relation], no_rows(self._inputs[relation]))
 
     def _is_from_nothing(self, output: str, come: int) -> bool:
         """Whether this worker had no rows of a set before an epoch in which so many come, and these are its
@@ -202,6 +231,47 @@ class Member(InProcess):
     def input_size(self, relation: str) -> int:
         """The number of rows of an input on this worker."""
         return self._input(relation).present
+
+    def came(self, relation: str, parts: Parts) -> list[tuple[Batch, int]]:
+        """The rows of an input for this worker, which it was told or which have come."""
+        schema = self._inputs[relation]
+        return [
+            (
+                self.arrivals.batch(self.values, schema, each)
+                if isinstance(each, Load)
+                else unpacked(self.values, schema, each),
+                sign,
+            )
+            for each, sign in parts
+        ]
+
+    def covers_here(self, relation: str, parts: Parts) -> bool:
+        """Whether the rows of an input on this worker cover those of others that it would own."""
+        return comparing.covers(self._store(relation), [batch for batch, _ in self.came(relation, parts)])
+
+    def has_room_here(self, relation: str, key: Sequence[int], parts: Parts) -> bool:
+        """Whether rows that this worker would own, and that come (1) and go (-1), may do so by a key."""
+        came = self.came(relation, parts)
+        come, gone = ([batch for batch, each in came if each == sign] for sign in (1, -1))
+        return comparing.has_room(self._store(relation), key, come, gone)
+
+    def is_new_here(self, relation: str, key: Sequence[int], parts: Parts) -> bool:
+        """Whether no worker has a row with the key of one that has come to this worker."""
+        places = tuple(sorted(key))
+        schema = [self._inputs[relation][place] for place in places]
+        for batch, _ in self.came(relation, parts):
+            keys = Batch(tuple(batch.columns[place] for place in places), batch.length)
+            asked = "lacks", (relation, places, packed(self.values, schema, keys))
+            others = {peer: asked for peer in self.team.owning if peer != self.team.rank}
+            if not (self.lacks(*asked[1]) and all(self.team.ask(others, between=True).values())):
+                return False
+        return True
+
+    def lacks(self, relation: str, places: tuple[int, ...], keys: Parcel) -> bool:
+        """Whether no row of a relation on this worker has such a key."""
+        store = self._store(relation)
+        found = known(self.values, [store.schema[place] for place in places], keys)
+        return not len(comparing.with_keys(store, places, found.columns, found.length))
 
     def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
         """See `Runtime.births`; for a row of another worker any number."""

@@ -21,20 +21,21 @@ from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn, TypeVar
-from weakref import ref
+from weakref import WeakSet, ref
 
 import numpy as np
 
 from .. import interrupt
 from ..circuit import Circuit, Input
 from ..incremental import incrementalize
+from ..inprocess import latest
 from ..inprocess.arrangements.store import store_of
 from ..inprocess.arrangements.views import Matches, StoreView
 from ..inprocess.query import answer
 from ..inprocess.sealing import coded
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
-from ..inprocess.storage.batch import Batch, concat, consolidate
+from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ..inprocess.storage.sharing import among
@@ -42,11 +43,12 @@ from ..integrals import shown
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit, Unsettled
+from .arriving import Elsewhere
 from .giving import Doors
-from .member import Member, Outcome
+from .member import Member, Outcome, Parts
 from .placing import Placed
 from .running import ShardEpoch
-from .spool import Spool
+from .spool import Change, Spool
 from .team import Aborted, Team
 from .views import ShardsView, Spread
 from .wire import Parcel, divided, packed, unpacked
@@ -77,24 +79,26 @@ class Opened(NamedTuple):
 class Gathered:
     """The changes of an epoch on all workers. See `engine.runtime.Sealed`."""
 
-    def __init__(self, runtime: Sharded, deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+    def __init__(self, runtime: Sharded, deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
         self._runtime, self.deltas, self._taken = runtime, deltas, inputs
 
     @property
     def length(self) -> int:
         """The number of rows that inputs changed by, or more."""
-        return sum(batch.length for batch in self._taken.values())
+        return sum(change.length for change in self._taken.values())
 
     def inputs(self) -> dict[str, Callable[[], Coded]]:
         """The change of each input, or the elements of one that is a stream."""
-        return {name: self._coded(name, batch) for name, batch in self._taken.items() if batch.length}
+        return {
+            name: partial(self._read, name, change) for name, change in self._taken.items() if change.length
+        }
 
     def output(self, name: str) -> Callable[[], Coded] | None:
         """The change of an output, or the elements of one that is a stream; None if there are none."""
         delta = self.deltas.get(name)
         if not isinstance(delta, ArrayDelta) or not len(delta):
             return None
-        return self._coded(name, delta.batch)
+        return partial(self._coded, name, delta.batch)
 
     def passed(self) -> dict[str, Callable[[], Coded]]:
         """Nothing: rows of inputs are not forgotten in shards."""
@@ -104,8 +108,11 @@ class Gathered:
         """Nothing: what windows remember is not kept."""
         return {}
 
-    def _coded(self, relation: str, batch: Batch) -> Callable[[], Coded]:
-        return partial(coded, self._runtime.values, self._runtime._schema(relation), batch)
+    def _read(self, relation: str, change: Change) -> Coded:
+        return self._coded(relation, change.read())
+
+    def _coded(self, relation: str, batch: Batch) -> Coded:
+        return coded(self._runtime.values, self._runtime._schema(relation), batch)
 
 
 class Sharded(Member):
@@ -125,7 +132,8 @@ class Sharded(Member):
         team, self._controls, self.doors = opened()
         super().__init__(placed, team, nan, workers, memory_limit, values)
         self._opened, self._serial = opened, 0
-        self._last_inputs: Mapping[str, Batch] = {}
+        self._last_inputs: Mapping[str, Batch] | int = {}
+        self._loads: WeakSet[Elsewhere] = WeakSet()
         nodes = [node for node in placed.circuit.nodes if isinstance(node, Input)]
         self._streams = {node.relation for node in nodes if node.stream}
         self._spool = Spool(self.values, self._inputs, self._streams)
@@ -141,12 +149,12 @@ class Sharded(Member):
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
-            with self._spool.adding(self.earlier + self.committed + 1, inputs):
+        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
+            with self._spool.adding(self.earlier + self.committed + 1, inputs, changes):
                 if seal is not None:
                     seal(Gathered(self, deltas, inputs))
 
-        def run() -> tuple[dict[str, Delta], dict[str, Batch]]:
+        def run() -> tuple[dict[str, Delta], dict[str, Change]]:
             try:
                 return self._together(changes, static, max_iterations, progress, act)
             except (RowFault, Unsettled) as error:
@@ -156,10 +164,14 @@ class Sharded(Member):
                 return self._anew(changes, max_iterations, progress, act)
 
         self.surely(self.read_given_out)
-        deltas, self._last_inputs = self.surely(run)
+        deltas, inputs = self.surely(run)
         self._given_out = [ref(delta) for delta in deltas.values() if isinstance(delta, LaterDelta)]
-        for name, batch in self._last_inputs.items():
-            self.values.hold(self._inputs[name], batch)
+        if any(change.is_away for change in inputs.values()):
+            self._last_inputs = sum(change.length for change in inputs.values())
+        else:
+            self._last_inputs = {name: change.read() for name, change in inputs.items()}
+            for name, batch in self._last_inputs.items():
+                self.values.hold(self._inputs[name], batch)
         self._spool.add_up()
         if static:
             self._last = True
@@ -196,9 +208,8 @@ class Sharded(Member):
     def _evaluate_inputs(self) -> None:
         """Lets all workers, whose state is empty, come to that of the last commit."""
         self.earlier = self._spool.epochs - 1
-        inputs = {name: [(rows, 1)] for name, rows in self._spool.inputs().items()}
         try:
-            self._together(inputs, False, None, None, _stays)
+            self._together(self._spool.inputs(), False, None, None, _stays)
         except BaseException:
             self.team.lose()  # so that nobody takes this state for right
             raise
@@ -208,8 +219,8 @@ class Sharded(Member):
         changes: Mapping[str, Sequence[tuple[Batch, int]]],
         limit: int | None,
         progress: Progress | None,
-        act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
-    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        act: Callable[[Mapping[str, Delta], Mapping[str, Change]], None],
+    ) -> tuple[dict[str, Delta], dict[str, Change]]:
         """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
         Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
         maintenance alone; the state is then as it was before."""
@@ -220,20 +231,19 @@ class Sharded(Member):
         held = {name: self.input_contents(name) for name in self._inputs if name not in streams}
         whole = {name: [(batch, 1), *changes.get(name, ())] for name, batch in held.items()}
         whole |= {name: [*changes[name]] for name in streams & changes.keys()}
-        result: list[tuple[dict[str, Delta], dict[str, Batch]]] = []
+        result: list[tuple[dict[str, Delta], dict[str, Change]]] = []
 
-        def changed(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+        def changed(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
             found = dict(deltas)
             for name, before in shown_before.items():
                 delta: Any = deltas[name]
                 change = consolidate(concat([delta.batch, before.negated()], len(before.columns)))
                 found[name] = ArrayDelta(self.values, self._schema(name), change, False)
-            taken = {
-                name: consolidate(concat([batch, held[name].negated()], len(batch.columns)))
-                if name in held
-                else batch
-                for name, batch in inputs.items()
-            }
+            taken = dict(inputs)
+            for name in held.keys() & inputs.keys():
+                batch = inputs[name].read()
+                net = consolidate(concat([batch, held[name].negated()], len(batch.columns)))
+                taken[name] = _known(net)
             result.append((found, taken))
             act(found, taken)
 
@@ -261,7 +271,7 @@ class Sharded(Member):
     ) -> T:
         found: list[T] = []
 
-        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
             self._built.clear()
             found.append(look())
             raise _Looked
@@ -277,7 +287,7 @@ class Sharded(Member):
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         undone = {}
-        for name, batch in self._last_inputs.items():
+        for name, batch in latest.known(self._last_inputs).items():
             weights = batch.weight_array()
             parts = ((np.flatnonzero(weights > 0), -1), (np.flatnonzero(weights < 0), 1))
             undone[name] = [(_absolute(batch.take(rows)), sign) for rows, sign in parts if len(rows)]
@@ -289,18 +299,19 @@ class Sharded(Member):
         static: bool,
         limit: int | None,
         progress: Progress | None,
-        act: Callable[[Mapping[str, Delta], Mapping[str, Batch]], None],
-    ) -> tuple[dict[str, Delta], dict[str, Batch]]:
+        act: Callable[[Mapping[str, Delta], Mapping[str, Change]], None],
+    ) -> tuple[dict[str, Delta], dict[str, Change]]:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
         Raises WorkerGone if a worker ends before that; if one ends later, the epoch has been."""
+        away = self._gone_ahead(changes)
         with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             self._serial += 1
-            own = self._divided(changes, static, limit)
+            own = self._divided(changes, static, limit, away)
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
-            result: list[tuple[dict[str, Delta], dict[str, Batch]]] = []
+            result: list[tuple[dict[str, Delta], dict[str, Change]]] = []
 
             def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
-                outcomes = [self.outcome(running, deltas, True)]
+                outcomes = [self.outcome(running, deltas, away)]
                 for peer, control in self._controls.items():
                     said[peer] = self._heard(peer, control)
                     outcomes.append(_outcome(said[peer]))
@@ -317,34 +328,75 @@ class Sharded(Member):
             with suppress(WorkerGone):
                 for peer, control in self._controls.items():
                     self._expect(peer, control, "committed")
+            for columns in self._loads:
+                columns.leave()
             self.end()
             return result[0]
 
+    def _gone_ahead(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> set[str]:
+        """Lets rows that are elsewhere come to the workers, and gives the names of their inputs. Raises
+        WorkerGone."""
+        found = set()
+        for name, parts in changes.items():
+            for batch, _ in parts:
+                if isinstance(batch.columns, Elsewhere):
+                    self._come(name, batch.columns)
+                    found.add(name)
+        return found
+
+    def _come(self, name: str, columns: Elsewhere) -> None:
+        assert self.doors is not None
+        self._loads.add(columns)
+        try:
+            columns.go(self.doors, self.placed.keys[self._place(name)] or (), self.team.owning)
+        except Exception:
+            self._answers(dict.fromkeys(range(1, self.team.size), ("input_size", (name,))))
+            raise
+
     def _divided(
-        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, limit: int | None
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        limit: int | None,
+        away: Collection[str],
     ) -> dict[str, list[tuple[Batch, int]]]:
         """Sends each worker the changes of the rows that it owns, and gives those of this one."""
-        owning = self.team.owning
         shares: list[dict[str, list[tuple[Any, int]]]] = [{} for _ in range(self.team.size)]
         for name, parts in changes.items():
-            schema = self._inputs[name]
-            key = self.placed.keys[self._place(name)] or ()
-            for batch, sign in parts:
-                if not batch.length:
-                    continue
-                for owner, part in enumerate(divided(self.values, schema, key, batch, owning)):
-                    given = Batch(batch.columns, 0).take(np.empty(0, np.int64)) if part is None else part
-                    share: Any = given if owner == self.team.rank else packed(self.values, schema, given)
-                    shares[owner].setdefault(name, []).append((share, sign))
+            for share, own in zip(shares, self._shares(name, parts), strict=True):
+                if own:
+                    share[name] = own
+        loads = [columns.load.name for columns in self._loads if columns.is_at(self.doors)]
         for peer, control in self._controls.items():
-            self._tell(peer, control, ("run", (self._serial, shares[peer], static, limit)))
+            self._tell(peer, control, ("run", (self._serial, shares[peer], static, limit, away, loads)))
         return shares[self.team.rank]
+
+    def _shares(self, name: str, parts: Sequence[tuple[Batch, int]]) -> list[list[tuple[Any, int]]]:
+        """The rows of an input that each worker owns, by rank, with the same signs: those of this one as
+        batches."""
+        owning, own, schema = self.team.owning, self.team.rank, self._inputs[name]
+        key = self.placed.keys[self._place(name)] or ()
+        shares: list[list[tuple[Any, int]]] = [[] for _ in range(self.team.size)]
+        for batch, sign in parts:
+            if not batch.length:
+                continue
+            none = no_rows(schema)
+            if isinstance(batch.columns, Elsewhere):
+                for rank, share in enumerate(shares):
+                    share.append((none if rank == own else batch.columns.load, sign))
+                continue
+            for rank, part in enumerate(divided(self.values, schema, key, batch, owning)):
+                given = none if part is None else part
+                shares[rank].append((given if rank == own else packed(self.values, schema, given), sign))
+        return shares
 
     def _place(self, relation: str) -> int:
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
-    def _merged(self, outcomes: Sequence[Outcome], static: bool) -> tuple[dict[str, Delta], dict[str, Batch]]:
+    def _merged(
+        self, outcomes: Sequence[Outcome], static: bool
+    ) -> tuple[dict[str, Delta], dict[str, Change]]:
         def merged(name: str, parcels: Sequence[Parcel]) -> Batch:
             schema = self._schema(name)
             parts = [unpacked(self.values, schema, each) for each in parcels]
@@ -360,9 +412,18 @@ class Sharded(Member):
         for name, parcels in _by_name([each.outputs for each in outcomes]).items():
             is_kept = None in parcels.values()
             deltas[name] = LaterDelta(partial(change, name, parcels)) if is_kept else change(name, parcels)
+
+        def taken(name: str, parts: Sequence[Parcel | int]) -> Change:
+            parcels = [part for part in parts if isinstance(part, Parcel)]
+            if len(parcels) == len(parts):
+                return _known(merged(name, parcels))
+            length = sum(part if isinstance(part, int) else part.length for part in parts)
+            return Change(length, lambda: merged(name, self._every("taken_parcel", name)), True)
+
         inputs = _by_name([each.inputs for each in outcomes])
-        taken = {name: merged(name, [*parcels.values()]) for name, parcels in inputs.items()}
-        return {**self._own.unchanged, **deltas}, taken
+        return {**self._own.unchanged, **deltas}, {
+            name: taken(name, [*parts.values()]) for name, parts in inputs.items()
+        }
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
@@ -454,7 +515,29 @@ class Sharded(Member):
         held = consolidate(concat(_batches(schema, view.expand(positions, groups, total)), len(schema)))
         return list(ArrayRows(self.values, schema, Batch(held.columns, held.length)))
 
+    def _here(
+        self, name: str, relation: str, batches: Sequence[tuple[Batch, int]], *more: Any
+    ) -> bool | None:
+        """What all workers say of rows of an input, some of which are elsewhere and have come to them; None
+        if they have not the rows of the relation where those of the input come."""
+        come = [batch.columns for batch, _ in batches if isinstance(batch.columns, Elsewhere)]
+        at = shown(self.circuit, self._relations[relation])
+        if not come or self.placed.keys[at] != self.placed.keys[self._place(relation)]:
+            return None
+
+        def ask() -> list[bool]:
+            for columns in come:
+                self._come(relation, columns)
+            shares = self._shares(relation, batches)
+            others = {rank: (name, (relation, *more, shares[rank])) for rank in range(1, self.team.size)}
+            return [*self._answers(others).values()]
+
+        return all(self.surely(ask))
+
     def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        found = self._here("covers_here", relation, [(batch, 1) for batch in batches])
+        if found is not None:
+            return found
         whole = consolidate(concat(batches, len(self._schema(relation))))
         return bool((self._weights(relation, whole) >= whole.weight_array()).all())
 
@@ -462,6 +545,16 @@ class Sharded(Member):
         self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
     ) -> bool:
         schema = self._schema(relation)
+        owner = self.placed.keys[self._place(relation)] or ()
+        signed = [*((batch, 1) for batch in come), *((batch, -1) for batch in gone)]
+        found: bool | None = None
+        if set(owner) <= set(key):  # rows with the same key have the same owner
+            found = self._here("has_room_here", relation, signed, key)
+        elif len(signed) == 1 and isinstance(signed[0][0].columns, Elsewhere):
+            found = self._here("is_new_here", relation, signed, key)
+            found = found and signed[0][0].columns.source.differ(key)
+        if found is not None:
+            return found
         coming = consolidate(concat(come, len(schema)))
         keys = [coming.columns[k] for k in key]
         if consolidate(Batch(tuple(keys), coming.length)).length < coming.length:
@@ -543,6 +636,7 @@ class Sharded(Member):
 
     def close(self) -> None:
         self._opened = _closed
+        self._spool.clear()
         for control in self._controls.values():
             with suppress(OSError):
                 control.send(("close", None))
@@ -559,7 +653,11 @@ def _closed() -> NoReturn:
     raise Closed("the session is closed: read a large change before that, or before the next commit")
 
 
-def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Batch]) -> None:
+def _known(batch: Batch) -> Change:
+    return Change(batch.length, lambda: batch)
+
+
+def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
     """Accepts the changes of an epoch."""
 
 
@@ -628,15 +726,17 @@ def _followed(
     member: Member,
     control: Connection,
     serial: int,
-    shares: Mapping[str, Any],
+    shares: Mapping[str, Parts],
     static: bool,
     limit: int | None,
+    away: Collection[str],
+    loads: Collection[str],
 ) -> tuple[str, Any]:
     """Runs an epoch. Returns how it ended."""
 
     def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
         try:
-            control.send(("computed", member.outcome(running, deltas, True)))
+            control.send(("computed", member.outcome(running, deltas, away)))
             stays = control.recv() == "commit"
         except (EOFError, OSError):
             stays = False
@@ -645,13 +745,10 @@ def _followed(
 
     try:
         with kept_memory():
-            changes = {
-                name: [
-                    (unpacked(member.values, member._inputs[name], parcel), sign) for parcel, sign in parts
-                ]
-                for name, parts in shares.items()
-            }
+            member.arrivals.keep(loads)
+            changes = {name: member.came(name, parts) for name, parts in shares.items()}
             member.run(serial, changes, static, limit, sealed)
+        member.arrivals.keep(())
         member.end()
     except Aborted as error:
         return "aborted", str(error)

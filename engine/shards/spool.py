@@ -1,24 +1,50 @@
-"""The rows of the inputs at the last commit, on the first worker's disk: others that end are started again
-with them. A state in a folder has such rows, too, but not every session has one."""
+"""The rows of the inputs at the last commit: workers that end are started again with them.
+
+Of most commits the change of each input is on the first worker's disk. Of one whose rows came from elsewhere
+(`arriving`) it is known where they came from, and what the commit was given beside them. A state in a folder
+has such rows, too, but not every session has one."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
 
 from ..inprocess.storage.batch import Batch, concat, consolidate
 from ..inprocess.storage.interner import Values
 from ..schema import Schema
+from .arriving import Elsewhere
 from .wire import Parcel, packed, unpacked
 
 _IN_MEMORY = 1 << 20  # bytes of changes of an input that lie in no file
 _FEW = 1 << 24  # bytes of changes that are not added up
 
+Signed: TypeAlias = tuple[Batch, int]
+
 
 class CannotSpool(Exception):
     """The disk does not take the rows of a commit."""
+
+
+class Change(NamedTuple):
+    """The change of an input by an epoch, or the elements of a stream: the number of its rows, and how to
+    read it before the epoch ends. `is_away`: it is in the workers."""
+
+    length: int
+    read: Callable[[], Batch]
+    is_away: bool = False
+
+
+class Given(NamedTuple):
+    """Rows that a commit was given, to insert (1) or to delete (-1), in the order of the commit."""
+
+    rows: Elsewhere | _Changes
+    length: int
+    sign: int
 
 
 class Spool:
@@ -26,47 +52,92 @@ class Spool:
 
     def __init__(self, values: Values, schemas: Mapping[str, Schema], streams: Collection[str]) -> None:
         self._values, self._schemas, self._streams = values, schemas, streams
-        self._changes = {name: _Changes() for name in schemas if name not in streams}
-        self._elements: dict[str, Parcel] = {}
+        self._parts: dict[str, list[_Changes | Given]] = {name: [] for name in schemas}
         self.epochs = 0
 
     @contextmanager
-    def adding(self, epochs: int, changes: Mapping[str, Batch]) -> Iterator[None]:
-        """Adds the changes of a commit, and the elements of streams, which stay if nothing is raised inside.
-        Raises CannotSpool."""
-        parcels = {name: packed(self._values, self._schemas[name], each) for name, each in changes.items()}
-        ends = {name: self._changes[name].end for name in parcels if name not in self._streams}
+    def adding(
+        self, epochs: int, changes: Mapping[str, Change], given: Mapping[str, Sequence[Signed]]
+    ) -> Iterator[None]:
+        """Adds the changes of a commit, and the elements of streams, which stay if nothing is raised inside;
+        `given` are the rows that it was given. Raises CannotSpool."""
+        before = {name: (list(parts), _end(parts)) for name, parts in self._parts.items()}
         try:
-            try:
-                for name in ends:
-                    self._changes[name].add(parcels[name])
-            except OSError as error:
-                raise CannotSpool(f"cannot write rows of inputs to a temporary file: {error}") from None
+            for name in self._streams:  # each epoch ends the elements of the one before
+                self._parts[name] = []
+            for name, change in changes.items():
+                if change.is_away:
+                    self._parts[name] += [self._given(name, *each) for each in given[name]]
+                else:
+                    self._add(name, packed(self._values, self._schemas[name], change.read()))
             yield
         except BaseException:
-            for name, end in ends.items():
-                self._changes[name].forget_from(end)
+            for name, (parts, end) in before.items():
+                self._parts[name] = parts
+                if end is not None:
+                    self._last(name).forget_from(end)
             raise
-        self._elements |= {name: parcels[name] for name in parcels.keys() - ends.keys()}
         self.epochs = epochs
 
-    def inputs(self) -> dict[str, Batch]:
-        """The rows of each input, and the elements of streams in the last epoch."""
-        streams = {name: self._unpacked(name, [each]) for name, each in self._elements.items()}
-        return streams | {name: self._summed(name) for name in self._changes}
+    def _given(self, name: str, batch: Batch, sign: int) -> Given:
+        if isinstance(batch.columns, Elsewhere):
+            return Given(batch.columns.again(), batch.length, sign)
+        rows = _Changes()
+        rows.add(packed(self._values, self._schemas[name], batch))
+        return Given(rows, batch.length, sign)
+
+    def _add(self, name: str, change: Parcel) -> None:
+        parts = self._parts[name]
+        if not parts or isinstance(parts[-1], Given):
+            parts.append(_Changes())
+        self._last(name).add(change)
+
+    def _last(self, name: str) -> _Changes:
+        last = self._parts[name][-1]
+        assert isinstance(last, _Changes)
+        return last
+
+    def inputs(self) -> dict[str, list[Signed]]:
+        """What makes the rows of each input of nothing, and the elements of streams in the last epoch:
+        batches to insert (1) and to delete (-1), in order."""
+        return {name: [each for part in parts for each in self._read(name, part)] for name, parts in
+                self._parts.items()}  # fmt: skip
+
+    def _read(self, name: str, part: _Changes | Given) -> Iterator[Signed]:
+        if isinstance(part, _Changes):
+            whole = self._summed(name, part)
+            if whole.positive():
+                yield whole, 1
+                return
+            weights = whole.weight_array()
+            yield whole.take(np.flatnonzero(weights < 0)).negated(), -1
+            yield whole.take(np.flatnonzero(weights > 0)), 1
+        elif isinstance(part.rows, Elsewhere):
+            yield Batch(part.rows, part.length), part.sign
+        else:
+            (rows,) = part.rows.all()
+            yield unpacked(self._values, self._schemas[name], rows), part.sign
 
     def add_up(self) -> None:
-        """Puts the rows of an input in place of its changes where these have become many."""
-        for name, changes in self._changes.items():
-            if changes.are_many:
-                changes.become(packed(self._values, self._schemas[name], self._summed(name)))
+        """Puts the sum of the last changes of an input in place of them where they have become many."""
+        for name, parts in self._parts.items():
+            last = parts[-1] if parts else None
+            if isinstance(last, _Changes) and last.are_many:
+                last.become(packed(self._values, self._schemas[name], self._summed(name, last)))
 
-    def _summed(self, name: str) -> Batch:
-        return self._unpacked(name, self._changes[name].all())
+    def clear(self) -> None:
+        """Forgets all: workers are not started again."""
+        self._parts = {name: [] for name in self._parts}
 
-    def _unpacked(self, name: str, parcels: Collection[Parcel]) -> Batch:
+    def _summed(self, name: str, changes: _Changes) -> Batch:
         schema = self._schemas[name]
-        return consolidate(concat([unpacked(self._values, schema, each) for each in parcels], len(schema)))
+        parts = [unpacked(self._values, schema, each) for each in changes.all()]
+        return consolidate(concat(parts, len(schema)))
+
+
+def _end(parts: Sequence[_Changes | Given]) -> int | None:
+    """The bytes of the changes after which others would be added."""
+    return parts[-1].end if parts and isinstance(parts[-1], _Changes) else None
 
 
 class _Changes:
@@ -77,10 +148,13 @@ class _Changes:
         self.end, self._many = 0, _FEW
 
     def add(self, change: Parcel) -> None:
-        """Adds a change. Raises OSError, after which the others are there."""
-        self._file.seek(self.end)
-        pickle.dump(change, self._file, pickle.HIGHEST_PROTOCOL)
-        self._file.flush()
+        """Adds a change. Raises CannotSpool, after which the others are there."""
+        try:
+            self._file.seek(self.end)
+            pickle.dump(change, self._file, pickle.HIGHEST_PROTOCOL)
+            self._file.flush()
+        except OSError as error:
+            raise CannotSpool(f"cannot write rows of inputs to a temporary file: {error}") from None
         self.end = self._file.tell()
 
     def forget_from(self, end: int) -> None:
@@ -105,7 +179,7 @@ class _Changes:
         other = _Changes()
         try:
             other.add(rows)
-        except OSError:
+        except CannotSpool:
             return
         self._file.close()
         self._file, self.end, self._many = other._file, other.end, _FEW + 2 * other.end

@@ -33,7 +33,7 @@ class Parcel:
     times: Array | None
 
 
-def packed(values: Values, schema: Schema, batch: Batch) -> Parcel:
+def packed(values: Values, schema: Sequence[Column], batch: Batch) -> Parcel:
     """A batch for another worker."""
     columns = tuple(coded_column(values, *pair) for pair in zip(schema, batch.columns, strict=True))
     return Parcel(columns, batch.length, batch.weights, batch.times)
@@ -45,7 +45,7 @@ def unpacked(values: Values, schema: Schema, parcel: Parcel) -> Batch:
     return Batch(columns, parcel.length, parcel.weights, parcel.times)
 
 
-def known(values: Values, schema: Schema, parcel: Parcel) -> Batch:
+def known(values: Values, schema: Sequence[Column], parcel: Parcel) -> Batch:
     """The same, for look-ups: a value that has no number here gets one that no row has. Interns nothing, so
     that another thread may do so."""
     columns = tuple(_known(values, *pair) for pair in zip(schema, parcel.columns, strict=True))
@@ -75,13 +75,18 @@ def owners(
         return np.zeros(length, np.int64)
     if len(owning) == 1:
         return np.full(length, owning.start, np.int64)
-    mixed = np.zeros(length, np.uint64)
-    for column, codes in zip(schema, columns, strict=True):
-        mixed = (mixed ^ _hashes(values, column, codes)) * _FACTOR
-        mixed ^= mixed >> _SHIFT
-    high = mixed >> np.uint64(32)  # the low bits of small numbers are hardly mixed
+    high = mixed(values, schema, columns, length) >> np.uint64(32)  # low bits of small numbers hardly mix
     owned: Array = (high % np.uint64(len(owning))).astype(np.int64) + owning.start
     return owned
+
+
+def mixed(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> Any:
+    """A hash of each row, the same in all workers, as unsigned numbers of 64 bits."""
+    found = np.zeros(length, np.uint64)
+    for column, codes in zip(schema, columns, strict=True):
+        found = (found ^ _hashes(values, column, codes)) * _FACTOR
+        found ^= found >> _SHIFT
+    return found
 
 
 def _hashes(values: Values, column: Column, codes: Array) -> Any:

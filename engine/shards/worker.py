@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
 
-from .giving import give_at
+from .giving import attend
 from .member import Member
 from .remote import Coming, Welcome, Work, met
 from .runtime import follow, sendable
@@ -48,7 +48,7 @@ def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None
         control.send(sendable(error))
         return
     control.send(None)
-    threading.Thread(target=give_at, args=(door, member.parcels), daemon=True).start()
+    threading.Thread(target=attend, args=(door, member.parcels, member.arrivals), daemon=True).start()
     follow(member, control)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -26,9 +27,11 @@ from ..joinplan import JoinPlan
 from ..maintaining import Coin, Decision, Expectation, Mode
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
+from ..shards.arriving import Elsewhere
 from ..shards.runtime import Sharded, WorkerGone
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
+from .sending import FrameSource
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
 from .workers import may_be_in_workers, open_workers, rows_in_workers
@@ -67,6 +70,7 @@ class SparkRuntime:
         self._nan, self._limit, self._sendable = nan, memory_limit, sendable
         self.here = InProcess(circuit, nan, memory_limit=memory_limit, maintain=maintain)
         self._crossing = Crossing(self.here.values, self.tables)
+        self._brought = 0  # rows of frames that came to the driver since the last commit
 
     def beside(self, circuit: Circuit, guard: Guard = nullcontext) -> SparkRuntime:
         """A runtime for another circuit over the same values, which can take this one's batches."""
@@ -105,8 +109,32 @@ class SparkRuntime:
         schema = self.schema(relation)
         columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
         with self._configured():
-            given = frame.selectExpr(*map(str, columns), "1L AS w")
-            return self._crossing.batch(schema, self.tables.collected(given, schema))
+            given = frame.selectExpr(*map(str, columns))
+            kept = self.tables.kept(given, self._room) if self._can_be_in_workers() and schema else None
+        if kept is None or kept[1] <= self._room:
+            batch = self._collected_batch(schema, given if kept is None else kept[0])
+            self._brought += batch.length
+            return batch
+        if not self.is_in_workers:
+            self._move()
+        read = partial(self._collected_batch, schema, kept[0])
+        source = FrameSource(*kept, given, self.codec, schema, self._nan, read)
+        return Batch(Elsewhere(len(schema), source), source.length)
+
+    def _collected_batch(self, schema: Schema, frame: DataFrame) -> Batch:
+        """The rows of a frame of the columns c0, c1, …, on the driver."""
+        with self._configured():
+            return self._crossing.batch(
+                schema, self.tables.collected(frame.selectExpr("*", "1L AS w"), schema)
+            )
+
+    @property
+    def _room(self) -> int:
+        """The rows that may still come to the driver before the next commit."""
+        held = (
+            0 if self.is_in_workers or not self.here.committed else sum(map(self.size_of, self.here.inputs))
+        )
+        return max(0, self.options.driver_rows - held - self._brought)
 
     def batches_of_weights(self, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Batch, int]]:
         """The changes for `commit` by rows with weights: columns c0, c1, … and `w`, no row twice."""
@@ -254,6 +282,7 @@ class SparkRuntime:
                 changes, static=static, max_iterations=max_iterations, progress=progress, seal=sealed
             )
 
+        self._brought = 0
         if self._outgrows(changes):
             self._move()
         try:
@@ -320,7 +349,11 @@ class SparkRuntime:
 
     def _may_move(self) -> bool:
         """Whether workers can take the state over."""
-        return not self.is_in_workers and may_be_in_workers(self.spark, self.circuit, self._sendable)
+        return not self.is_in_workers and self._can_be_in_workers()
+
+    def _can_be_in_workers(self) -> bool:
+        """Whether workers can have the state, or have it."""
+        return self.is_in_workers or may_be_in_workers(self.spark, self.circuit, self._sendable)
 
     def _outgrows(self, changes: Changes) -> bool:
         """Whether the inputs will have more rows than the driver is to hold, and workers can hold them."""

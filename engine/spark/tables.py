@@ -132,6 +132,17 @@ class Tables:
 
         return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
+    def kept(self, frame: DataFrame, most: int) -> tuple[DataFrame, int] | None:
+        """The rows of a frame of a classic session, computed by one job and kept on disks of executors, and
+        their number; None: Spark expects no more than so many."""
+        from pyspark import StorageLevel
+
+        plan: Any = frame
+        if int(plan._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()) <= most:
+            return None  # of a byte or more each
+        kept = frame.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY)
+        return kept, kept.count()
+
     def stored(self, query: Query) -> DataFrame:
         """The rows of a query, computed now by one job and kept by the executors."""
         interrupt.check()

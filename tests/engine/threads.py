@@ -6,15 +6,20 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.shards.giving import Doors, attend
 from ddlog.engine.shards.member import Member
 from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import Opened, Sharded, follow
+from ddlog.engine.shards.tcp import Door
 from ddlog.engine.shards.team import Lines, Team, end_of
+
+_KEY = b"key"
 
 
 def in_threads(
@@ -23,12 +28,18 @@ def in_threads(
     nan: float = float("nan"),
     first: int = 0,
     ends: Iterator[tuple[int, int]] | None = None,
+    doors: bool = False,
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers; see `Team` for `first`. `ends` says, whenever
-    the workers are started, which of them ends, by its rank, and after how many messages."""
+    the workers are started, which of them ends, by its rank, and after how many messages. `doors`: rows may
+    come to them from elsewhere."""
     whole = placed(circuit)
+    own: list[Door] = []
 
     def opened() -> Opened:
+        for door in own:
+            door.close()
+        own[:] = [Door("127.0.0.1", _KEY) for _ in range(1, size)] if doors else []
         lines, pairs = all_lines(size), {rank: Pipe() for rank in range(1, size)}
         controls = {rank: theirs for rank, (_, theirs) in pairs.items()}
         for rank, messages in [] if ends is None else [each for each in [next(ends, None)] if each]:
@@ -37,10 +48,20 @@ def in_threads(
             controls[rank] = mortal.line(controls[rank])
         for rank, control in controls.items():
             member = Member(whole, Team(rank, lines[rank], first), nan, 1)
+            if doors:
+                attending = own[rank - 1], member.parcels, member.arrivals
+                threading.Thread(target=_attending, args=attending, daemon=True).start()
             threading.Thread(target=follow, args=(member, control), daemon=True).start()
-        return Opened(Team(0, lines[0], first), {rank: ours for rank, (ours, _) in pairs.items()})
+        controls = {rank: ours for rank, (ours, _) in pairs.items()}
+        addresses = Doors([door.address for door in own], _KEY) if doors else None
+        return Opened(Team(0, lines[0], first), controls, addresses)
 
     return Sharded(whole, opened, nan)
+
+
+def _attending(*arguments: Any) -> None:
+    with suppress(OSError):  # the door is closed
+        attend(*arguments)
 
 
 class Mortal:

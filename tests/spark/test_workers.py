@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +16,7 @@ import pytest
 
 import ddlog
 from ddlog import SparkOptions
+from ddlog.engine.spark.tables import Tables
 
 from ..trying import longer
 from .streaming import Source, contents, program, run_once
@@ -105,3 +106,96 @@ def test_large_results_go_from_workers_to_executors(spark: SparkSession, tmp_pat
         assert set(session["Copy"].tuples()) == {row for row in rows if row[0] != 3}
         session.insert("Drawn", frame)
         assert session.commit().rows("Copy") == [(row, 1) for row in rows if row[0] == 3]
+
+
+LINKS = """
+input relation Link(id: s64, from: string, to: string) primary key (x) x.id
+input multiset Seen(at: string)
+output relation Reach(from: string, to: string)
+output relation Count(at: string, n: u64)
+Reach(a, b) :- Link(_, a, b).
+Reach(a, c) :- Reach(a, b), Link(_, b, c).
+Count(at, n) :- Seen(at), var n = at.group_by(at).count().
+"""
+
+
+def links(spark: SparkSession, first: int, end: int) -> Any:
+    """A chain, in four partitions."""
+    columns = "id", "concat('ä', id) AS `from`", "concat('ä', id + 1) AS to"
+    return spark.range(first, end, 1, 4).selectExpr(*columns)
+
+
+def lose_blocks(spark: SparkSession) -> None:
+    """Lets executors lose what they keep, as if they had ended."""
+    context: Any = spark.sparkContext
+    for stored in context._jsc.getPersistentRDDs().values():
+        stored.unpersist()
+
+
+def test_rows_of_frames_go_from_executors_to_workers(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver gets none of them: neither in a commit, nor to check it, nor when workers end."""
+
+    def refused(*_: object) -> None:
+        pytest.fail("the rows came to the driver")
+
+    others = workers()
+    with ddlog.compile(LINKS).session(spark=spark, spark_options=ON_WORKERS) as session:
+        monkeypatch.setattr(Tables, "collected", refused)
+        session.insert("Link", links(spark, 0, 30))
+        seen = spark.range(12).selectExpr("concat('ä', id % 3) AS at")
+        session.insert("Seen", seen)
+        session.commit()
+        assert session.size("Reach") == 31 * 30 // 2
+        session.delete("Link", links(spark, 5, 6))
+        session.delete("Seen", seen.where("at = 'ä1'"))
+        session.insert("Link", (40, "ä30", "ä31"))
+        changes = session.commit()
+        assert changes.rows("Count") == [(("ä1", 1), -1)]
+        kill(*(workers() - others))
+        assert session.size("Reach") == 6 * 5 // 2 + 26 * 25 // 2
+        session.insert("Link", links(spark, 5, 6))
+        session.commit()
+        assert session.size("Reach") == 32 * 31 // 2
+        lose_blocks(spark)
+        kill(*(workers() - others))
+        assert session.size("Reach") == 32 * 31 // 2
+        monkeypatch.undo()
+        with pytest.raises(ddlog.DDlogError, match="already has a row with the key 3"):
+            session.insert("Link", links(spark, 3, 50).selectExpr("id", "`from`", "'ä0' AS to"))
+        session.insert("Link", links(spark, 50, 60))
+        session.commit()
+
+
+def test_rows_that_a_state_keeps(spark: SparkSession, tmp_path: Path) -> None:
+    """What went past the driver is in a folder, also of commits that were not the first."""
+    with ddlog.compile(LINKS).session(spark=spark, spark_options=ON_WORKERS, state=tmp_path) as session:
+        for first in (0, 20):
+            session.insert("Link", links(spark, first, first + 10))
+            session.commit()
+        session.delete("Link", links(spark, 3, 4))
+        session.commit()
+        expected = contents(session, "Reach")
+    with ddlog.compile(LINKS).session(spark=spark, state=tmp_path) as session:
+        assert contents(session, "Reach") == expected
+
+
+@pytest.mark.parametrize("problem", ["are others now", "can no longer be computed"])
+def test_rows_that_changed_meanwhile(spark: SparkSession, tmp_path: Path, problem: str) -> None:
+    """What executors keep is enough as long as they run; what is read again must be the same."""
+    file, others = tmp_path / "links.csv", workers()
+    file.write_text("".join(f"{k},{k},{k + 1}\n" for k in range(9)))
+    with ddlog.compile(LINKS).session(spark=spark, spark_options=ON_WORKERS) as session:
+        session.insert("Link", spark.read.csv(str(file), "id BIGINT, from STRING, to STRING"))
+        session.commit()
+        if problem == "are others now":
+            file.write_text(file.read_text().replace("5,5,6", "5,7,6"))
+        else:
+            file.unlink()
+        kill(*(workers() - others))
+        assert session.size("Reach") == 10 * 9 // 2
+        lose_blocks(spark)
+        kill(*(workers() - others))
+        with pytest.raises(ddlog.DDlogError, match=problem):
+            session.insert("Link", (77, "a", "b"))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...engine.shards.arriving import RowsChanged
 from ...engine.shards.remote import WorkersMissing
 from ...engine.shards.runtime import Closed, WorkerGone
 from ...engine.shards.spool import CannotSpool
@@ -65,7 +66,7 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     """The diagnostic of an exception of Spark, or of its workers; None for another exception."""
     if isinstance(error, WorkerGone):
         return WorkersEnd()
-    if isinstance(error, CannotSpool | Closed):
+    if isinstance(error, CannotSpool | Closed | RowsChanged):
         return SparkFailed(str(error))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...schema import Array
 from ..storage.batch import Batch, concat, consolidate
 from ..storage.table import RowTable
 from .views import Readable, StoreView
@@ -28,14 +29,18 @@ def has_room(store: Readable, key: Sequence[int], come: Sequence[Batch], gone: S
     if not store.present:
         return True
     columns = keys.columns()
-    if len(places) == len(store.schema):
-        taken = np.flatnonzero(store.weight_of(columns, keys.size))
-    else:
-        taken = np.flatnonzero(StoreView(store, False).counts(places, columns, keys.size))
+    taken = with_keys(store, places, columns, keys.size)
     if not len(taken):
         return True
     freed = _keys(places, gone)
     return bool((freed.find([column[taken] for column in columns], len(taken)) >= 0).all())
+
+
+def with_keys(store: Readable, places: tuple[int, ...], keys: Sequence[Array], length: int) -> Array:
+    """The positions of keys that a row of a store has in the columns at these places, in order."""
+    if len(places) == len(store.schema):
+        return np.flatnonzero(store.weight_of(keys, length))
+    return np.flatnonzero(StoreView(store, False).counts(places, keys, length))
 
 
 def _keys(places: tuple[int, ...], batches: Sequence[Batch]) -> RowTable:
