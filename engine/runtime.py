@@ -125,7 +125,7 @@ class Sealed(Protocol):
         function that gives it as `Coded`, on Spark a table."""
 
     def output(self, name: str) -> Any:
-        """The same for an output; None if it did not change."""
+        """The change of an output, in the form of `inputs`; None if it did not change."""
 
 
 Seal: TypeAlias = Callable[[Sealed], None]

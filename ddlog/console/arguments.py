@@ -12,7 +12,7 @@ from ..errors.source import DIALECTS
 from . import subcommands
 from .deltas import DELTAS
 from .options import PRINTED, REPORTED
-from .refused import refuse, refuse_souffle
+from .refused import REASONS, SOUFFLE_REASONS, refuse
 from .topics import BEGINNING, TOPICS, explain_topic
 from .usage import Parser
 
@@ -117,7 +117,7 @@ def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace],
                              "directory; may be repeated")  # fmt: skip
     parser.add_argument("--dialect", choices=DIALECTS, default=DIALECTS[0],
                         help="the dialect of modules and statements of SQL (default: duckdb)")  # fmt: skip
-    refuse(parser)
+    refuse(parser, "DDlog", REASONS)
     parser.set_defaults(act=act)
     return parser
 
@@ -415,7 +415,7 @@ def _import_souffle(commands: _Commands) -> None:
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
                         help="with --run: the most iterations of a recursion (default: "
                              "no limit, with aggregates inside 65,536)")  # fmt: skip
-    refuse_souffle(parser)
+    refuse(parser, "Soufflé", SOUFFLE_REASONS)
     parser.set_defaults(act=subcommands.import_souffle)
 
 

@@ -14,9 +14,9 @@ from ..io.write import replacing
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
-from .launch import launch
+from .launch import loaded
 from .notes import noting
-from .options import StateOptions, check_state_options
+from .options import NO_STATE, StateOptions
 from .progress import ProgressLine
 
 FORMS = ("text", "json", "dot", "html")
@@ -47,21 +47,11 @@ class ExplainOptions:
 def explain(program: Program, options: ExplainOptions) -> None:
     """Prints or writes the explanation. Raises DDlogError."""
     form = _form(options)
-    state = None if options.state is None else StateOptions(options.state, read_only=True)
-    if state is not None:
-        check_state_options(state, options.input)
-    note, progress = noting(options.quiet), ProgressLine(options.quiet)
-    with progress:
-        session = launch(
-            program, options.input, options.engine, max_iterations=options.max_iterations, progress=progress,
-            state=state, note=note,
-        )  # fmt: skip
-    with session:
-        with progress:
-            if options.input:
-                session.load(options.input, note=note)
-            else:
-                session.start()
+    state = NO_STATE if options.state is None else StateOptions(options.state, read_only=True)
+    with loaded(
+        program, options.input, options.engine, max_iterations=options.max_iterations,
+        progress=ProgressLine(options.quiet), state=state, note=noting(options.quiet),
+    ) as session:  # fmt: skip
         _write(_explained(session, form, options), options.output)
 
 

@@ -23,7 +23,7 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What `ddlog fmt` is given. `lines` are the first and the last line of what is formatted."""
+    """The arguments of `ddlog fmt`. `lines` are the first and the last line of what is formatted."""
 
     paths: Sequence[str]
     check: bool

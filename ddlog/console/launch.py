@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +21,15 @@ from ..sessions.engines import (
     memory_limit_of,
     session_is_active,
 )
+from ..sessions.options import SessionOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
 from ..sessions.transactions.durable_state import Notes
 from ..spark.streaming.places import is_old, local_path, prepare, state_place
-from .options import StateOptions
+from .options import NO_STATE, StateOptions, check_state_options
 from .progress import ProgressLine
+from .statefile import check_input
 
 if TYPE_CHECKING:
     from ..durability.log import Durability
@@ -40,7 +43,7 @@ def launch(
     relations: str | Iterable[str] = "all",
     max_iterations: int | None = None,
     progress: ProgressLine | None = None,
-    state: StateOptions | None = None,
+    state: StateOptions = NO_STATE,
     updates: bool = True,
     note: Callable[[str], None],
 ) -> Session:
@@ -51,64 +54,78 @@ def launch(
     declared = program.relations
     places = parse_places(inputs, program.names("input"), declared, originals(declared))
     asks_for_spark = only_spark(places)
-    if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
+    open_to_all = options.engine == "auto" and not options.names_spark
+    if state.state is not None and open_to_all:
         if "://" in state.state or Path(state.state, "log").is_dir():
             asks_for_spark = f"the state {state.state}"
         else:
             options = replace(options, engine="in-process")
-    directory = _checkpoint(state)
-    if directory is not None and options.engine == "auto" and not options.names_spark:
+    directory = None if state.checkpoint is None else local_path(state.checkpoint)
+    if directory is not None and open_to_all and options.engine == "auto":
         if (directory / "state").exists():
             options = replace(options, engine="in-process")
         elif (directory / "log").is_dir() and not is_old(directory):
             asks_for_spark = f"the checkpoint {directory}"
     choice = choose(options, lambda: _size(places), asks_for_spark)
-    if state is not None and directory is not None and not is_old(directory):
+    if directory is not None and not is_old(directory):
         prepare(directory)
         state = replace(state, state=str(state_place(directory, choice.spark)))
-    if not choice.spark:
-        if options.engine == "auto":
-            note(choice.text)
-        there = state is not None and state.state is not None and Path(state.state).is_file()
-        session = program.session(
-            relations=relations,
-            max_iterations=max_iterations,
-            engine="in-process",
-            workers=options.workers,
-            progress=progress,
-            memory_limit=options.memory_limit,
-            maintain=options.maintain,
-            state=state.state if state is not None else None,
-            durability=_durability(state),
-            read_only=state is not None and state.read_only,
-            migrate=_migration(program, state),
-        )
-        if there and session.state.durable is not None and not session.state.durable.is_begun:
-            name = Path(session.state.durable.place).name
-            note(f"{name} is there, but empty: it begins now. A copy of a state needs {name}-wal, too")
-        return _told(session, note)
-    if state is not None and state.state is not None:
-        check_state(choice, _durability(state), state.state)
-    memory_limit_of(options.memory_limit, choice)
-    from ..spark.sessions.connect import open_session
-
-    note(f"{choice.text}{_where(choice)}")
-    if progress is not None:
-        progress("starting Spark", 0, 0)
-    spark = open_session(choice.master, choice.remote, dict(options.conf))
-    session = program.session(
-        relations=relations,
-        max_iterations=max_iterations,
-        spark=spark,
-        progress=progress,
-        maintain=options.maintain,
-        state=state.state if state is not None else None,
-        durability=_durability(state),
-        read_only=state is not None and state.read_only,
+    given = SessionOptions(
+        relations=relations, max_iterations=max_iterations, progress=progress, maintain=options.maintain,
+        state=state.state, durability=_durability(state), read_only=state.read_only,
         migrate=_migration(program, state),
-        updates=updates,
+    )  # fmt: skip
+    if choice.spark:
+        if state.state is not None:
+            check_state(choice, given.durability, state.state)
+        memory_limit_of(options.memory_limit, choice)
+        from ..spark.sessions.connect import open_session
+
+        note(f"{choice.text}{_where(choice)}")
+        if progress is not None:
+            progress("starting Spark", 0, 0)
+        spark = open_session(choice.master, choice.remote, dict(options.conf))
+        return _told(program.open(replace(given, spark=spark, updates=updates)), note)
+    if options.engine == "auto":
+        note(choice.text)
+    there = state.state is not None and Path(state.state).is_file()
+    in_process = replace(
+        given, engine="in-process", workers=options.workers, memory_limit=options.memory_limit
     )
+    session = program.open(in_process)
+    if there and session.state.durable is not None and not session.state.durable.is_begun:
+        name = Path(session.state.durable.place).name
+        note(f"{name} is there, but empty: it begins now. A copy of a state needs {name}-wal, too")
     return _told(session, note)
+
+
+@contextmanager
+def loaded(
+    program: Program,
+    inputs: Sequence[str],
+    options: EngineOptions,
+    *,
+    relations: str = "all",
+    max_iterations: int | None = None,
+    progress: ProgressLine,
+    state: StateOptions = NO_STATE,
+    note: Callable[[str], None],
+) -> Iterator[Session]:
+    """A session as of `launch` with the facts of its inputs, until the block ends. Raises DDlogError."""
+    check_state_options(state, tuple(inputs))
+    with progress:
+        session = launch(
+            program, inputs, options, relations=relations, max_iterations=max_iterations, progress=progress,
+            state=state, note=note,
+        )  # fmt: skip
+    with session:
+        with progress:
+            if inputs:
+                check_input(session, state)
+                session.load(inputs, note=note, replace=state.replace)
+            else:
+                session.start()
+        yield session
 
 
 def _told(session: Session, note: Callable[[str], None]) -> Session:
@@ -121,14 +138,9 @@ def _told(session: Session, note: Callable[[str], None]) -> Session:
     return session
 
 
-def _checkpoint(state: StateOptions | None) -> Path | None:
-    """The directory of --checkpoint. Raises DDlogError."""
-    return local_path(state.checkpoint) if state is not None and state.checkpoint is not None else None
-
-
-def _migration(program: Program, state: StateOptions | None) -> bool | dict[str, str]:
+def _migration(program: Program, state: StateOptions) -> bool | dict[str, str]:
     """The migration that options ask for. Raises DDlogError."""
-    if state is None or not state.migrate:
+    if not state.migrate:
         return False
     fill = {}
     for item in state.fill:
@@ -141,8 +153,8 @@ def _migration(program: Program, state: StateOptions | None) -> bool | dict[str,
     return fill
 
 
-def _durability(state: StateOptions | None) -> Durability:
-    match state.durability if state is not None else None:
+def _durability(state: StateOptions) -> Durability:
+    match state.durability:
         case "interval" | "exit" as given:
             return given
     return "commit"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from ..commands.updatefiles import is_separated
 from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
@@ -30,6 +30,9 @@ class StateOptions:
     fill: tuple[str, ...] = ()
     checkpoint: str | None = None
     """A directory with a state, and with what Spark knows of followed files."""
+
+
+NO_STATE = StateOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +163,8 @@ EXCLUSIONS = (
 
 def check_state_options(state: StateOptions, inputs: tuple[str, ...]) -> None:
     """Checks options about a state alone. Raises DDlogError."""
-    check_options(
-        RunOptions(
-            state.state,
-            state.durability,
-            state.read_only,
-            state.replace,
-            state.merge,
-            state.migrate,
-            state.fill,
-            input=inputs,
-        )
-    )
+    given = {each.name: getattr(state, each.name) for each in fields(StateOptions)}
+    check_options(RunOptions(**given, input=inputs))
 
 
 def check_options(options: RunOptions) -> None:

@@ -101,17 +101,8 @@ class _Refuse(argparse.Action):
         parser.error(f"{option} is an option of {system} that is not supported: {reasons[str(option)]}")
 
 
-def refuse(parser: argparse.ArgumentParser) -> None:
-    """Makes the parser refuse these options, each with the reason. Its help does not list them."""
-    _refuse(parser, "DDlog", REASONS)
-
-
-def refuse_souffle(parser: argparse.ArgumentParser) -> None:
-    """The same for the options of Soufflé."""
-    _refuse(parser, "Soufflé", SOUFFLE_REASONS)
-
-
-def _refuse(parser: argparse.ArgumentParser, system: str, reasons: Mapping[str, str]) -> None:
+def refuse(parser: argparse.ArgumentParser, system: str, reasons: Mapping[str, str]) -> None:
+    """Makes the parser refuse options of a system, each with the reason. Its help does not list them."""
     for option in reasons:
         parser.add_argument(option, action=_Refuse, nargs="?", const=(system, reasons),
                             dest=argparse.SUPPRESS, help=argparse.SUPPRESS)  # fmt: skip

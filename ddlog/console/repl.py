@@ -16,12 +16,11 @@ from ..sessions.program import Program
 from ..sessions.session import Session
 from .deltas import Delta
 from .ending import heard
-from .launch import launch
+from .launch import loaded
 from .notes import noting
-from .options import StateOptions, check_state_options
+from .options import NO_STATE, StateOptions
 from .progress import ProgressLine
 from .shell import Shell
-from .statefile import check_input
 
 
 def repl(
@@ -32,32 +31,22 @@ def repl(
     quiet: bool = False,
     delta: Delta = "all",
     on_demand: bool = False,
-    state: StateOptions | None = None,
+    state: StateOptions = NO_STATE,
     format: str | None = None,
 ) -> None:
     """Answers commands and queries until `exit` or the end of the input; `on_demand` computes a relation only
     as far as queries ask. Raises DDlogError when the session cannot begin."""
-    if state is not None:
-        check_state_options(state, tuple(inputs))
-    note, progress = noting(quiet), ProgressLine(quiet)
-    with progress:
-        session = launch(
-            program, inputs, engine, relations="inputs" if on_demand else "all",
-            max_iterations=max_iterations, progress=progress, state=state, note=note,
-        )  # fmt: skip
-    with session:
-        with progress:
-            if inputs:
-                check_input(session, state)
-                session.load(inputs, note=note, replace=state is not None and state.replace)
-            else:
-                session.start()
+    progress, relations = ProgressLine(quiet), "inputs" if on_demand else "all"
+    with loaded(
+        program, inputs, engine, relations=relations, max_iterations=max_iterations, progress=progress,
+        state=state, note=noting(quiet),
+    ) as session:  # fmt: skip
         _conversation(session, progress, delta, quiet, format)
 
 
 def remote_repl(arguments: Namespace, inputs: Sequence[str]) -> None:
-    """The same with the session of a server, whose address stands for the program; the inputs are loaded into
-    it. Raises DDlogError."""
+    """Answers commands and queries in the session of a server, whose address stands for the program; the
+    inputs are loaded into this session. Raises DDlogError."""
     from ..serve.client import connect
     from .serve import read_token
 

@@ -15,11 +15,10 @@ from ..errors.serving import NeedsTls
 from ..errors.sessions import NotInstalled
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
-from .launch import launch
+from .launch import loaded
 from .notes import noting
-from .options import StateOptions, check_state_options
+from .options import StateOptions
 from .progress import ProgressLine
-from .statefile import check_input
 
 if TYPE_CHECKING:
     from ..serve.serving import Place
@@ -57,7 +56,6 @@ def serve(
     only_reading = state.read_only
     if state.state is None:  # a server can be read-only without a state
         state = replace(state, read_only=False)
-    check_state_options(state, tuple(inputs))
     try:
         from ..serve.limits import Limits
         from ..serve.serving import serve as serve_session
@@ -70,19 +68,11 @@ def serve(
     limits = Limits(
         body=options.body, rows=options.rows, seconds=options.seconds, subscribers=options.subscribers
     )
-    note, progress = noting(quiet), ProgressLine(quiet)
-    with progress:
-        session = launch(
-            program, inputs, engine, max_iterations=max_iterations, progress=progress,
-            state=state, note=note,
-        )  # fmt: skip
-    with session:
-        with progress:
-            if inputs:
-                check_input(session, state)
-                session.load(inputs, note=note, replace=state.replace)
-            else:
-                session.start()
+    note = noting(quiet)
+    with loaded(
+        program, inputs, engine, max_iterations=max_iterations, progress=ProgressLine(quiet), state=state,
+        note=note,
+    ) as session:  # fmt: skip
 
         def ready(address: str) -> None:
             print(address, flush=True)

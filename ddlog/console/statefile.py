@@ -15,10 +15,10 @@ from .options import StateOptions
 from .sinks import print_lines
 
 
-def check_input(session: Session, options: StateOptions | None) -> None:
+def check_input(session: Session, options: StateOptions) -> None:
     """Raises DDlogError if a session goes on with data, and facts are to come without a word about it."""
     durable = session.state.durable
-    if options is None or options.state is None or options.replace or options.merge or durable is None:
+    if options.state is None or options.replace or options.merge or durable is None:
         return
     if session.resumed and durable.holds_rows():
         raise DDlogError([StateHoldsData(options.state, session.epoch or 0)])

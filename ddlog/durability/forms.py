@@ -57,7 +57,7 @@ class Rows:
     length: int
 
     def copied(self) -> Rows:
-        """The same rows, which nothing changes."""
+        """A copy of the rows, which nothing changes."""
         columns = [
             (list(each[0]), each[1].copy()) if isinstance(each, tuple) else each.copy()
             for each in self.columns

@@ -107,7 +107,8 @@ class Log(Generic[E]):
         self._write(self._durability != "exit")
 
     def flush_quietly(self) -> None:
-        """The same; whatever fails is tried again, and raised, by the next `append` or `flush`."""
+        """Writes the epochs that wait. A write that fails is tried again, and its error raised, by the next
+        `append` or `flush`."""
         try:
             self.flush()
         except Exception:

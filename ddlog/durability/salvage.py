@@ -29,7 +29,7 @@ class Salvage:
 
     @property
     def told(self) -> str:
-        """The same for users."""
+        """A sentence for users: how many rows can be read, and how many parts cannot."""
         rows = ", ".join(f"{count:,} rows of {name}" for name, count in sorted(self.rows.items()))
         if self.lost is None:
             return "the record of what it held is lost, and nothing can be read"

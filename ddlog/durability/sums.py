@@ -106,7 +106,8 @@ def summed(tables: Sequence[pa.Table], of_set: bool = False) -> pa.Table:
 
 
 def _sums_of_set(codes: list[Ints], weights: Ints) -> tuple[Ints, Ints]:
-    """The same as `_sums_by`: only rows that are deleted, or look like one, can be there more than once."""
+    """The first place of each row of a set, in order, and the sum of its weights. Only rows that are deleted,
+    or have the hash of one, can be there more than once."""
     hashes = np.zeros(len(weights), np.uint64)
     for each in codes:
         hashes = (hashes ^ each.view(np.uint64)) * _ODD

@@ -48,7 +48,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class CodeMeaning:
-    """What a code means: the title of its errors, when they arise, what to do."""
+    """The meaning of a code: the title of its errors, when they arise, and how to mend them."""
 
     code: str
     kind: type[Diagnostic]

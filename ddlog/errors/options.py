@@ -93,7 +93,7 @@ class Need(NamedTuple):
     reason: str
 
     def on_command_line(self) -> Need:
-        """The same of the options of a command that have these names."""
+        """The need in terms of a command's options, whose names are those of the parameters with `--`."""
         return Need(_flag(self.option), tuple(map(_flag, self.others)), self.reason)
 
 

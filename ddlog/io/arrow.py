@@ -161,7 +161,8 @@ def dictionary_column(
 def with_nulls(
     column: pa.ChunkedArray, convert: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray[Any, Any]]:
-    """The same for a column that is not nested, with its nulls among the values."""
+    """The values of a column that is not nested, each once, and None; and the place of each row's value among
+    them."""
     import pyarrow as pa
 
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

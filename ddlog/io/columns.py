@@ -172,7 +172,7 @@ def _data_text(data: Any) -> str:
 
 
 def whole_cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
-    """The same for files that cannot tell an empty text from an absent value."""
+    """The function that writes cells of files that cannot tell an empty text from an absent value."""
     write = cell_writer(type, typedefs)
     if not is_option(type):
         return lambda value: write(value) or ""

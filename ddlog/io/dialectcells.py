@@ -36,8 +36,8 @@ def dialect_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable
 
 
 def large_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable[[str], Any] | None:
-    """The same for a column of many cells. None for numbers and truth values whose cells mean the same in the
-    dialect as without it: a reader of columns takes those, and other cells are wrong."""
+    """The function that reads each of many cells. None for numbers and truth values whose cells mean the same
+    in the dialect as without it: a reader of columns takes those, and other cells are wrong."""
     usual = cell_reader(type, typedefs)
     is_plain = isinstance(type, Bool | Float | BigInt | Bit | Signed) and not dialect.thousands
     if is_plain and dialect.decimal == "." and not any(_is_value(usual, text) for text in dialect.null):

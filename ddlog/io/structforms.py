@@ -170,7 +170,7 @@ def _offsets(values: ValueList) -> pa.Array:
 
 
 def _bounds(array: pa.Array) -> list[int]:
-    """The same of an array, from 0 on."""
+    """Where the elements of each collection of an array begin, from 0 on, and where the last ones end."""
     offsets = array.offsets.to_numpy()
     bounds: list[int] = (offsets - offsets[0]).tolist() if len(offsets) else [0]
     return bounds

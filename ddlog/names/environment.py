@@ -118,7 +118,7 @@ class Environment(Names):
         return tuple(each for each in found if each.module == module or not hidden(each))
 
     def beside_type(self, name: str, type_: Type) -> tuple[Signature, ...]:
-        """The functions of a name in the module that declares the type, or that which a Ref to it holds."""
+        """The functions of a name in the module that declares a type, or the type that a Ref refers to."""
         owner = unwrapped(type_)
         if not isinstance(owner, User | Opaque):
             return ()

@@ -40,7 +40,7 @@ _EMPTY = CellsSource("<notebook>", "")
 
 @dataclass
 class Cells:
-    """What stands before the cells in a program, and the text of each cell by its key."""
+    """The text of a program before its cells, and the text of each cell by its key."""
 
     made: Program | None = None
     """The program of the cells. If the session has another one by now, that stands before new cells."""

@@ -31,7 +31,7 @@ _COLORS = {"error": "#c0392b", "warning": "#b7791f"}
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
-    """What `%load_ext ddlog` calls."""
+    """Makes the magics known to a shell; `%load_ext ddlog` calls this function."""
     ipython.register_magics(DDlogMagics(ipython))
     forms: Any = ipython.display_formatter
     forms.mimebundle_formatter.for_type(Circuit, _drawn)
@@ -45,7 +45,7 @@ class ToldError(DDlogError):
     """An error whose message has been shown: its traceback is one line."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows of it."""
+        """The lines that IPython shows in place of the traceback."""
         return [render(self.diagnostics[:1]).split("\n", 1)[0]]
 
 
@@ -116,7 +116,7 @@ class DDlogMagics(Magics):
         return shown[-1] if shown else None
 
     def _taken(self, name: str, text: str, key: str) -> list[Any]:
-        """What a text shows. A part of a program takes the place of the part with its key."""
+        """The values to be shown for a text. A part of a program takes the place of the part with its key."""
         source = Source(f"In[{self._shell.execution_count}]", text)
         session = self._shell.user_ns.get(name)
         if isinstance(session, Session) and session.state.closed:

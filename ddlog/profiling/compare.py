@@ -47,7 +47,8 @@ def differences(before: Measurements, after: Measurements) -> list[Difference]:
 
 
 def stratum_differences(before: Measurements, after: Measurements) -> list[Difference]:
-    """The same of the strata; rows are those that came anew, where they are known."""
+    """The strata of two profiles, those whose times differ most first; rows are the new ones, where they are
+    known."""
     old, new = ({each.name: each for each in profile.strata} for profile in (before, after))
     return sorted(
         (

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputChanges:
-    """What another program makes of the inputs with rows: those that are `changed`, with the columns that are
-    `lost`; and those that are `gone`. `keyed` have a primary key that they had not. `types`: some type is
-    defined otherwise."""
+    """The inputs with rows that another program declares otherwise: those that are `changed`, each with the
+    columns that are lost, and those that are `gone`. `keyed` have a primary key that they had not. `types`:
+    some type is defined otherwise."""
 
     changed: Mapping[str, tuple[str, ...]]
     gone: tuple[str, ...]
@@ -59,7 +59,7 @@ class InputChanges:
 
 
 def input_changes(state: SessionState, program: Program) -> InputChanges:
-    """What another program makes of the inputs of a session."""
+    """The inputs of a session that another program declares otherwise."""
     here, before = here_of(state.host), state.program
     changed: dict[str, tuple[str, ...]] = {}
     gone, keyed = list[str](), list[str]()

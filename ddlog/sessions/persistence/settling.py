@@ -27,8 +27,9 @@ def settle(kept: KeptRelations, contents: FileHistory, held: Mapping[str, Coded]
 
 
 def settle_windows(kept: KeptRelations, contents: FileHistory, runtime: InProcess, epoch: int) -> None:
-    """The same for what windows hold after the last epoch, and for inputs that forget what is in no window:
-    other rules may let rows go. Takes in the windows that are new. Raises DDlogError."""
+    """Brings the stored rows of windows, and of inputs that forget rows outside of all windows, up to the
+    runtime's after the last epoch: other rules may let rows go. Takes in the windows that are new. Raises
+    DDlogError."""
     wanted = {}
     for name in (*kept.windows.relations, *kept.windows.forgetful):
         stored = kept.fresh.get(name) or kept.stored[name]
