@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.shards.member import Member
 from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import Opened, Sharded, follow
@@ -23,6 +24,7 @@ def in_threads(
     nan: float = float("nan"),
     first: int = 0,
     ends: Iterator[tuple[int, int]] | None = None,
+    maintain: Mode | Coin = "auto",
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers; see `Team` for `first`. `ends` says, whenever
     the workers are started, which of them ends, by its rank, and after how many messages."""
@@ -36,11 +38,11 @@ def in_threads(
             lines[rank] = {peer: Lines(*map(mortal.line, each)) for peer, each in lines[rank].items()}
             controls[rank] = mortal.line(controls[rank])
         for rank, control in controls.items():
-            member = Member(whole, Team(rank, lines[rank], first), nan, 1)
+            member = Member(whole, Team(rank, lines[rank], first), nan, 1, maintain=maintain)
             threading.Thread(target=follow, args=(member, control), daemon=True).start()
         return Opened(Team(0, lines[0], first), {rank: ours for rank, (ours, _) in pairs.items()})
 
-    return Sharded(whole, opened, nan)
+    return Sharded(whole, opened, nan, maintain=maintain)
 
 
 class Mortal:
