@@ -321,17 +321,24 @@ class Watch:
 
     def look(self) -> None:
         """Raises GivenUp where it is better to evaluate anew."""
+        if self.gives_up():
+            raise GivenUp
+
+    def gives_up(self) -> bool:
+        """Whether it is better to evaluate anew."""
         if self._looks is not None:
             self._looks -= 1
             if self._looks < 0:
-                raise GivenUp
+                return True
         recompute = self._recompute
         if recompute is None or (spent := self.spent) <= max(_AT_ONCE, _PATIENCE * recompute):
-            return
-        if self._is_too_long(spent, recompute):
-            if self._fits():
-                raise GivenUp
-            self._recompute = None
+            return False
+        if not self._is_too_long(spent, recompute):
+            return False
+        if self._fits():
+            return True
+        self._recompute = None
+        return False
 
     def _is_too_long(self, spent: float, recompute: float) -> bool:
         if self._seeded is None or spent > _WRONG * recompute:

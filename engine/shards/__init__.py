@@ -24,12 +24,16 @@ derives is sent to its owners, and a vote says whether there is another one.
 has the rank that it would have in one worker, whatever shard it lies on, and the search for a derivation
 (`engine/ranks.py`) compares ranks of rows of several shards.
 
+**Product time is divided by rows.** In a recursion with groups or negations inside, or in a loop, the
+timeline of a row is on the worker that owns the row, and the body has Exchanges of its own. All workers visit
+the least time at which one of them has work (`loop`), so rows come and go in the rounds of one worker.
+
 **Values.** Each worker has numbers of its own for texts and other wide values. Rows travel with the values,
 each once a message (`wire`).
 
 **Ends.** When a worker ends, all are started again, with the rows that the inputs had at the last commit
 (`runtime`, `spool`). Other processes take rows of a relation from the workers one by one (`giving`).
 
-Operators of windows, loops, brackets, and recursions that are loops run on the first worker, which gets all
-rows that they read. When a step faults on a row, the workers give the epoch up, and what is to be done then
-is decided by `runtime`."""
+Operators of windows, and brackets, run on the first worker, which gets all rows that they read. When a step
+faults on a row, or a recursion does not settle, the workers give the epoch up, and what is to be done then is
+decided by `runtime`."""

@@ -12,18 +12,23 @@ things are decided together:
   Exchange gets a message of each worker, and a look-up finds the others at the same visit.
 - What `Settling` looks at: which relations changed, and whether the state is one that it was before.
 
-A loop is maintained, unless some worker had no room to record its rounds. When an epoch that is maintained
-faults or does not settle, all state is evaluated anew (`runtime`)."""
+Whether a loop is maintained or evaluated anew (`engine.maintaining`) is decided by a vote, too, in which a
+worker weighs as much as its part of an evaluation takes. So is whether maintaining is given up, with the vote
+for the next time. When an epoch that is maintained faults or does not settle, all state is evaluated anew
+(`runtime`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
+from ..account import DEARER
 from ..circuit import Distinct, Exchange, Group, Join
+from ..clock import work
 from ..epoch import Epoch
 from ..inprocess.arrangements.timeline import Timed
 from ..inprocess.arrangements.views import View
@@ -39,7 +44,7 @@ from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import some_changes
 from ..loopparts import Gate, LoopParts, unsteady
-from ..maintaining import Watch
+from ..maintaining import GivenUp, Watch
 from ..schema import Schema
 from ..settling import Changing
 from ..versions import Seen, versions
@@ -47,6 +52,8 @@ from .placing import Key
 from .team import Team
 from .views import ShardsView, Spread, TimedShardsView
 from .wire import exchanged, packed, unpacked
+
+_BY_VOTE = "most of the work is expected to be less"
 
 
 class ShardsLoop(LoopRecursion):
@@ -97,6 +104,16 @@ class Stretches:
         return self._reached[some]
 
 
+class _Vote(NamedTuple):
+    """What a worker says of an epoch before it: the rows that change, whether it is for maintaining, what its
+    vote weighs, which is the time of an evaluation, and whether it has what maintaining takes."""
+
+    changed: int
+    maintain: bool
+    weight: float
+    keeps_rounds: bool = False
+
+
 class RunningShardsLoop(RunningLoop):
     """One epoch of a loop on one worker."""
 
@@ -108,23 +125,52 @@ class RunningShardsLoop(RunningLoop):
         """`at` is the place of the loop in the circuit."""
         super().__init__(recursion, imports, epoch)
         self._at = at
+        self._weight = self._total = 0.0  # of this worker and of all, in a vote on how to go on
 
     def seed(self, first: bool) -> None:
+        votes = self._recursion.team.agree(self._vote(first))
+        if first or (any(vote.changed for vote in votes) and not self._maintained_together(votes)):
+            self._evaluate()
+
+    def _vote(self, first: bool) -> _Vote:
+        changed = self._account.situation.changed
+        if first:
+            return _Vote(changed, False, 0.0)
+        choice = self._choice()
+        self._weight = 1.0 if choice.estimate is None else choice.estimate.recompute
+        return _Vote(changed, choice.maintain, self._weight, self._recursion.keeps_rounds)
+
+    def _maintained_together(self, votes: Sequence[_Vote]) -> bool:
+        """Whether the epoch is done in product time."""
         recursion = self._recursion
-        votes = recursion.team.agree((self._account.situation.changed, recursion.keeps_rounds))
-        if first or not all(keeps for _, keeps in votes):
-            if first or any(changed for changed, _ in votes):
-                self._evaluate()
-        elif any(changed for changed, _ in votes):
-            self._account.settle("always")
-            self._timelines = recursion.timelines()
-            assert self._timelines is not None
-            self._events = self._events_of(self._timelines)
-            self._events.run(False, recursion.costs.profile, Watch())
+        self._total = sum(vote.weight for vote in votes)
+        if 2 * sum(vote.weight for vote in votes if vote.maintain) < self._total:
+            self._account.refuse(_BY_VOTE)
+            return False
+        if not all(vote.keeps_rounds for vote in votes):
+            self._account.give_up("no rounds are kept", None)
+            return False
+        since, ready = work(), recursion.is_ready
+        timelines = self._timelines = recursion.timelines()
+        assert timelines is not None
+        if not ready:
+            self._account.prepared(since)
+        events = self._events = self._events_of(timelines)
+        watch = self._account.choice.watch
+        try:
+            events.run(False, recursion.costs.profile, watch)
+            return True
+        except GivenUp:
+            self._account.give_up(DEARER, watch)
+        timelines.rollback()
+        self._timelines, self._total = None, 0.0
+        return False
 
     def _events_of(self, memory: LoopTimelines | LoopContents) -> ShardsLoopEpoch:
         before = self._recursion.reach if memory is self._timelines else no_reach(self._recursion.parts)
-        return ShardsLoopEpoch(self._recursion, memory, self._imports, self._epoch, before, self._at)
+        found = ShardsLoopEpoch(self._recursion, memory, self._imports, self._epoch, before, self._at)
+        found.weight, found.total = self._weight, self._total
+        return found
 
     def view_of(self, at: int, slot: int, now: bool) -> View:
         """The part of this worker of what a join looks up in the visit that goes on."""
@@ -136,6 +182,8 @@ class ShardsLoopEpoch(LoopEpoch):
     """The events of one epoch on one worker. The heap has the first part of each stretch that has events."""
 
     _recursion: ShardsLoop
+    weight = total = 0.0
+    """What the vote of this worker weighs on whether to give up, and what those of all do."""
 
     def __init__(
         self,
@@ -153,6 +201,7 @@ class ShardsLoopEpoch(LoopEpoch):
         self._visited: tuple[int, dict[int, Event]] = 0, {}  # the time, and the events of the parts
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
         self._moving = unsteady(self._parts)
+        self._gives_up = False
 
     def _settling(self, reach: Reach, schemas: Mapping[str, Schema]) -> Settling:
         return _Together(self._team, self._values, schemas, self._parts, self._epoch.limit, reach)
@@ -191,21 +240,27 @@ class ShardsLoopEpoch(LoopEpoch):
         if self._heap:
             order, time, first = self._heap[0]
             own = order, time, frozenset(self._waiting[first, time])
-        votes = self._team.agree((own, tuple(self._changes), tuple(self.settling.named)))
-        self.settling.named = [max(each) for each in zip(*(named for _, _, named in votes), strict=True)]
-        for at in sorted(set[int]().union(*(told for _, told, _ in votes))):
+        against = self.weight if self._gives_up else 0.0
+        votes = self._team.agree((own, tuple(self._changes), tuple(self.settling.named), against))
+        if 2 * sum(weight for *_, weight in votes) > self.total:
+            raise GivenUp
+        self.settling.named = [max(each) for each in zip(*(named for _, _, named, _ in votes), strict=True)]
+        for at in sorted(set[int]().union(*(told for _, told, _, _ in votes))):
             change = self._changes.get(at, no_rows(self._nodes[at].schema))
             super()._settle(at, self._visited[0], change)
         self._changes.clear()
-        work = [each for each, _, _ in votes if each is not None]
-        if not work:
+        waiting = [each for each, *_ in votes if each is not None]
+        if not waiting:
             return None
-        order, time, _ = min(work, key=lambda each: each[0])
-        some = frozenset().union(*(parts for where, _, parts in work if where == order))
+        order, time, _ = min(waiting, key=lambda each: each[0])
+        some = frozenset().union(*(parts for where, _, parts in waiting if where == order))
         return time, self._stretches.reached(some)
 
     def _settle(self, at: int, time: int, change: Batch) -> None:
         self._changes[at] = change
+
+    def _look(self, watch: Watch) -> None:
+        self._gives_up = self._gives_up or watch.gives_up()
 
     # ------------------------------------------------------------- operators
 

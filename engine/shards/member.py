@@ -15,7 +15,7 @@ from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch, no_rows
 from ..inprocess.storage.interner import Values
 from ..integrals import shown
-from ..maintaining import Maintaining
+from ..maintaining import Coin, Mode
 from ..node import ENDING
 from ..runtime import Delta
 from .arriving import Arrivals, Load
@@ -59,14 +59,15 @@ class Member(InProcess):
         workers: int,
         memory_limit: int | None = None,
         values: Values | None = None,
+        maintain: Mode | Coin = "auto",
     ) -> None:
-        """See `InProcess`."""
+        """See `InProcess`. Recursions that are no loops are maintained in any case."""
         self.placed, self.team, self.arrivals = placed, team, Arrivals()
-        super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain="always")
+        super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain)
         team.start(self._answered)
 
     def _new_state(self, circuit: Circuit) -> ShardState:
-        return ShardState(self.placed, self.values, self.team, Maintaining("always"))
+        return ShardState(self.placed, self.values, self.team, self._maintaining)
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         return _InStep(self.team, circuit, self._begin, self._held, self._own.memories.restless)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
+from ..maintaining import Mode
 from .giving import Doors
 from .placing import Placed, placed
 from .runtime import Opened, Sharded
@@ -65,6 +66,7 @@ class Work(NamedTuple):
     nan: float
     threads: int
     memory_limit: int | None
+    maintain: Mode
 
 
 def open_remote(
@@ -79,6 +81,7 @@ def open_remote(
     memory_limit: int | None = None,
     patience: float = 60.0,
     values: Values | None = None,
+    maintain: Mode = "auto",
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
@@ -87,12 +90,12 @@ def open_remote(
     WorkersMissing if they do not come within `patience` seconds from their start, now or when they are
     started again."""
     whole = placed(circuit)
-    work = pickled(Work(whole, nan, threads, memory_limit))
+    work = pickled(Work(whole, nan, threads, memory_limit, maintain))
 
     def opened() -> Opened:
         return _opened(work, count, launch, host, bind or host, patience)
 
-    return Sharded(whole, opened, nan, threads, memory_limit, values)
+    return Sharded(whole, opened, nan, threads, memory_limit, values, maintain)
 
 
 def _opened(work: bytes, count: int, launch: Launch, host: str, bind: str, patience: float) -> Opened:

@@ -40,6 +40,7 @@ from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ..inprocess.storage.sharing import among
 from ..integrals import shown
+from ..maintaining import Coin, Mode
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit, Unsettled
@@ -126,11 +127,12 @@ class Sharded(Member):
         workers: int = 1,
         memory_limit: int | None = None,
         values: Values | None = None,
+        maintain: Mode | Coin = "auto",
     ) -> None:
         """`opened` starts the other workers, now and whenever some have ended. `values` are those of another
         runtime, whose batches this one then takes."""
         team, self._controls, self.doors = opened()
-        super().__init__(placed, team, nan, workers, memory_limit, values)
+        super().__init__(placed, team, nan, workers, memory_limit, values, maintain)
         self._opened, self._serial = opened, 0
         self._last_inputs: Mapping[str, Batch] | int = {}
         self._loads: WeakSet[Elsewhere] = WeakSet()

@@ -43,7 +43,7 @@ def main() -> None:
 def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None:
     try:
         work: Work = pickle.loads(welcome.work)
-        member = Member(work.placed, team, work.nan, work.threads, work.memory_limit)
+        member = Member(work.placed, team, work.nan, work.threads, work.memory_limit, None, work.maintain)
     except Exception as error:  # a module of the program's functions is missing here
         control.send(sendable(error))
         return

@@ -375,6 +375,7 @@ class SparkRuntime:
             self._nan,
             memory_limit=self._limit,
             values=before.values,
+            maintain=before.mode,
         )
         there.earlier = before.earlier
         if before.committed:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
+from ..maintaining import Mode
 from ..schema import Schema
 from ..shards.giving import Doors, taken
 from ..shards.placing import may_be_placed
@@ -42,6 +43,7 @@ def open_workers(
     memory_limit: int | None = None,
     values: Values | None = None,
     patience: float = 60.0,
+    maintain: Mode = "auto",
 ) -> Sharded:
     """The runtime of a relational circuit on the executors of a classic session, by so many workers (by
     default one for each core), and on this process. See `open_remote`."""
@@ -57,6 +59,7 @@ def open_workers(
         memory_limit=memory_limit,
         patience=patience,
         values=values,
+        maintain=maintain,
     )
 
 

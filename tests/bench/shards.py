@@ -2,9 +2,9 @@
 
     python tests/bench/shards.py [NAME …] [--edges 2000000] [--workers 1 2 4] [--updates 8]
 
-Workers are processes beside the first one, as on Spark (`engine/shards/remote.py`); with 0 workers the state is
-in this process. Times are of the clock and, in parentheses, of all processors. Bytes are those that the workers
-write, for each row of the recursion that came or went."""
+Workers are processes beside the first one, as on Spark (`engine/shards/remote.py`); with 0 workers the state
+is in this process. Times are of the clock and, in parentheses, of all processors. Bytes are those that the
+workers write, for each row of the recursion that came or went."""
 
 from __future__ import annotations
 

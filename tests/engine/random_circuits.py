@@ -8,6 +8,7 @@ linear occurs. On demand the recursion has groups and negations inside; it may t
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -330,7 +331,7 @@ def modes(draw: Any) -> Mode | Coin:
     mode: Mode | None = draw(st.sampled_from((*MODES, None, None, None)))
     if mode is not None:
         return mode
-    falls = iter(draw(st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=8)) * 40)
+    falls = itertools.cycle(draw(st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=8)))
     return lambda: next(falls)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
@@ -18,7 +19,7 @@ from ddlog.engine.shards import member
 from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
-from .random_circuits import Changes, any_circuits, circuits, settling, streams
+from .random_circuits import Changes, any_circuits, circuits, modes, settling, streams
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
@@ -67,12 +68,20 @@ def test_a_large_change_is_read_before_the_next_one(
 
 
 @thorough
-@given(circuits(by_rounds=True), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+@given(
+    circuits(by_rounds=True),
+    streams(),
+    st.sampled_from([1, 2, 3, 7]),
+    st.integers(0, 1),
+    st.booleans(),
+    modes(),
+)
 def test_recursions_by_rounds(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, maintain: Mode | Coin
 ) -> None:
     """Groups and negations inside a recursion; where it does not settle, the same error and no trace."""
-    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
+    run = optimize(circuit) if optimized else circuit
+    runtime = in_threads(run, size, first=first, maintain=maintain)
     try:
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
@@ -80,12 +89,12 @@ def test_recursions_by_rounds(
 
 
 @thorough
-@given(loops(), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+@given(loops(), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans(), modes())
 def test_loops_in_loops(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, maintain: Mode | Coin
 ) -> None:
     run = optimize(circuit) if optimized else circuit
-    runtime = in_threads(run, size, first=first)
+    runtime = in_threads(run, size, first=first, maintain=maintain)
     try:
         follow_loops(circuit, runtime, [*epochs, *map(undo, reversed(epochs))], run=run)
     finally:
@@ -106,7 +115,7 @@ def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], s
 
 @trying(20, long=400)
 @given(
-    circuits(windows=False),
+    st.booleans().flatmap(lambda rounds: circuits(rounds, windows=False)),
     streams(),
     st.sampled_from([2, 3]),
     st.integers(0, 1),

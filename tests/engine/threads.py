@@ -13,6 +13,7 @@ from typing import Any
 
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.shards.giving import Doors, attend
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.shards.member import Member
 from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import Opened, Sharded, follow
@@ -29,6 +30,7 @@ def in_threads(
     first: int = 0,
     ends: Iterator[tuple[int, int]] | None = None,
     doors: bool = False,
+    maintain: Mode | Coin = "auto",
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers; see `Team` for `first`. `ends` says, whenever
     the workers are started, which of them ends, by its rank, and after how many messages. `doors`: rows may
@@ -51,12 +53,13 @@ def in_threads(
             if doors:
                 attending = own[rank - 1], member.parcels, member.arrivals
                 threading.Thread(target=_attending, args=attending, daemon=True).start()
+            member = Member(whole, Team(rank, lines[rank], first), nan, 1, maintain=maintain)
             threading.Thread(target=follow, args=(member, control), daemon=True).start()
         controls = {rank: ours for rank, (ours, _) in pairs.items()}
         addresses = Doors([door.address for door in own], _KEY) if doors else None
         return Opened(Team(0, lines[0], first), controls, addresses)
 
-    return Sharded(whole, opened, nan)
+    return Sharded(whole, opened, nan, maintain=maintain)
 
 
 def _attending(*arguments: Any) -> None:

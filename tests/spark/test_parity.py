@@ -87,7 +87,7 @@ LONG = longer(
         ("demand", ON_DRIVER),
         ("function_rows", ON_WORKERS),
         ("even_negation", ON_WORKERS),
-        ("loops", ON_DRIVER),
+        ("loops", ON_WORKERS),
         ("references", ON_WORKERS),
         ("streams", ON_DRIVER),
         ("control", ON_WORKERS),

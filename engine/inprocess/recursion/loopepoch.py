@@ -173,12 +173,12 @@ class LoopEpoch:
                 if not outermost:
                     watch.seeded()
                 watch.reached = profile.reached(number)
-                watch.look()
+                self._look(watch)
                 outermost, told = number, 0
                 if self._epoch.progress is not None:
                     self._epoch.progress(self._recursion.phase, number, self._rows())
             if not seen % thresholds.LOOP_EVENTS:
-                watch.look()
+                self._look(watch)
             component = parts[at].depth - 1
             evaluator.iteration = int(lattice.round(time, component))
             evaluator.rounds = partial(lattice.round, component=component)
@@ -193,6 +193,9 @@ class LoopEpoch:
         if rounds is not None:
             rounds.end(outermost, self._rows())
         self.settling.end()
+
+    def _look(self, watch: Watch) -> None:
+        watch.look()
 
     def changes(self, relation: str) -> Batch | None:
         """The net change of a relation of the outermost loop, if it is not at hand."""
