@@ -131,7 +131,8 @@ _KINDS = {
     "spark": (
         "NoPySpark NoJava - NoExternTypes CannotStart CannotConnect SparkFailed SparkEnded "
         "WorkersEnd - - NoSuchTable BadRecord NeedsSpark NotForSpark "
-        "OnlySparkWrites OnlySparkReads OnlyReadHere SkipsNoRows NoFrameOfLookup SameView"
+        "OnlySparkWrites OnlySparkReads OnlyReadHere SkipsNoRows NoFrameOfLookup SameView "
+        "StateInDriver TooLittleOverhead ExecutorsRemoved"
     ),
     "shell": "FileIsThere NoEditor NoRule NothingLoaded",
     "formatting": "WouldChange NotFormatted",

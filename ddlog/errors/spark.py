@@ -79,6 +79,36 @@ class WorkersEnd(Diagnostic):
     )
 
 
+class StateInDriver(Diagnostic):
+    """A warning of a state that outgrows the driver and stays there."""
+
+    title = "the inputs have {rows} rows, more than `driver_rows`, and the state stays in this process: {why}"
+    suggestion = (
+        "it needs about 100 bytes of memory for each row of all relations; `driver_rows` may be higher"
+    )
+    rows: str
+    why: str
+
+
+class TooLittleOverhead(Diagnostic):
+    """A warning of executors that may be ended for the memory of their workers."""
+
+    title = (
+        "the workers of an executor need about {needed} MiB for the inputs, and "
+        "spark.executor.memoryOverhead is {granted} MiB"
+    )
+    suggestion = "set it to {needed}m or more, for the other relations need memory, too"
+    needed: str
+    granted: str
+
+
+class ExecutorsRemoved(Diagnostic):
+    """A warning of executors that come and go, while they run workers."""
+
+    title = "spark.dynamicAllocation.enabled is set: an executor that is removed takes workers along"
+    suggestion = "turn it off: whenever workers end, all of them are started again and evaluate all rows"
+
+
 class NoSuchTable(Diagnostic):
     """The name of a table that is not in the catalog."""
 

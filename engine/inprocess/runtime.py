@@ -677,12 +677,18 @@ class InProcess:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
+        with self._within_limit():
+            return self._epochs.run(
+                changes, static, max_iterations, progress, sealed if seal else None,
+                meter=self.meter, known=self._catching_up,
+            )  # fmt: skip
+
+    @contextmanager
+    def _within_limit(self) -> Iterator[None]:
+        """Inside, an epoch runs within the memory limit. Raises Exhausted where it is given up."""
         try:
             with memory.limited(self.limit):
-                return self._epochs.run(
-                    changes, static, max_iterations, progress, sealed if seal else None,
-                    meter=self.meter, known=self._catching_up,
-                )  # fmt: skip
+                yield
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()

@@ -8,6 +8,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NamedTuple, Protocol
 
+from .. import memory
 from .starting import Address
 from .tcp import Door, connected
 from .wire import Parcel
@@ -39,24 +40,36 @@ class Taker(Protocol):
         """Takes a whole piece."""
 
 
-def attend(door: Door, give: Give, taker: Taker) -> None:
-    """Gives rows to all who come to a door, and takes what they bring, for ever."""
+class NoRoom(Exception):
+    """A worker has no memory for rows that are brought."""
+
+
+def attend(door: Door, give: Give, taker: Taker, limit: int | None = None) -> None:
+    """Gives rows to all who come to a door, and takes what they bring, for ever, as long as the process has
+    fewer bytes than its limit."""
     while True:
-        threading.Thread(target=_attend, args=(door.line(None), give, taker), daemon=True).start()
+        threading.Thread(target=_attend, args=(door.line(None), give, taker, limit), daemon=True).start()
 
 
-def _attend(line: Connection, give: Give, taker: Taker) -> None:
+def _attend(line: Connection, give: Give, taker: Taker, limit: int | None) -> None:
     with line, suppress(EOFError, OSError):
         wish: Bringing | str = line.recv()
+        refused = None
         if isinstance(wish, Bringing):
             parcels: list[Parcel] = []
             while (parcel := line.recv()) is not None:
                 parcels.append(parcel)
-            taker.add(*wish, parcels)
+                if limit is not None and (memory.resident() or 0) > limit:
+                    parcels.clear()  # and so is what follows
+                    refused = (
+                        f"a worker has its whole share of memory, {limit >> 20} MiB, and rows still come"
+                    )
+            if refused is None:
+                taker.add(*wish, parcels)
         else:
             for parcel in give(wish):
                 line.send(parcel)
-        line.send(None)
+        line.send(refused)
 
 
 def taken(doors: Doors, number: int, relation: str) -> Iterator[Parcel]:
@@ -82,9 +95,11 @@ class Carrier:
         self._lines[number].send(parcel)
 
     def finish(self) -> None:
-        """Waits until the workers have all of it."""
+        """Waits until the workers have all of it. Raises NoRoom if one cannot have it."""
         for line in self._lines.values():
             line.send(None)
         for line in self._lines.values():
-            line.recv()
+            refused = line.recv()
             line.close()
+            if refused is not None:
+                raise NoRoom(refused)

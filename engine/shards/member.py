@@ -70,7 +70,9 @@ class Member(InProcess):
         return ShardState(self.placed, self.values, self.team, self._maintaining)
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
-        return _InStep(self.team, circuit, self._begin, self._held, self._own.memories.restless)
+        return _InStep(
+            self.team, circuit, self._begin, self._held, self._exhausted, self._own.memories.restless
+        )
 
     def _new_running(self, epoch: Epoch[Batch]) -> ShardEpoch:
         assert isinstance(self._own, ShardState)
@@ -105,7 +107,8 @@ class Member(InProcess):
         self.team.begin(serial)
         try:
             ending: Any = sealed
-            return self._epochs.run(changes, static, limit, progress, ending, look=look)
+            with self._within_limit():
+                return self._epochs.run(changes, static, limit, progress, ending, look=look)
         except BaseException:
             self.team.abort()
             raise
@@ -290,6 +293,7 @@ class _InStep(Epochs[Batch, Batch | None]):
         circuit: Circuit,
         begin: Callable[[Epoch[Batch]], Any],
         held: Callable[[NodeId], Batch | None],
+        exhausted: Callable[[Any, MemoryError], None],
         restless: Callable[[], tuple[NodeId, ...]],
     ) -> None:
         self._team = team
@@ -300,7 +304,7 @@ class _InStep(Epochs[Batch, Batch | None]):
             assert self._last_begun is not None
             return self._last_begun
 
-        super().__init__(circuit, begun, held, lambda batch: batch.length, None, restless)
+        super().__init__(circuit, begun, held, lambda batch: batch.length, exhausted, restless)
 
     def _active(self, epoch: Epoch[Batch], known: Collection[NodeId]) -> Sequence[NodeId]:
         if not epoch.first:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeAlias
@@ -50,6 +51,8 @@ class Welcome(NamedTuple):
     others: int
     patience: float
     work: bytes  # a pickled `Work`
+    beside: int
+    """The number of workers on its machine."""
 
 
 class Meeting(NamedTuple):
@@ -65,8 +68,8 @@ class Work(NamedTuple):
     placed: Placed
     nan: float
     threads: int
-    memory_limit: int | None
     maintain: Mode
+    share: int | None
 
 
 def open_remote(
@@ -82,15 +85,17 @@ def open_remote(
     patience: float = 60.0,
     values: Values | None = None,
     maintain: Mode = "auto",
+    share: int | None = None,
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
-    with their code; `memory_limit` is that of each process; `values` are those of another runtime. Raises
+    with their code; `memory_limit` is that of this process, and `share` the bytes that each worker may take,
+    by default its part of the memory of its machine; `values` are those of another runtime. Raises
     WorkersMissing if they do not come within `patience` seconds from their start, now or when they are
     started again."""
     whole = placed(circuit)
-    work = pickled(Work(whole, nan, threads, memory_limit, maintain))
+    work = pickled(Work(whole, nan, threads, maintain, share))
 
     def opened() -> Opened:
         return _opened(work, count, launch, host, bind or host, patience)
@@ -114,9 +119,12 @@ def _opened(work: bytes, count: int, launch: Launch, host: str, bind: str, patie
         came = _came(door, count, deadline, patience)
         addresses = [address, *(coming.address for _, coming in came)]
         controls = {rank: line for rank, (line, _) in enumerate(came, 1)}
+        beside = Counter(coming.address[0] for _, coming in came)
         try:
             for rank, control in controls.items():
-                control.send(Welcome(rank, addresses[:rank], count, patience, work))
+                control.send(
+                    Welcome(rank, addresses[:rank], count, patience, work, beside[addresses[rank][0]])
+                )
             lines = met(door, 0, addresses[:0], count, key, deadline)
             problems = [received(control, deadline) for control in controls.values()]
         except (TimeoutError, OSError, EOFError):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
 
+from ..machine import default_limit
 from .giving import attend
 from .member import Member
 from .remote import Coming, Welcome, Work, met
@@ -43,12 +44,14 @@ def main() -> None:
 def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None:
     try:
         work: Work = pickle.loads(welcome.work)
-        member = Member(work.placed, team, work.nan, work.threads, work.memory_limit, None, work.maintain)
+        limit = default_limit() if work.share is None else None
+        share = work.share if limit is None else limit // welcome.beside
+        member = Member(work.placed, team, work.nan, work.threads, share, maintain=work.maintain)
     except Exception as error:  # a module of the program's functions is missing here
         control.send(sendable(error))
         return
     control.send(None)
-    threading.Thread(target=attend, args=(door, member.parcels, member.arrivals), daemon=True).start()
+    threading.Thread(target=attend, args=(door, member.parcels, member.arrivals, share), daemon=True).start()
     follow(member, control)
 
 

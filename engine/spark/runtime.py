@@ -25,16 +25,18 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..integrals import shown, weighted
 from ..joinplan import JoinPlan
 from ..maintaining import Coin, Decision, Expectation, Mode
+from ..memory import Exhausted
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
 from ..shards.arriving import Elsewhere
 from ..shards.runtime import Sharded, WorkerGone
+from .advising import Stays, Tell, notices, why_not_in_workers
 from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
 from .sending import FrameSource
 from .sqltext import As, names, quoted
 from .tables import Guard, Options, Table, Tables, arrow_schema
-from .workers import may_be_in_workers, open_workers, rows_in_workers
+from .workers import open_workers, rows_in_workers, slots
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,15 +63,17 @@ class SparkRuntime:
         guard: Guard = nullcontext,
         memory_limit: int | None = None,
         sendable: Callable[[Circuit], bool] = lambda circuit: True,
+        tell: Tell = lambda notice: None,
     ) -> None:
         """`maintain`: whether recursions are maintained; see `engine.maintaining`. `guard` is that of the
         tables. `memory_limit`: the bytes of a process at which an epoch is given up. `sendable`: whether the
-        values of a circuit mean the same in another process."""
+        values of a circuit mean the same in another process. `tell` is told what the user should know."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options, guard)
         self._nan, self._limit, self._sendable = nan, memory_limit, sendable
         self.here = InProcess(circuit, nan, memory_limit=memory_limit, maintain=maintain)
         self._crossing = Crossing(self.here.values, self.tables)
+        self._tell, self._has_told = tell, False
         self._brought = 0  # rows of frames that came to the driver since the last commit
 
     def beside(self, circuit: Circuit, guard: Guard = nullcontext) -> SparkRuntime:
@@ -114,9 +118,10 @@ class SparkRuntime:
         if kept is None or kept[1] <= self._room:
             batch = self._collected_batch(schema, given if kept is None else kept[0])
             self._brought += batch.length
+            self._note_rows(self._brought + (0 if self.is_in_workers else self._held))
             return batch
         if not self.is_in_workers:
-            self._move()
+            self._move(kept[1])
         read = partial(self._collected_batch, schema, kept[0])
         source = FrameSource(*kept, given, self.codec, schema, self._nan, read)
         return Batch(Elsewhere(len(schema), source), source.length)
@@ -131,9 +136,7 @@ class SparkRuntime:
     @property
     def _room(self) -> int:
         """The rows that may still come to the driver before the next commit."""
-        held = (
-            0 if self.is_in_workers or not self.here.committed else sum(map(self.size_of, self.here.inputs))
-        )
+        held = 0 if self.is_in_workers else self._held
         return max(0, self.options.driver_rows - held - self._brought)
 
     def batches_of_weights(self, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Batch, int]]:
@@ -283,14 +286,15 @@ class SparkRuntime:
             )
 
         self._brought = 0
+        come = sum(batch.length for parts in changes.values() for batch, _ in parts)
         if self._outgrows(changes):
-            self._move()
+            self._move(come)
         try:
             deltas = run()
-        except MemoryError:
+        except (Exhausted, MemoryError):
             if not self._may_move():
                 raise
-            self._move()
+            self._move(come)
             deltas = run()
         return {name: self._given(name, delta) for name, delta in deltas.items()}
 
@@ -353,25 +357,43 @@ class SparkRuntime:
 
     def _can_be_in_workers(self) -> bool:
         """Whether workers can have the state, or have it."""
-        return self.is_in_workers or may_be_in_workers(self.spark, self.circuit, self._sendable)
+        return self.is_in_workers or self._why_here() is None
+
+    def _why_here(self) -> str | None:
+        return why_not_in_workers(self.spark, self.circuit, self._sendable)
+
+    def _note_rows(self, rows: int) -> None:
+        """Says, once, that the driver holds more rows than it is to hold."""
+        if rows > self.options.driver_rows and not (self._has_told or self.is_in_workers):
+            why = self._why_here()
+            if why is not None:
+                self._has_told = True
+                self._tell(Stays(rows, why))
 
     def _outgrows(self, changes: Changes) -> bool:
         """Whether the inputs will have more rows than the driver is to hold, and workers can hold them."""
-        if not self._may_move():
+        if self.is_in_workers:
             return False
         come = sum(batch.length for parts in changes.values() for batch, sign in parts if sign > 0)
-        held = sum(map(self.here.size_of, self.here.inputs)) if self.here.committed else 0
-        return come + held > self.options.driver_rows
+        self._note_rows(come + self._held)
+        return come + self._held > self.options.driver_rows and self._may_move()
 
-    def _move(self) -> None:
-        """Moves the state from the driver to workers: they evaluate the rows of its inputs. Raises what a
-        commit raises; then it stays."""
-        before = self.here
+    @property
+    def _held(self) -> int:
+        """The rows of the inputs."""
+        return sum(map(self.here.size_of, self.here.inputs)) if self.here.committed else 0
+
+    def _move(self, come: int) -> None:
+        """Moves the state from the driver to workers, before so many rows come: they evaluate the rows of its
+        inputs. Raises what a commit raises; then it stays."""
+        before, count = self.here, self.options.workers or slots(self.spark)
+        for notice in notices(self.spark, come + self._held, count):
+            self._tell(notice)
         there = open_workers(
             self.spark,
             original(self.circuit),
             self.codec,
-            self.options.workers,
+            count,
             self._nan,
             memory_limit=self._limit,
             values=before.values,

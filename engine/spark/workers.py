@@ -18,15 +18,14 @@ from ..inprocess.storage.interner import Values
 from ..maintaining import Mode
 from ..schema import Schema
 from ..shards.giving import Doors, taken
-from ..shards.placing import may_be_placed
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
 from ..shards.starting import Address, outer_process, start
 from ..shards.wire import unpacked
+from .advising import share
 from .arrowrows import to_arrow
 from .codec import Codec
 from .evaluation import pickled, unpickled
-from .settings import encrypts, is_connect
 from .tables import arrow_schema
 
 if TYPE_CHECKING:
@@ -47,28 +46,22 @@ def open_workers(
 ) -> Sharded:
     """The runtime of a relational circuit on the executors of a classic session, by so many workers (by
     default one for each core), and on this process. See `open_remote`."""
+    count = count or slots(spark)
     host = (spark.conf.get("spark.driver.host", None) or "127.0.0.1").strip("[]")
     return open_remote(
         circuit,
-        count or slots(spark),
+        count,
         launch_on(spark),
         pickled_with(codec),
         host,
         bind=spark.conf.get("spark.driver.bindAddress", None) or host,
         nan=nan,
         memory_limit=memory_limit,
+        share=share(spark, count),
         patience=patience,
         values=values,
         maintain=maintain,
     )
-
-
-def may_be_in_workers(spark: SparkSession, circuit: Circuit, sendable: Callable[[Circuit], bool]) -> bool:
-    """True if workers on the executors can hold the state of a circuit of changes. `sendable`: whether its
-    values mean the same in another process."""
-    if is_connect(spark) or encrypts(spark):
-        return False  # the lines of workers are not encrypted
-    return may_be_placed(circuit) and sendable(circuit)
 
 
 def slots(spark: SparkSession) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.inprocess.storage.batch import Batch
+from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
-from ddlog.engine.shards.arriving import Elsewhere, Piece, RowsChanged, Way, digest
-from ddlog.engine.shards.giving import Bringing, Carrier
+from ddlog.engine.shards.arriving import Arrivals, Elsewhere, Load, Piece, RowsChanged, Way, digest
+from ddlog.engine.shards.giving import Bringing, Carrier, Doors, NoRoom, attend
 from ddlog.engine.shards.runtime import Sharded, WorkerGone
-from ddlog.engine.shards.wire import divided, packed
+from ddlog.engine.shards.tcp import Door
+from ddlog.engine.shards.wire import Parcel, divided, packed
 
 from ..trying import trying
 from .random_circuits import Changes, circuits, settling, streams
@@ -195,3 +198,14 @@ def test_elements_of_a_stream_end_with_the_next_epoch(workers: Sharded) -> None:
         workers.commit({})
         workers.team.lose()
         assert not workers.size("Told")
+
+
+def test_rows_for_which_a_worker_has_no_memory() -> None:
+    door, arrivals = Door("127.0.0.1", b"key"), Arrivals()
+    threading.Thread(target=attend, args=(door, iter, arrivals, 1), daemon=True).start()
+    carrier = Carrier(Doors([door.address], b"key"), Bringing("load", "piece"))
+    for _ in range(3):
+        carrier.bring(0, Parcel((), 1, None, None))
+    with pytest.raises(NoRoom, match="whole share of memory"):
+        carrier.finish()
+    assert not arrivals.batch(Values(), (), Load("load", ("piece",))).length

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 from unittest import mock
@@ -18,6 +19,7 @@ import pytest
 import ddlog
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.memory import Exhausted
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards.remote import WorkersMissing, open_remote
@@ -151,6 +153,24 @@ def test_workers_that_do_not_come(started: Started) -> None:
         open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, patience=0.1)
     with pytest.raises(WorkersMissing, match="cannot listen to workers"):
         open_remote(CIRCUIT, 2, lambda *_: None, PICKLED, host="nowhere.invalid")
+
+
+def test_a_worker_that_reaches_its_share_of_memory(workers: Sharded, started: Started) -> None:
+    """The error says what grew, and the state is that of before."""
+    commit(workers, Road=ROADS)
+    files = [Path(f"/proc/{each}/statm") for each in started.processes if runs(each)]
+    pages = max(int(file.read_text().split()[1]) for file in files)
+    share = pages * os.sysconf("SC_PAGE_SIZE") + (8 << 20)
+    small = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN, share=share)
+    try:
+        commit(small, Road=ROADS)
+        with pytest.raises(Exhausted) as found:
+            commit(small, Road=[(f"{k}", f"{k + 1}", 1) for k in range(1500)])
+        assert found.value.limit == share
+        assert found.value.grown
+        assert small.size("Reach") == workers.size("Reach")
+    finally:
+        small.close()
 
 
 def test_workers_get_the_code_of_rules_and_no_more() -> None:

@@ -49,11 +49,10 @@ def in_threads(
             lines[rank] = {peer: Lines(*map(mortal.line, each)) for peer, each in lines[rank].items()}
             controls[rank] = mortal.line(controls[rank])
         for rank, control in controls.items():
-            member = Member(whole, Team(rank, lines[rank], first), nan, 1)
+            member = Member(whole, Team(rank, lines[rank], first), nan, 1, maintain=maintain)
             if doors:
                 attending = own[rank - 1], member.parcels, member.arrivals
                 threading.Thread(target=_attending, args=attending, daemon=True).start()
-            member = Member(whole, Team(rank, lines[rank], first), nan, 1, maintain=maintain)
             threading.Thread(target=follow, args=(member, control), daemon=True).start()
         controls = {rank: ours for rank, (ours, _) in pairs.items()}
         addresses = Doors([door.address for door in own], _KEY) if doors else None

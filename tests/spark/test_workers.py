@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ import pytest
 
 import ddlog
 from ddlog import SparkOptions
+from ddlog.engine.spark import advising
 from ddlog.engine.spark.tables import Tables
 
 from ..trying import longer
@@ -199,3 +201,42 @@ def test_rows_that_changed_meanwhile(spark: SparkSession, tmp_path: Path, proble
         kill(*(workers() - others))
         with pytest.raises(ddlog.DDlogError, match=problem):
             session.insert("Link", (77, "a", "b"))
+
+
+SAYING = """
+import print
+input relation A(x: s32)
+output relation B(x: s32)
+B(x) :- A(x), Inspect print(".").
+"""
+
+
+def test_what_is_said_of_a_large_state(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it is evaluated: that it stays, and what executors should have."""
+    few = SparkOptions(driver_rows=2, workers=2)
+    with (
+        ddlog.compile(SAYING).session(spark=spark, spark_options=few) as session,
+        pytest.warns(ddlog.DDlogWarning, match="3 rows, more than `driver_rows`.*rule with an effect"),
+    ):
+        session.insert("A", (1,), (2,), (3,))
+        session.commit()
+    monkeypatch.setattr(advising, "encryption", lambda spark: "spark.ssl.rpc.enabled")
+    with (
+        program().session(spark=spark, spark_options=few) as session,
+        pytest.warns(ddlog.DDlogWarning, match=r"spark\.ssl\.rpc\.enabled is set") as found,
+    ):
+        for _ in range(2):
+            session.insert("Edge", spark.range(5).selectExpr("id AS `from`", "7L AS to"))
+            session.commit()
+    assert len([each for each in found if each.category is ddlog.DDlogWarning]) == 1
+    conf = {"spark.master": "yarn", "spark.executor.memory": "2g", "spark.dynamicAllocation.enabled": "true"}
+    assert advising.overhead({"spark.master": "local[2]"}) is None
+    assert advising.overhead(conf) == 384 << 20
+    assert advising.overhead(conf | {"spark.executor.memory": "8g"}) == int((8 << 30) * 0.1)
+    assert advising.overhead(conf | {"spark.executor.memoryOverhead": "3000"}) == 3000 << 20
+    on_yarn = mock.Mock()
+    on_yarn.sparkContext.getConf.return_value = conf
+    on_yarn.sparkContext._jsc.sc().getExecutorMemoryStatus().size.return_value = 3
+    assert [*advising.notices(on_yarn, 1000, 4)] == [advising.Removed()]
+    assert [*advising.notices(on_yarn, 10**7, 4)][1:] == [advising.Overhead(715, 384)]
+    assert advising.share(on_yarn, 4) == 192 << 20

@@ -14,8 +14,8 @@ from ...engine.circuit import Circuit
 from ...engine.machine import UNLIMITED, default_limit
 from ...engine.runtime import Batch, RowSet
 from ...engine.spark.settings import is_connect
-from ...errors.diagnostics import DDlogError
-from ...errors.spark import BadRecord
+from ...errors.diagnostics import DDlogError, warn
+from ...errors.spark import BadRecord, ExecutorsRemoved, StateInDriver, TooLittleOverhead
 from ...io.files import FactFile
 from ...io.formats import FORMATS
 from ...io.placed import placed_rows
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ...engine.maintaining import Mode
+    from ...engine.spark.advising import Notice
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
     from ...errors.source import Span
     from ...io.refusals import Refuse
@@ -78,9 +79,22 @@ def open_host(
         made = partial(
             SparkRuntime, circuit, session, codec, values.NAN, options, maintain,
             memory_limit=None if limit == UNLIMITED else limit,
-            sendable=partial(is_sendable, program.checked.typedefs),
+            sendable=partial(is_sendable, program.checked.typedefs), tell=tell,
         )  # fmt: skip
         return SparkHost(program, made, codec)
+
+
+def tell(notice: Notice) -> None:
+    """Warns of what the runtime has to say."""
+    from ...engine.spark.advising import Overhead, Stays
+
+    match notice:
+        case Stays(rows, why):
+            warn([StateInDriver(f"{rows:,}", why)])
+        case Overhead(needed, granted):
+            warn([TooLittleOverhead(str(needed), str(granted))])
+        case _:
+            warn([ExecutorsRemoved()])
 
 
 def is_sendable(typedefs: TypeDefs, circuit: Circuit) -> bool:

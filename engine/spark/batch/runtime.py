@@ -24,6 +24,7 @@ from ...integrals import shown
 from ...maintaining import Decision
 from ...runtime import Coded, Delta, NotKept, Progress, Seal
 from ...schema import Schema
+from ..advising import why_not_in_workers
 from ..codec import Codec
 from ..expressions import SparkExpressions
 from ..faults import raising
@@ -31,7 +32,7 @@ from ..given import Crossing
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, Options, Table, Tables
-from ..workers import may_be_in_workers, open_workers
+from ..workers import open_workers
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
 from .recursions import evaluated
@@ -267,7 +268,8 @@ class BatchRuntime:
         """A runtime for a recursion that reads so many rows: in the driver, or in workers if they are
         many."""
         values = self._crossing.values
-        if rows > self.options.driver_rows and may_be_in_workers(self.spark, circuit, self._sendable):
+        is_large = rows > self.options.driver_rows
+        if is_large and why_not_in_workers(self.spark, circuit, self._sendable) is None:
             count = self.options.workers
             return open_workers(self.spark, original(circuit), self.codec, count, self._nan, values=values)
         return InProcess(circuit, self._nan, values=values)
