@@ -135,6 +135,7 @@ def test_a_large_relation_as_arrow(serving: Serving, monkeypatch: pytest.MonkeyP
             found = []
             for most in (10, 1):
                 monkeypatch.setattr(reading, "MANY", most)
+                monkeypatch.setattr(reading, "_PART", most)
                 answer = client.get(f"/relations/{name}/rows", headers={"accept": ARROW})
                 found.append(pa.ipc.open_stream(answer.content).read_all())
             assert found[0].schema == found[1].schema
