@@ -60,7 +60,8 @@ async def _transaction(service: Service, request: Request) -> Response:
     elif media == JSON:
         read = partial(read_json, service.program, text_of(body))
     else:
-        return _problem(415, f"a transaction is {JSON}, {LINES} or {ARROW}, not {media}")
+        known = f"a transaction is {JSON}, {LINES} or {ARROW}, as the header Content-Type says"
+        return _problem(415, f"{known}, not {media[:100]}")
     updates: Any = await service.read(read, len(body))
     key = key_of(headers.get("idempotency-key"))
     wanted, exactly = _flag(request, "changes"), CALL in headers.get("accept", "")
