@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -51,7 +51,7 @@ def body_of(
     """The rows of a table as a body. JSON has at most so many rows from an offset on, and says how many there
     are. Raises DDlogError for a value that Arrow cannot hold."""
     if media == ARROW:
-        return arrow_bytes(table.to_arrow())
+        return arrow_bytes([table.to_arrow()])
     write = json_writer(table.relation, table.typedefs)
     if media == LINES:
         return _lines(map(write, table.repeated()))
@@ -64,8 +64,8 @@ def body_of(
     return f'{json_text(head)[:-1]}, "rows":[{rows}]}}'.encode()
 
 
-def arrow_bytes(table: Any) -> Iterator[bytes]:
-    """A table of Arrow as a stream, a batch of rows at a time."""
+def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
+    """Tables of Arrow as a stream, a batch of rows at a time."""
     import pyarrow as pa
 
     class Sink:
@@ -84,12 +84,15 @@ def arrow_bytes(table: Any) -> Iterator[bytes]:
         def close(self) -> None:
             self.closed = True
 
-    sink = Sink()
-    with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema) as writer:
+    sink, writer = Sink(), None
+    for table in tables:
+        writer = writer or pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema)
         for batch in table.to_batches(max_chunksize=1 << 18):
             writer.write_batch(batch)
             yield b"".join(sink.parts)
             sink.parts.clear()
+    if writer is not None:
+        writer.close()
     yield b"".join(sink.parts)
 
 

@@ -53,7 +53,15 @@ def application(service: Service, access: Access, agents: bool = False) -> Guard
 
         more, lifespan = agent_routes(service)
         routes += more
-    return Guard(_straight(answers, Starlette(routes=routes, lifespan=lifespan)), access, service.limits.body)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such, 405: _no_such})
+    return Guard(_straight(answers, app), access, service.limits.body)
+
+
+async def _no_such(request: Request, error: Exception) -> Response:
+    """The answer to a request that there is not."""
+    text = f"there is no request {request.method} {request.url.path[:100]}; /openapi.json describes all"
+    headers = getattr(error, "headers", None)
+    return Response(problem_body(text), getattr(error, "status_code", 404), headers, JSON)
 
 
 def _straight(answers: Mapping[tuple[str, str], ASGIApp], others: ASGIApp) -> ASGIApp:

@@ -59,13 +59,11 @@ class Committer:
     def __init__(self, session: Session, committed: Callable[[Changes, int], int], number: Callable[[], int]):
         self._session, self._committed, self._number = session, committed, number
 
-    def commit(self, waiting: Sequence[Waiting]) -> list[tuple[Waiting, Outcome]]:
-        """The outcome of each transaction, in their order as far as they conflict."""
-        outcomes: list[tuple[Waiting, Outcome]] = []
+    def commit(self, waiting: Sequence[Waiting], outcomes: list[tuple[Waiting, Outcome]]) -> None:
+        """Commits transactions, in their order as far as they conflict, and adds the outcome of each."""
         rest = list(waiting)
         while rest:
             rest = self._epoch(rest, outcomes)
-        return outcomes
 
     def _epoch(self, waiting: Sequence[Waiting], outcomes: list[tuple[Waiting, Outcome]]) -> list[Waiting]:
         """Makes an epoch of the transactions that can be one; returns the others."""

@@ -26,6 +26,11 @@ from .copies import Asked, Copied, Copy, Elsewhere, Send, be_a_copy, fork, is_mo
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
+
+class GivenUp(BaseException):
+    """Ends an epoch that runs when the server is to end, which takes the epoch back."""
+
+
 T = TypeVar("T")
 Told: TypeAlias = tuple[asyncio.Future[Any] | None, Outcome | Any]
 _MOST_TOGETHER = 1_000  # transactions of one epoch
@@ -34,6 +39,7 @@ _SOON, _EARLY = (
     0.05,
 )  # seconds of a change after which a reader gets a copy; and after which the next may
 _MOMENT = 0.01  # seconds in which those that had a transaction in the last epoch may have another in the next
+_LAST = 1.5  # seconds that an epoch may go on when the server is to end
 _LONG = 4  # long answers at a time
 _LATELY = 60.0  # seconds for which a reader counts as one that may come again
 
@@ -68,7 +74,7 @@ class Owner:
         self.answers: dict[str, Callable[..., Awaitable[None]]] = {}
         """What answers requests in a copy, by the name that they have for it: it is called with what they
         give, and with what sends a message."""
-        self.ends = False
+        self.ends, self._ended_at = False, 0.0
         self.copied = 0
         """The copies that were made for readers."""
         self._jobs: SimpleQueue[Waiting | Question | None] = SimpleQueue()
@@ -135,7 +141,7 @@ class Owner:
         while (changing := self._changing) is not None and self._can_copy:
             if changing.copy is not None:
                 return changing.copy
-            interrupt.ask(self._fork, max(self._read_at, changing.since + _SOON))
+            self._want(max(self._read_at, changing.since + _SOON))
             if self._changing is not changing:
                 continue  # what was asked for is not wanted any more
             changing.news.clear()
@@ -180,10 +186,24 @@ class Owner:
         return self._jobs.qsize()
 
     def end(self) -> None:
-        """Takes no more jobs, and ends `run` after those that wait. Called in any thread, or by a signal."""
+        """Takes no more jobs, and ends `run` after those that wait; an epoch that takes long is taken back.
+        Called in any thread, or by a signal."""
         if not self.ends:
+            self._ended_at = time.monotonic()
             self.ends = True
             self._jobs.put(None)
+            if self._changing is not None:
+                self._want(None)
+
+    def _want(self, copy_at: float | None) -> None:
+        """Asks for a copy at the first safe point from a time on; or for an end of the epoch, if the server
+        ends."""
+        if self.ends:
+            interrupt.ask(self._give_up, self._ended_at + _LAST)
+        else:
+            interrupt.ask(None if copy_at is None else self._fork, copy_at or 0.0)
+            if self.ends:
+                self._want(None)
 
     def _add(self, job: Waiting | Question, movable: bool = False) -> None:
         if self.ends:
@@ -265,13 +285,21 @@ class Owner:
         if self._can_copy and type(here) is InProcess:
             changing.since, changing.committed = time.monotonic(), here.committed
             recent = changing.since - self._read_at < _LATELY
-            interrupt.ask(self._fork if recent else None, changing.since + _EARLY)
+            self._want(changing.since + _EARLY if recent else None)
+        decided: list[tuple[Waiting, Outcome]] = []
+        outcomes: list[Told] = []
         try:
-            outcomes: list[Told] = [(each.future, out) for each, out in self._committer.commit(transactions)]
-            outcomes += [(each.future, self._outcome(each)) for each in changes]
+            self._committer.commit(transactions, decided)
+            outcomes = [(each.future, self._outcome(each)) for each in changes]
+        except GivenUp:
+            if self.session.in_transaction:
+                self.session.rollback()
+            left = {*transactions, *changes} - {each for each, _ in decided}
+            outcomes = [(each.future, DDlogError([ServerEnds()])) for each in left]
         finally:
             interrupt.ask(None)
             self._changing = None
+        outcomes += [(each.future, outcome) for each, outcome in decided]
         self._together = len(transactions)
         self._tell(outcomes, changing)
 
@@ -282,12 +310,19 @@ class Owner:
             return
         if type(here) is not InProcess or not (here.is_running or here.committed == changing.committed):
             return
-        interrupt.ask(None)
+        self._want(None)
         copy = self._forked()
         if copy is None:
             self._tell([], changing)
         elif self.loop is not None and not self.loop.is_closed():
             self.loop.call_soon_threadsafe(_has_copy, changing, copy)
+
+    def _give_up(self) -> None:
+        """Ends an epoch, at a safe point."""
+        here = self.session.state.host.offer.here
+        if threading.get_ident() == self._thread and isinstance(here, InProcess) and here.is_running:
+            interrupt.ask(None)
+            raise GivenUp
 
     def _forked(self, alone: bool = False) -> Copy | None:
         """A new copy of this process; None if there can be none: from now on readers wait."""

@@ -3,11 +3,14 @@ the session's thread."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
+from ..core import Relation
 from ..engine.drawing import to_svg
 from ..engine.runtime import PartedRows
 from ..engine.text import to_text
@@ -31,12 +34,12 @@ FORMS = {"json": "application/json", "text": "text/plain", "html": "text/html", 
 
 MANY = 100_000
 """The rows of a large relation: a page of one that is not larger is in order."""
+_PART = 1 << 18  # rows of a batch of Arrow
 
 
 def prepare(session: Session) -> None:
     """Asks what imports most of what answers need, which takes half a second. A copy of the process would
     import it anew for each commit."""
-    import numpy as np
     import pyarrow as pa
 
     pa.array(np.arange(1))  # which imports pandas, if it is installed
@@ -77,16 +80,25 @@ def page(
     more, stored = {"rows_in_all": len(view)}, view.stored
     if order or holding:
         return body_of(_chosen(view, order, holding), media, more, most, offset)
-    if media == ARROW and len(view) > MANY and (table := _whole(session, view)) is not None:
-        return arrow_bytes(table)
+    if media == ARROW and len(view) > MANY and (tables := _whole(session, view)) is not None:
+        return arrow_bytes(tables)
     if media == JSON and len(view) > MANY and isinstance(stored, PartedRows):
         part = Result(view.relation, stored.some(offset, most), view.typedefs)
         return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)
     return body_of(view, media, more, most, offset)
 
 
-def _whole(session: Session, view: RelationView) -> Any:
-    """All rows of a set of numbers and texts as a table of Arrow, in no order; None for another relation."""
+def is_exported_beside(relation: Relation) -> bool:
+    """Whether all rows of a relation are soon read, to be written as Arrow after the question: whether it is
+    a set of numbers."""
+    return relation.kind == "relation" and all(
+        isinstance(each.type, Bool | Bit | Signed | Float) for each in relation.columns
+    )
+
+
+def _whole(session: Session, view: RelationView) -> Iterator[Any] | None:
+    """All rows of a set of numbers and texts as tables of Arrow, in no order; None for another relation. They
+    are made where they are wanted, of what is read now."""
     host, name = session.state.host, view.relation.name
     plain = not isinstance(host.runtime, RecordRuntime) or host.runtime.is_plain(name)
     simple = all(isinstance(each, Bool | Bit | Signed | Float | String) for each in view.types)
@@ -96,11 +108,22 @@ def _whole(session: Session, view: RelationView) -> Any:
     coded = host.offer.here.held(name)
     if coded.weights is not None:
         return None
-    columns = [
-        column.astype(bool) if isinstance(of, Bool) else column
-        for column, of in zip(coded.columns, view.types, strict=True)
-    ]
-    return to_table(list(zip(view.columns, view.types, strict=True)), columns, view.typedefs)
+    arrays = [each for each in coded.columns if isinstance(each, np.ndarray)]
+    part = _PART if len(arrays) == len(coded.columns) else max(1, coded.length)
+    columns = [  # a view of what the session holds is copied
+        each if not isinstance(each, np.ndarray) else each.astype(bool) if isinstance(of, Bool)
+        else each.copy() if each.base is not None else each
+        for each, of in zip(coded.columns, view.types, strict=True)
+    ]  # fmt: skip
+    declared, typedefs = list(zip(view.columns, view.types, strict=True)), view.typedefs
+    return (
+        to_table(declared, [_slice(each, at, part) for each in columns], typedefs)
+        for at in range(0, max(1, coded.length), part)
+    )
+
+
+def _slice(column: Any, at: int, count: int) -> Any:
+    return column[at : at + count] if isinstance(column, np.ndarray) else column
 
 
 def _chosen(view: RelationView, order: str, holding: str) -> Result:

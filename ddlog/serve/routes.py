@@ -60,7 +60,8 @@ async def _transaction(service: Service, request: Request) -> Response:
     elif media == JSON:
         read = partial(read_json, service.program, text_of(body))
     else:
-        return _problem(415, f"a transaction is {JSON}, {LINES} or {ARROW}, not {media}")
+        known = f"a transaction is {JSON}, {LINES} or {ARROW}, as the header Content-Type says"
+        return _problem(415, f"{known}, not {media[:100]}")
     updates: Any = await service.read(read, len(body))
     key = key_of(headers.get("idempotency-key"))
     wanted, exactly = _flag(request, "changes"), CALL in headers.get("accept", "")
@@ -110,11 +111,13 @@ async def _relation(service: Service, request: Request) -> Response:
     return _rows(found, media)
 
 
-def _is_export(service: Service, request: Request) -> bool:
-    """Whether a request is for all rows of a large relation."""
+def _is_long(service: Service, request: Request) -> bool:
+    """Whether a request is for all rows of a large relation, and to write them takes the session long."""
+    media = _media(request)
     declared = relation_named(request.path_params["name"], service.program.relations)
-    size = 0 if declared is None else service.sizes.get(declared.name, 0)
-    return _media(request) != JSON and size > reading.MANY
+    if declared is None or media == JSON or service.sizes.get(declared.name, 0) <= reading.MANY:
+        return False
+    return media == LINES or not reading.is_exported_beside(declared)
 
 
 async def _why(service: Service, request: Request) -> Response:
@@ -340,7 +343,7 @@ ROUTES = (
     Route("GET", "/relations/{name}/rows", _relation, "rows of a relation",
           (*_WINDOW, _EPOCH, ("order", "string: a column, or -column"),
            ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW),
-          asks=True, is_long=_is_export),
+          asks=True, is_long=_is_long),
     Route("POST", "/why", _why, "explain a row or its absence, a change, or what ends a row", (), (JSON,),
           tuple(reading.FORMS.values()),
           (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),

@@ -201,7 +201,7 @@ async def _flip(client: httpx.AsyncClient, links: list[list[int]], number: int) 
     return time.perf_counter() - began
 
 
-async def _export(url: str, rows: int, times: int = 5) -> None:
+async def _export(url: str, rows: int, times: int, process: int) -> None:
     """Prints the rate of exports by a process of their own, and the times of commits without and beside
     them."""
     headers = {"authorization": f"Bearer {TOKEN}"}
@@ -211,17 +211,23 @@ async def _export(url: str, rows: int, times: int = 5) -> None:
         for number in range(20):  # the first ones build indexes
             await _flip(client, links, number)
         alone = sorted([await _flip(client, links, number) for number in range(200)])
+        spent = _spent(process)
+        for number in range(200):
+            await _flip(client, links, number)
+        of_commit = (_spent(process) - spent) / 200
         command = [sys.executable, __file__, "--from", url, "--times", str(times)]
         exporting = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         assert exporting.stdout is not None
         await exporting.stdout.readline()
-        beside = list[float]()
+        beside, spent = list[float](), _spent(process)
         ended = asyncio.ensure_future(exporting.stdout.read())
         while not ended.done() or len(beside) % 2:
             beside.append(await _flip(client, links, len(beside)))
         beside.sort()
         print((await ended).decode(), end="")
         await exporting.wait()
+        spent = (_spent(process) - spent - of_commit * len(beside)) / times
+        print(f"processor time of the server for each, without that of the commits beside it: {spent:.2f} s")
     shown = [
         f"{each[len(each) // 2] * 1000:.1f} ms, at most {each[-1] * 1000:.0f}" for each in (alone, beside)
     ]
@@ -307,7 +313,7 @@ def main() -> None:
                 if given.subscribers:
                     other = _subscribers(url, given.subscribers)
                 elif given.export:
-                    other = _export(url, given.export, given.times)
+                    other = _export(url, given.export, given.times, server.pid)
                 elif given.readers:
                     other = _readers(url, given.readers, server.pid)
                 if other is not None:
@@ -339,9 +345,9 @@ def _resident(process: int) -> int:
 
 
 def _spent(process: int) -> float:
-    """The processor time of a process."""
+    """The processor time of a process, and of its children that have ended."""
     parts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, parts[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def _run(program: ddlog.Program, batches: list[list[Any]]) -> tuple[list[Any], d
                 made = read_json(program, json.dumps(updates))
                 tell = (lambda changes: str(changes)) if told else None
                 waiting.append(Waiting(made.apply, made.touches(keys), key, tell))
-            found = dict(committer.commit(waiting))
+            committer.commit(waiting, outcomes := [])
+            found = dict(outcomes)
             assert found.keys() == set(waiting)
             ends += [_shown(found[each]) for each in waiting]
         assert not session.in_transaction
@@ -93,5 +94,5 @@ def test_those_that_do_not_conflict_are_one_epoch(program: ddlog.Program) -> Non
             Waiting(made.apply, made.touches(keys), None, None)
             for made in (read_json(program, text) for text in texts)
         ]
-        committer.commit(waiting)
+        committer.commit(waiting, [])
     assert epochs == [2, 1]

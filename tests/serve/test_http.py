@@ -135,6 +135,7 @@ def test_a_large_relation_as_arrow(serving: Serving, monkeypatch: pytest.MonkeyP
             found = []
             for most in (10, 1):
                 monkeypatch.setattr(reading, "MANY", most)
+                monkeypatch.setattr(reading, "_PART", most)
                 answer = client.get(f"/relations/{name}/rows", headers={"accept": ARROW})
                 found.append(pa.ipc.open_stream(answer.content).read_all())
             assert found[0].schema == found[1].schema
@@ -283,7 +284,10 @@ def test_limits(serving: Serving) -> None:
         assert len(client.get("/relations/Reach/rows", params={"limit": 9}).json()["rows"]) == 2
         assert client.get("/changes", params={"relations": "Reach"}).status_code == 400
         assert client.get("/console/../app.py").status_code == 404
-        assert client.get("/console/%2e%2e%2fapp.py").status_code == 404
+        missing = client.get("/console/%2e%2e%2fapp.py")
+        assert missing.status_code == 404 and missing.json()["errors"][0]["message"].startswith("there is no")
+        wrong = client.delete("/schema")
+        assert wrong.status_code == 405 and wrong.headers["allow"] == "GET, HEAD" and wrong.json()["errors"]
 
 
 TORN, LONG = r"\ud800", "9" * 100_000

@@ -18,7 +18,7 @@ import pytest
 
 import ddlog
 from ddlog.engine import interrupt, memory
-from ddlog.serve import reading, service
+from ddlog.serve import owner, reading, service
 from ddlog.serve.copies import Copied, fork
 from ddlog.serve.limits import Limits
 from tests.serve.conftest import Served, Serving
@@ -118,10 +118,14 @@ class Held:
         """Whether the commit is not ended."""
         return self.served.service.number == self.number
 
+    def wait(self) -> None:
+        """Waits for the answer to the transaction."""
+        self._writer.join()
+
     def end(self) -> None:
         """Lets the commit go on to its end."""
         self.goes.set()
-        self._writer.join()
+        self.wait()
         assert self.answers[0].json() == {"epoch": self.number + 1}
         assert not self.runs and self.served.service.owner.copied
 
@@ -194,23 +198,48 @@ def test_a_subscription_begins_beside_a_commit(
     assert sums == Counter((each["from"], each["to"]) for each in rows)
 
 
-def test_a_long_answer_is_given_beside_commits(
-    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_answers(serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MANY", 100)
+    monkeypatch.setattr(reading, "_PART", 7)
     served, size = serving(PROGRAM, tmp_path / "state"), 30
     _filled(served, size)
+    arrow, lines = {"accept": "application/vnd.apache.arrow.stream"}, {"accept": "application/x-ndjson"}
     with served.client() as client:
-        found = [
-            client.get("/relations/Reach/rows", headers={"accept": media}).content
-            for media in ("application/vnd.apache.arrow.stream", "application/x-ndjson")
-        ]
-        assert served.service.owner.copied == 2
+        with client.stream("GET", "/relations/Reach/rows", headers=arrow) as stream:
+            parts = stream.iter_raw(100)
+            found = [next(parts)]
+            assert client.post("/transactions", json={"delete": {"Link": [5, 6]}}).json() == {"epoch": 3}
+            found += parts
+        assert client.post("/transactions", json={"insert": {"Link": [5, 6]}}).json() == {"epoch": 4}
+        before = served.service.owner.copied
+        texts = client.get("/relations/Reach/rows", headers=lines).content.splitlines()
+        assert served.service.owner.copied == before + 1
         pairs = {(each, other) for each in range(size) for other in range(each + 1, size + 1)}
-        table = pa.ipc.open_stream(found[0]).read_all().to_pylist()
-        lines = list(map(json.loads, found[1].splitlines()))
-        assert {(each["from"], each["to"]) for each in table} == pairs and len(table) == len(pairs)
-        assert {(each["from"], each["to"]) for each in lines} == pairs and len(lines) == len(pairs)
+        table = pa.ipc.open_stream(b"".join(found)).read_all().to_pylist()
+        for rows in (table, list(map(json.loads, texts))):
+            assert {(each["from"], each["to"]) for each in rows} == pairs and len(rows) == len(pairs)
+
+
+def test_a_commit_is_taken_back_when_the_server_ends(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, "_LAST", 0.0)
+    served, size = serving(PROGRAM, tmp_path / "state"), 300
+    links = _filled(served, size)
+    held = Held(served, links, monkeypatch)
+    with served.client() as client:
+        assert client.get("/relations/Reach/rows?limit=3").status_code == 200
+    began = time.monotonic()
+    served.service.owner.end()
+    held.goes.set()
+    served.thread.join(20)
+    assert not served.thread.is_alive() and time.monotonic() - began < 5
+    held.wait()
+    assert (held.answers[0].status_code, held.answers[0].json()["errors"][0]["kind"]) == (503, "ServerEnds")
+    monkeypatch.undo()
+    with ddlog.compile(PROGRAM).session(state=tmp_path / "state") as session:
+        assert session.epoch == 2 and session.size("Reach") == size * (size + 1) // 2
+        assert session.size("Link") == size
 
 
 def test_a_question_that_a_copy_cannot_answer_waits(serving: Serving, tmp_path: Path) -> None:
