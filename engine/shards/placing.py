@@ -19,6 +19,7 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaOrdered,
     Distinct,
     Exchange,
     Fixpoint,
@@ -29,6 +30,7 @@ from ..circuit import (
     Late,
     Node,
     NodeId,
+    Ordered,
     Output,
     Result,
     Variable,
@@ -110,7 +112,7 @@ def _key_of_reading(node: Node, key: Key | None) -> Key | None:
     match node:
         case Distinct():
             return key
-        case Group(_, keys):
+        case Group(_, keys) | Ordered(_, keys):
             return tuple(range(keys))
         case Clock() | Window() | Late():
             return ()
@@ -143,7 +145,7 @@ def _with_keys(
                 pass
             case DeltaDistinct(source) | Output(_, source) | Late(source) | Clock(source) | Window(source):
                 key = keys[source]
-            case DeltaGroup(source, _, of):
+            case DeltaGroup(source, _, of) | DeltaOrdered(source, _, of):
                 key = keys[source] if set(keys[source] or ()) <= set(range(of)) else None
             case Constant():
                 key = ()
