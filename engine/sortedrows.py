@@ -190,12 +190,16 @@ def _last(block: _Block) -> Row:
 class RowFunction(Protocol):
     """A function that gives each row of an order a value, which depends on the rows around it."""
 
-    settles: bool
-    """Whether there may be rows behind which values stay if their own do. See `settled`."""
-    alike: bool
-    """Whether all rows have the same value."""
+    @property
+    def settles(self) -> bool:
+        """Whether there may be rows behind which values stay if their own do. See `settled`."""
 
-    def key(self, row: Row) -> Key:
+    @property
+    def alike(self) -> bool:
+        """Whether all rows have the same value."""
+
+    @property
+    def key(self) -> Callable[[Row], Key]:
         """The order of a row."""
 
     def in_order(self, rows: Sequence[Row]) -> list[Row]:

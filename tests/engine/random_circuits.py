@@ -101,8 +101,9 @@ class Numbers:
 
     settles, alike = True, False
 
-    def key(self, row: Row) -> Key:
-        return row, row
+    @property
+    def key(self) -> Callable[[Row], Key]:
+        return lambda row: (row, row)
 
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
         return sorted(rows)

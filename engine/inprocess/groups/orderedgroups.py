@@ -60,7 +60,8 @@ class OrderedState:
         self._changed |= changes.keys()
         found: list[tuple[int, Any, int]] = []
         listed = zip(others, self._listed(store, columns, [first[key] for key in others]), strict=True)
-        for key, now in chain(known.items(), listed):
+        every: Iterator[tuple[_Key, SortedRows | _Rows]] = chain(known.items(), listed)
+        for key, now in every:
             made = self._made(key, now, changes[key])
             found += [(first[key], result, weight) for result, weight in made.items() if weight]
         return self._batch(columns, found)
