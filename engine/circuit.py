@@ -14,6 +14,7 @@ from .operators.group import Aggregate, DeltaGroup, First, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Exchange, Integrate, Negate, Sum, Trace
 from .operators.loop import Admit, Earlier, Loop
+from .operators.ordered import DeltaOrdered, Ordered
 from .operators.steps import CIRCUMSTANCES, EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Unnest
 from .operators.window import Clock, DeltaClock, DeltaLate, DeltaWindow, Late, Window
 
@@ -22,9 +23,9 @@ Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
 
 __all__ = [
     "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Admit", "Aggregate", "Bracket", "Circuit", "Clock",
-    "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup",
-    "DeltaJoin", "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Exchange", "Feed",
+    "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup", "DeltaJoin",
+    "DeltaLate", "DeltaOrdered", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Exchange", "Feed",
     "Feedback", "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join",
-    "Late", "Let", "Loop", "Negate", "Node", "NodeId", "Output", "Result", "Step", "Sum", "Term", "Trace",
-    "Unnest", "Variable", "Window",
+    "Late", "Let", "Loop", "Negate", "Node", "NodeId", "Ordered", "Output", "Result", "Step", "Sum", "Term",
+    "Trace", "Unnest", "Variable", "Window",
 ]  # fmt: skip

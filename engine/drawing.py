@@ -13,6 +13,7 @@ from .circuit import (
     Constant,
     DeltaDistinct,
     DeltaGroup,
+    DeltaOrdered,
     Distinct,
     Fixpoint,
     Group,
@@ -20,6 +21,7 @@ from .circuit import (
     Input,
     Node,
     NodeId,
+    Ordered,
     Output,
     Result,
     Sum,
@@ -123,7 +125,7 @@ def _remark(node: Node, relation: str | None) -> list[str]:
     match node:
         case Distinct() | DeltaDistinct() | Sum():
             text = relation or ""
-        case Group() | DeltaGroup():
+        case Group() | DeltaGroup() | Ordered() | DeltaOrdered():
             text = node.details(lambda _: "").strip()
         case _:
             text = one_line(node.text) or relation or ""

@@ -25,6 +25,7 @@ from .circuit import (
     DeltaGroup,
     DeltaJoin,
     DeltaLate,
+    DeltaOrdered,
     DeltaWindow,
     Distinct,
     Fixpoint,
@@ -32,6 +33,7 @@ from .circuit import (
     Join,
     Node,
     NodeId,
+    Ordered,
     Trace,
 )
 
@@ -107,6 +109,8 @@ def _original(node: Node) -> Node:
             return Distinct(node.source, node.schema, node.text)
         case DeltaGroup():
             return Group(node.source, node.keys, node.aggregates, node.schema, node.text, node.bag)
+        case DeltaOrdered():
+            return Ordered(node.source, node.keys, node.aggregate, node.schema, node.text, node.bag)
         case DeltaBracket() | DeltaClock() | DeltaWindow() | DeltaLate():
             raise ValueError(f"a {type(node).__name__} does not say its original")
         case Fixpoint() if not node.lifted:

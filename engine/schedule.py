@@ -21,6 +21,7 @@ from .circuit import (
     DeltaGroup,
     DeltaJoin,
     DeltaLate,
+    DeltaOrdered,
     DeltaWindow,
     Differentiate,
     Exchange,
@@ -120,6 +121,9 @@ class Operators(Protocol[B]):
 
     def group(self, at: int, node: DeltaGroup, change: B) -> B:
         """The change of the groups."""
+
+    def ordered(self, at: int, node: DeltaOrdered, change: B) -> B:
+        """The change of rows with their values."""
 
     def timed(self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: B) -> B:
         """The change of an operator of windows, for that of its source. A DeltaLate gives the rows that come
@@ -256,6 +260,8 @@ class _Walk(Generic[B]):
                 return operators.input(at, node)
             case DeltaGroup():
                 return operators.group(at, node, change(node.source))
+            case DeltaOrdered():
+                return operators.ordered(at, node, change(node.source))
             case DeltaClock() | DeltaWindow() | DeltaLate():
                 return operators.timed(at, node, change(node.source))
             case Sum():

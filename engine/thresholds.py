@@ -109,6 +109,10 @@ SMALL_GROUP, FIRST_SPARE, GROUPS_READ_AGAIN = 64, 64, 4096
 """Rows of a group that is read anew each time; rows kept beyond the first ones of an order; and rows of a
 change from which all groups are read again."""
 
+ROWS_MOVED, ORDER_BLOCK, ORDER_FIRST = 8, 512, 32
+"""Rows of an order for each that changes, from which the order is kept up and not made anew; rows of a block
+of it; and rows that are computed before it is seen whether those behind them stay."""
+
 KEPT_SUMS = 20_000
 """Exact sums of doubles that are derived sooner than read from a file."""
 

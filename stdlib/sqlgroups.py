@@ -55,20 +55,17 @@ class _Down:
     __hash__ = None  # type: ignore[assignment]
 
 
-def order_key(order: str) -> Callable[[Any], Any]:
-    """The key by which `in_order` sorts rows, equal ones included."""
+def order_key(order: str) -> Callable[[Any], tuple[tuple[Any, ...], Any]]:
+    """The key by which `in_order` sorts rows: the cells of the order, and the row, for equal ones."""
     places = list(enumerate(order))
+    return lambda row: (tuple([cell(row[0][place], letter) for place, letter in places]), row)
 
-    def key(row: Any) -> Any:
-        keys: list[Any] = []
-        for place, letter in places:
-            value = row[0][place]
-            if letter in "adAD":
-                value = ((value[0] == 0) == (letter in "aD"), value)
-            keys.append(_Down(value) if letter in "MdD" else value)
-        return (*keys, row)
 
-    return key
+def cell(value: Any, letter: str) -> Any:
+    """A value such that values in an order of this letter are in the order of their cells."""
+    if letter in "adAD":
+        value = ((value[0] == 0) == (letter in "aD"), value)
+    return _Down(value) if letter in "MdD" else value
 
 
 def reversed_list(order: str) -> list[tuple[int, str]]:

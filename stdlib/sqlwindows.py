@@ -1,20 +1,404 @@
-"""Window functions of the module `sql`: rows of a partition in an order, each with its value."""
+"""Window functions of the module `sql`: rows of a partition in an order, each with its value.
+
+The value of a row depends on the rows of its frame, and on those between the frame and itself, which decide
+on where the frame lies. A frame that begins with the partition goes on from a sum of the rows before; any
+other is computed of its rows.
+"""
 
 from __future__ import annotations
 
+import math
+import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Any, TypeAlias
 
 from ..engine.rounding import rounded
-from ..values import Group, Vec
-from .group import float_sum, mean
+from ..engine.sortedrows import Fold, Key, Row, SortedRows
+from ..values import NAN, Group, Vec
 from .options import NONE, some
-from .sqlgroups import in_order
+from .sqlgroups import cell, in_order, order_key
 from .sqlvalues import DAY, add_months
 
-_Frame = tuple[tuple[int, int], ...]  # the stretches of rows that it has
+_Frame: TypeAlias = tuple[tuple[int, int], ...]  # the stretches of rows that it has
+_Value: TypeAlias = Callable[[Any], Any]
+_SCALE = 1074  # every double is an integer over 2^1074
+
+
+# ------------------------------------------------------------------------ sums
+
+
+def _there(row: Row) -> int:
+    return int(row[1][0])
+
+
+def _number(row: Row) -> tuple[int, int]:
+    return (1, row[1][1]) if row[1][0] else (0, 0)
+
+
+def _double(row: Row) -> tuple[int, ...]:
+    """How many, the finite part, and how many NaNs and infinities."""
+    if not row[1][0]:
+        return 0, 0, 0, 0, 0
+    value = row[1][1]
+    if not math.isfinite(value):
+        return 1, 0, int(math.isnan(value)), int(value == math.inf), int(value == -math.inf)
+    top, bottom = value.as_integer_ratio()
+    return 1, (top << _SCALE) // bottom, 0, 0, 0
+
+
+def _added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(operator.add, a, b))
+
+
+def _taken(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(operator.sub, a, b))
+
+
+def _quotient(sums: tuple[int, ...], below: int) -> float:
+    _, finite, nans, plus, minus = sums
+    if nans or (plus and minus):
+        return NAN
+    if plus or minus:
+        return math.inf if plus else -math.inf
+    return rounded(finite, below << _SCALE)
+
+
+def _total(sums: tuple[int, ...]) -> Any:
+    return some(sums[1]) if sums[0] else NONE
+
+
+def _total_of_doubles(sums: tuple[int, ...]) -> Any:
+    return some(_quotient(sums, 1)) if sums[0] else NONE
+
+
+def _mean(scale: int, sums: tuple[int, ...]) -> Any:
+    return some(rounded(sums[1], sums[0] * scale)) if sums[0] else NONE
+
+
+def _mean_of_doubles(sums: tuple[int, ...]) -> Any:
+    return some(_quotient(sums, sums[0])) if sums[0] else NONE
+
+
+def _argument(row: Row) -> Any:
+    return row[1]
+
+
+def _least(a: Any, b: Any) -> Any:
+    return (a if a <= b else b) if a[0] and b[0] else a if a[0] else b
+
+
+def _greatest(a: Any, b: Any) -> Any:
+    return (a if a >= b else b) if a[0] and b[0] else a if a[0] else b
+
+
+def _earlier(a: Any, b: Any) -> Any:
+    return a if a[0] else b
+
+
+def _later(a: Any, b: Any) -> Any:
+    return b if b[0] else a
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _different(a: Any, b: Any) -> Any:
+    """Of rows in their order: the first key, the last, and how many are different."""
+    if not a[2] or not b[2]:
+        return a if a[2] else b
+    return a[0], b[1], a[2] + b[2] - (a[1] == b[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A fold, the value that is made of its sum, and the difference of two sums if they have one."""
+
+    fold: Fold
+    value: _Value = _same
+    minus: Callable[[Any, Any], Any] | None = None
+    settles: bool = True  # whether equal values have equal sums
+
+
+_NUMBERS = Fold((0, 0), _number, _added)
+_DOUBLES = Fold((0, 0, 0, 0, 0), _double, _added)
+_SUMS = {
+    "count": _Sum(Fold(0, _there, operator.add), minus=operator.sub),
+    "sum": _Sum(_NUMBERS, _total, _taken),
+    "doubles": _Sum(_DOUBLES, _total_of_doubles, _taken, False),
+    "mean_of_doubles": _Sum(_DOUBLES, _mean_of_doubles, _taken, False),
+    "min": _Sum(Fold(NONE, _argument, _least)),
+    "max": _Sum(Fold(NONE, _argument, _greatest)),
+    "first_there": _Sum(Fold(NONE, _argument, _earlier)),
+    "last_there": _Sum(Fold(NONE, _argument, _later)),
+}
+
+
+# --------------------------------------------------------------------- windows
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window function: its order, its name and number, and its frame, as `sql.dl` describes them; the
+    scale of a mean."""
+
+    order: str
+    name: str
+    number: int
+    frame: str
+    scale: int = 1
+
+    @cached_property
+    def key(self) -> Callable[[Row], Key]:
+        """The order of a row."""
+        return order_key(self.order)
+
+    def in_order(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows in their order."""
+        return in_order(rows, self.order)
+
+    def result(self, row: Row, value: Any) -> Any:
+        """A row and its value."""
+        return row[2], value
+
+    @cached_property
+    def settles(self) -> bool:
+        """Whether a value says all that the values behind it depend on."""
+        if self.name in ("row_number", "rank", "dense_rank"):
+            return True
+        _, start, end, without = self._bounds
+        sums = self._sum
+        return sums is not None and sums.settles and (start, end, without) == ("-", "0", "none")
+
+    def settled(self, rows: SortedRows, at: int, last: int) -> bool:
+        """Whether the value of a row depends on all rows up to one. Its rank does not depend on its peers."""
+        return (rows.peers(at)[0] if self.name == "rank" else at) > last
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all rows have the same value."""
+        _, start, end, without = self._bounds
+        return self._sum is not None and (start, end, without) == ("-", "+", "none")
+
+    @cached_property
+    def _sum(self) -> _Sum | None:
+        if self.name == "mean":
+            return _Sum(_NUMBERS, partial(_mean, self.scale), _taken, False)
+        return _SUMS.get(self.name)
+
+    @cached_property
+    def _bounds(self) -> tuple[str, str, str, str]:
+        """The rows on which a value depends, written as a frame: kind, start, end, and what is left out."""
+        match self.name:
+            case "row_number":
+                return "rows", "-", "0", "none"
+            case "rank" | "dense_rank":
+                return "range", "-", "0", "none"
+            case "lag":
+                return "rows", str(min(-self.number, 0)), str(max(-self.number, 0)), "none"
+            case "lead":
+                return "rows", str(min(self.number, 0)), str(max(self.number, 0)), "none"
+            case "ntile" | "percent_rank" | "cume_dist" | "lag_there" | "lead_there":
+                return "rows", "-", "+", "none"
+        kind, start, end, without = self.frame.split()
+        if without == "none" and start in ("-", "0") and end in ("+", "0"):  # the frame has the row itself
+            if self.name == "first":
+                return kind, start, "first" if start == "-" else "0", without
+            if self.name == "last":
+                return kind, "last" if end == "+" else "0", end, without
+        return kind, start, end, without
+
+    # ------------------------------------------------------------------ edges
+
+    def _edge(self, rows: SortedRows, at: int, text: str, side: int) -> int:
+        """Where the rows begin (side 0) or end (1) on which the value of a row depends."""
+        kind, size = self._bounds[0], len(rows)
+        match text:
+            case "-":
+                return 0
+            case "first":
+                return 1
+            case "+":
+                return size
+            case "last":
+                return size - 1
+        if kind == "rows":
+            return min(max(at + int(text) + side, 0), size)
+        start, end = rows.peers(at)
+        if text == "0":
+            return (start, end)[side]
+        if kind == "range":
+            key = rows[at][0][0]
+            value = _plain(key, self.order)
+            if value is None:
+                return (start, end)[side]
+            moved = _moved(value, text, -1 if self.order[0] in "dDM" else 1)
+            target = moved if self.order[0] in "NM" else some(moved)
+            return rows.find((cell(target, self.order[0]),), side)
+        for _ in range(abs(int(text))):
+            if text[0] == "-":
+                if start == 0:
+                    return 0
+                start, end = rows.peers(start - 1)
+            else:
+                if end == size:
+                    return size
+                start, end = rows.peers(end)
+        return (start, end)[side]
+
+    def _hull(self, rows: SortedRows, at: int, side: int, *, bounded: bool = False) -> int:
+        """The edge of the rows on which the value of a row depends, with those that decide on where they lie.
+        `bounded`: those at the ends of the partition are not among them."""
+        kind, start, end, without = self._bounds
+        text = end if side else start
+        own = at + side
+        if kind != "rows" or without in ("group", "ties"):
+            own = rows.peers(at)[side]
+        if text in ("-", "+"):
+            return own if bounded else self._edge(rows, at, text, side)
+        if text in ("first", "last"):
+            return own if bounded else self._edge(rows, at, text, side)
+        edge = self._edge(rows, at, text, side)
+        if (start, end) in (("-", "first"), ("last", "+")):
+            return edge
+        return max(edge, own) if side else min(edge, own)
+
+    def reach(self, rows: SortedRows, at: int) -> tuple[int, int]:
+        """The rows whose values depend on the row at a place."""
+        if self._bounds[1:3] == ("-", "first"):
+            return (0, len(rows)) if at == 0 else (at, at + 1)
+        if self._bounds[1:3] == ("last", "+"):
+            return (0, len(rows)) if at == len(rows) - 1 else (at, at + 1)
+        every = range(len(rows))
+        first = bisect_right(every, at, key=lambda each: self._hull(rows, each, 1))
+        last = bisect_right(every, at, key=lambda each: self._hull(rows, each, 0))
+        return first, last
+
+    # ----------------------------------------------------------------- values
+
+    def values(self, rows: SortedRows, start: int, end: int) -> list[Any]:
+        """The values of the rows start .. end."""
+        if start >= end:
+            return []
+        if self.name == "row_number":
+            return list(range(start + 1, end + 1))
+        if self.alike:
+            assert self._sum is not None
+            return [self._sum.value(rows.folded(self._sum.fold, 0, len(rows)))] * (end - start)
+        _, begin, stop, without = self._bounds
+        goes_on = self._sum is not None and without == "none" and (begin == "-" or stop == "+")
+        bounded = goes_on or self.name in ("rank", "dense_rank") or stop == "first" or begin == "last"
+        low = self._hull(rows, start, 0, bounded=bounded)
+        high = self._hull(rows, end - 1, 1, bounded=bounded)
+        if goes_on:  # the sum of the rows beyond goes as far as a frame
+            low = min(low, self._edge(rows, start, stop, 1))
+            high = max(high, self._edge(rows, end - 1, begin, 0))
+        local, part = rows.part(low, high), slice(start - low, end - low)
+        if self.name in ("rank", "dense_rank"):
+            return self._ranks(rows, low, local)[part]
+        if stop == "first":
+            return [rows[0][1]] * (end - start)
+        if begin == "last":
+            return [rows[len(rows) - 1][1]] * (end - start)
+        if self.name not in _FRAMED and self._sum is None:
+            return self._placed(local)[part]
+        frames = list(_frames(local, self.order, self.frame))[part]
+        if goes_on:
+            return self._going_on(rows, low, high, local, frames)
+        return self._framed(local, frames)
+
+    def _ranks(self, rows: SortedRows, low: int, local: list[Row]) -> list[int]:
+        """The ranks of rows from a place on, at which a row begins that is not equal to the one before."""
+        peers = _peers(local, self.order)
+        if self.name == "rank":
+            return [low + start + 1 for start, _ in peers]
+        before = rows.folded(self._keys, 0, low)[2]
+        starts = {start: i for i, start in enumerate(sorted({start for start, _ in peers}), before + 1)}
+        return [starts[start] for start, _ in peers]
+
+    @cached_property
+    def _keys(self) -> Fold:
+        count = len(self.order)
+        return Fold((None, None, 0), lambda row: (row[0][:count], row[0][:count], 1), _different)
+
+    def _placed(self, rows: list[Row]) -> list[Any]:
+        """The values of functions of places in the partition, or of rows so many places away."""
+        values, size, number = [row[1] for row in rows], len(rows), self.number
+        match self.name:
+            case "lag" | "lead":
+                shift = number if self.name == "lead" else -number
+                return [values[i + shift] if 0 <= i + shift < size else NONE for i in range(size)]
+            case "lag_there" | "lead_there":
+                return _neighbours(values, number if self.name == "lead_there" else -number)
+            case "ntile":
+                small, more = divmod(size, number)
+                large = more * (small + 1)
+                return [
+                    i // (small + 1) + 1 if i < large else more + (i - large) // small + 1
+                    for i in range(size)
+                ]
+        peers = _peers(rows, self.order)
+        if self.name == "cume_dist":
+            return [rounded(end, size) for _, end in peers]
+        return [rounded(start, size - 1) if size > 1 else 0.0 for start, _ in peers]
+
+    def _going_on(
+        self, rows: SortedRows, low: int, high: int, local: list[Row], frames: Sequence[_Frame]
+    ) -> list[Any]:
+        """The values of frames that begin or end with the partition, from the sum of the rows before `local`
+        or behind."""
+        assert self._sum is not None
+        fold, value = self._sum.fold, self._sum.value
+        if self._bounds[1] == "-":
+            sums = fold.running(local, rows.folded(fold, 0, low))
+            return [value(sums[b]) for ((_, b),) in frames]
+        behind = Fold(fold.empty, fold.one, lambda a, b: fold.add(b, a))
+        sums = behind.running(local[::-1], rows.folded(fold, high, len(rows)))
+        size = len(local)
+        return [value(sums[size - a]) for ((a, _),) in frames]
+
+    def _framed(self, rows: list[Row], frames: Sequence[_Frame]) -> list[Any]:
+        """The values of frames of rows."""
+        sums = self._sum
+        if sums is not None and sums.minus is not None:
+            before, minus, add = sums.fold.running(rows, sums.fold.empty), sums.minus, sums.fold.add
+            found = []
+            for frame in frames:
+                total = sums.fold.empty
+                for a, b in frame:
+                    total = add(total, minus(before[b], before[a]))
+                found.append(sums.value(total))
+            return found
+        return [self._of_frame(rows, frame) for frame in frames]
+
+    def _of_frame(self, rows: list[Row], frame: _Frame) -> Any:
+        if self.name in _PLACED and len(frame) == 1:
+            ((a, b),) = frame
+            at = a if self.name == "first" else b - 1 if self.name == "last" else a + self.number - 1
+            return rows[at][1] if a <= at < b else NONE
+        values = [row[1] for a, b in frame for row in rows[a:b]]
+        if self.name == "frames":
+            return Vec(values)
+        there = values if self.name in _PLACED else [each for each in values if each[0]]
+        match self.name.removesuffix("_there"):
+            case "distinct":
+                return len({each[1] for each in there})
+            case "first":
+                return there[0] if there else NONE
+            case "last":
+                return there[-1] if there else NONE
+            case "nth":
+                return there[self.number - 1] if 0 < self.number <= len(there) else NONE
+            case "min":
+                return min(there, default=NONE)
+        return max(there, default=NONE)
+
+
+_PLACED = ("first", "last", "nth")
+_FRAMED = (*_PLACED, "nth_there", "distinct", "frames")
 
 
 def _peers(rows: Sequence[Any], order: str) -> list[tuple[int, int]]:
@@ -31,7 +415,7 @@ def _peers(rows: Sequence[Any], order: str) -> list[tuple[int, int]]:
     return found
 
 
-def _frames(rows: Sequence[Any], order: str, frame: str) -> Iterator[_Frame]:
+def _frames(rows: Sequence[Row], order: str, frame: str) -> Iterator[_Frame]:
     """For each row, the stretches of rows of its frame."""
     kind, start, end, without = frame.split()
     peers = _peers(rows, order)
@@ -74,8 +458,8 @@ def _of_values(
     rows: Sequence[Any], order: str, peers: Sequence[tuple[int, int]], text: str, side: int
 ) -> list[int]:
     """For each row, where the rows begin or end whose key is at most a distance away; of NULL its peers."""
-    letter, down = order[0], order[0] in "dDM"
-    keys = [row[0][0] if letter in "NM" else row[0][0][1] if row[0][0][0] else None for row in rows]
+    down = order[0] in "dDM"
+    keys = [_plain(row[0][0], order) for row in rows]
     there = [at for at, key in enumerate(keys) if key is not None]
     low, high = (there[0], there[-1] + 1) if there else (0, 0)
     find = bisect_right if side else bisect_left
@@ -84,15 +468,15 @@ def _of_values(
         if key is None:
             found.append(peers[at][side])
         elif down:
-            target = -_moved(key, text, -1)
-            found.append(find(keys, target, low, high, key=_opposite))
+            found.append(find(keys, -_moved(key, text, -1), low, high, key=operator.neg))
         else:
             found.append(find(keys, _moved(key, text, 1), low, high))
     return found
 
 
-def _opposite(key: Any) -> Any:
-    return -key
+def _plain(key: Any, order: str) -> Any:
+    """A key of the order without its Option; None where it is NULL."""
+    return key if order[0] in "NM" else key[1] if key[0] else None
 
 
 def _moved(key: Any, text: str, sign: int) -> Any:
@@ -102,74 +486,6 @@ def _moved(key: Any, text: str, sign: int) -> Any:
     months, micros = (sign * int(each) for each in text.split("/"))
     days, rest = divmod(key, DAY)
     return add_months(days, months) * DAY + rest + micros
-
-
-def _framed(values: Sequence[Any], frames: Iterator[_Frame]) -> Iterator[Sequence[Any]]:
-    """The values of each frame."""
-    for frame in frames:
-        yield [each for a, b in frame for each in values[a:b]]
-
-
-def _sums(values: Sequence[int], frames: Iterator[_Frame]) -> Iterator[int]:
-    """The sum of whole numbers of each frame."""
-    sums = [0, *accumulate(values)]
-    return (sum(sums[b] - sums[a] for a, b in frame) for frame in frames)
-
-
-def _given(rows: Sequence[Any], found: Iterator[Any] | Sequence[Any]) -> Vec:
-    return Vec((row[2], value) for row, value in zip(rows, found, strict=True))
-
-
-def window_number(g: Group, order: str, what: str, frame: str) -> Vec:
-    rows = in_order(g[1], order)
-    name, number = what.split()
-    peers, size = _peers(rows, order), len(rows)
-    match name:
-        case "row_number":
-            return _given(rows, range(1, size + 1))
-        case "rank":
-            return _given(rows, [start + 1 for start, _ in peers])
-        case "dense_rank":
-            starts = {start: i for i, start in enumerate(sorted({start for start, _ in peers}), 1)}
-            return _given(rows, [starts[start] for start, _ in peers])
-        case "ntile":
-            small, more = divmod(size, int(number))
-            large = more * (small + 1)
-            tiles = (
-                i // (small + 1) + 1 if i < large else more + (i - large) // small + 1 for i in range(size)
-            )
-            return _given(rows, tiles)
-    there, frames = [row[1] for row in rows], _frames(rows, order, frame)
-    if name == "distinct":
-        return _given(rows, [len({each[1] for each in one if each[0]}) for one in _framed(there, frames)])
-    return _given(rows, _sums([each[0] for each in there], frames))
-
-
-def window_share(g: Group, order: str, what: str, frame: str) -> Vec:
-    rows = in_order(g[1], order)
-    peers, size = _peers(rows, order), len(rows)
-    if what == "cume_dist":
-        return _given(rows, [rounded(end, size) for _, end in peers])
-    return _given(rows, [rounded(start, size - 1) if size > 1 else 0.0 for start, _ in peers])
-
-
-def window_value(g: Group, order: str, what: str, frame: str) -> Vec:
-    rows = in_order(g[1], order)
-    name, text = what.split()
-    number, values, leaves = int(text), [row[1] for row in rows], name.endswith("_there")
-    match name.removesuffix("_there"):
-        case "lag" | "lead" if leaves:
-            return _given(rows, _neighbours(values, number if name == "lead_there" else -number))
-        case "lag" | "lead":
-            shift, size = number if name == "lead" else -number, len(rows)
-            return _given(rows, [values[i + shift] if 0 <= i + shift < size else NONE for i in range(size)])
-        case "sum" if not any(isinstance(each[1], float) for each in values if each[0]):
-            counts = _sums([each[0] for each in values], _frames(rows, order, frame))
-            sums = _sums([each[1] if each[0] else 0 for each in values], _frames(rows, order, frame))
-            return _given(rows, [some(total) if n else NONE for n, total in zip(counts, sums, strict=True)])
-        case plain:
-            framed = _framed(values, _frames(rows, order, frame))
-            return _given(rows, [_of_frame(plain, number, one, leaves) for one in framed])
 
 
 def _neighbours(values: Sequence[Any], shift: int) -> list[Any]:
@@ -185,41 +501,52 @@ def _neighbours(values: Sequence[Any], shift: int) -> list[Any]:
     return found
 
 
-def _of_frame(name: str, number: int, values: Sequence[Any], leaves: bool) -> Any:
-    if leaves or name in ("sum", "min", "max"):
-        values = [each for each in values if each[0]]
-    match name:
-        case "first":
-            return values[0] if values else NONE
-        case "last":
-            return values[-1] if values else NONE
-        case "nth":
-            return values[number - 1] if 0 < number <= len(values) else NONE
-    if not values:
-        return NONE
-    if name == "sum":
-        return some(float_sum([each[1] for each in values]))
-    return min(values) if name == "min" else max(values)
+# -------------------------------------------------------------------- the library
+
+
+@lru_cache(1024)
+def window_of(function: str, order: str, *rest: Any) -> Window:
+    """The window function of a function of `sql.dl` with these arguments beside the group."""
+    match function, rest:
+        case "window_frames", (frame,):
+            return Window(order, "frames", 0, frame)
+        case "window_mean", (_, frame, scale):
+            return Window(order, "mean", 0, frame, scale)
+        case "window_mean_of_doubles", (_, frame, _):
+            return Window(order, "mean_of_doubles", 0, frame)
+        case "window_share", (what, frame):
+            return Window(order, what, 0, frame)
+    what, frame = rest
+    name, number = what.split()
+    return Window(order, name, int(number), frame)
+
+
+def _given(function: str, g: Group, *given: Any) -> Vec:
+    window = window_of(function, *given)
+    rows = SortedRows(window.in_order(g[1]), window.key)
+    size = len(rows)
+    return Vec(map(window.result, rows.part(0, size), window.values(rows, 0, size)))
+
+
+def window_number(g: Group, order: str, what: str, frame: str) -> Vec:
+    return _given("window_number", g, order, what, frame)
+
+
+def window_share(g: Group, order: str, what: str, frame: str) -> Vec:
+    return _given("window_share", g, order, what, frame)
+
+
+def window_value(g: Group, order: str, what: str, frame: str) -> Vec:
+    return _given("window_value", g, order, what, frame)
 
 
 def window_mean(g: Group, order: str, what: str, frame: str, scale: int) -> Vec:
-    rows = in_order(g[1], order)
-    counts = _sums([row[1][0] for row in rows], _frames(rows, order, frame))
-    sums = _sums([row[1][1] if row[1][0] else 0 for row in rows], _frames(rows, order, frame))
-    means = (some(rounded(total, n * scale)) if n else NONE for n, total in zip(counts, sums, strict=True))
-    return _given(rows, means)
+    return _given("window_mean", g, order, what, frame, scale)
 
 
 def window_mean_of_doubles(g: Group, order: str, what: str, frame: str, scale: int) -> Vec:
-    rows = in_order(g[1], order)
-    found = []
-    for one in _framed([row[1] for row in rows], _frames(rows, order, frame)):
-        there = [each[1] for each in one if each[0]]
-        found.append(some(mean(there)) if there else NONE)
-    return _given(rows, found)
+    return _given("window_mean_of_doubles", g, order, what, frame, scale)
 
 
 def window_frames(g: Group, order: str, frame: str) -> Vec:
-    rows = in_order(g[1], order)
-    framed = _framed([row[1] for row in rows], _frames(rows, order, frame))
-    return _given(rows, (Vec(one) for one in framed))
+    return _given("window_frames", g, order, frame)

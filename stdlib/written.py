@@ -7,9 +7,10 @@ take any number of digits of the second's fraction, or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache, partial
-from operator import itemgetter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
@@ -158,10 +159,25 @@ def sql_form(kind: str, example: str) -> TextForm:
     """The form of the dates, times, timestamps or decimals of the module `sql`."""
     unit: str | int = {"Date": "days", "Time": "time", "Timestamp": "micros"}.get(kind, "")
     unit = unit or int(kind.removeprefix("Decimal"))
-    made = partial(sql_number, kind)
-    read, write = partial(_read_sql, kind), partial(_write_sql, kind)
-    python = partial(writing.python_sql, kind)
-    return TextForm(read, example, write, True, python, unit, made, itemgetter(0))
+    read, write, python, made = (
+        _OfKind(each, kind) for each in (_read_sql, _write_sql, writing.python_sql, sql_number)
+    )
+    return TextForm(read, example, write, True, python, unit, made, _units)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfKind:
+    """A function of a kind and a value, for one kind. Equal ones are equal, as programs are compared."""
+
+    function: Callable[[str, Any], Any]
+    kind: str
+
+    def __call__(self, value: Any) -> Any:
+        return self.function(self.kind, value)
+
+
+def _units(value: Struct) -> int:
+    return value[0]  # type: ignore[no-any-return]
 
 
 @cache

@@ -88,7 +88,7 @@ BY_NAME = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "budget clock joinplan layers memory rounding schema thresholds zset",
-    "interrupt machine maintaining time",
+    "interrupt machine maintaining sortedrows time",
     "account node settling",
     "operators",
     "ranks circuit",
@@ -144,7 +144,8 @@ OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("ope
 # its records of join plans; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
 PLAIN = {"ddlog.engine.joinplan", "ddlog.engine.machine", "ddlog.engine.memory"}
-UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
+OF_VALUES = ("rounding", "memory", "sortedrows")
+UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", *(f"ddlog.engine.{each}" for each in OF_VALUES)}
 
 
 def part(module: str) -> str:

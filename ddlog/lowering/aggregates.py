@@ -26,12 +26,14 @@ from ..core import (
     GroupBy,
     Head,
     MakeTuple,
+    Unnest,
     Var,
 )
 from ..core.clauses import expressions, mapped, named
 from ..core.walk import mentions, transform
 from ..engine.circuit import Aggregate, First
 from ..engine.schema import RowExpr
+from ..engine.sortedrows import RowFunction
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
 from ..values import Group, local_name
@@ -73,6 +75,7 @@ def plan_grouping(
     items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
     columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
     results: dict[str, tuple[str, Type, Aggregate]] = {}
+    spread = [each.value for each in rest if isinstance(each, Unnest)]
 
     def change(expr: Expr) -> Expr | None:
         match expr:
@@ -89,11 +92,13 @@ def plan_grouping(
                 results[column] = (column, expr.type, aggregate)
                 return Var(column, expr.type, expr.span)
             case Call(function, (Var(name), *rest)) if name == clause.name and rest:
-                first = _first_rows(program.functions[function], rest) if split else None
-                if first is None:
+                called = program.functions[function]
+                first = _first_rows(called, rest) if split else None
+                each = _ordered(called, rest) if split and expr in spread else None
+                if first is None and each is None:
                     return None
-                column = f"{clause.name}.first{len(results)}"
-                results[column] = (column, expr.type, _of_first(expr, columns, first, compile_expr))
+                column = f"{clause.name}.part{len(results)}"
+                results[column] = (column, expr.type, _of_part(expr, columns, compile_expr, first, each))
                 return Var(column, expr.type, expr.span)
             case Call(function, (Var(name),)) if name == clause.name:
                 called = program.functions[function]
@@ -152,15 +157,34 @@ def _first_rows(called: Function, rest: Sequence[Expr]) -> First | None:
     return None
 
 
-def _of_first(call: Call, columns: tuple[int, ...], first: First, compile_expr: Compile) -> Aggregate:
-    """A function of the first rows of a group, as an aggregate."""
+def _ordered(called: Function, rest: Sequence[Expr]) -> RowFunction | None:
+    """The function of each row of a group that a function is a list of which is called with it and these
+    arguments; None: it is no such function."""
+    name = local_name(called.name).partition("<")[0]
+    given = [each.value for each in rest if isinstance(each, Const)]
+    if called.module != "sql" or not name.startswith("window_") or len(given) < len(rest):
+        return None
+    from ..stdlib.sqlwindows import window_of
+
+    return window_of(name, *given)
+
+
+def _of_part(
+    call: Call,
+    columns: tuple[int, ...],
+    compile_expr: Compile,
+    first: First | None,
+    each: RowFunction | None,
+) -> Aggregate:
+    """A function of the first rows of a group, or of each of its rows, as an aggregate."""
     compiled = compile_expr(call, "")
     scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
         return scalar(Group((), rows))
 
-    return Aggregate("group", columns, make=make, key=("first", compiled.key), origin=call.span, first=first)
+    identity = ("part", compiled.key)
+    return Aggregate("group", columns, make=make, key=identity, origin=call.span, first=first, ordered=each)
 
 
 def _item_taken(closure: Closure, program: CheckedProgram) -> int | None:

@@ -58,7 +58,7 @@ def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | 
     lasting = state.durable is not None
     wanted = wanted_names(program, asked, lasting)
     host = InProcessHost(program, here)
-    named_before = Definitions(before.checked).of_circuit(here.circuit)
+    named_before = here.names or Definitions(before.checked).of_circuit(here.circuit)
 
     def attempt(whole: bool, budget: int | None) -> dict[str, Delta]:
         with paused():

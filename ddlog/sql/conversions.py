@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -33,13 +34,27 @@ from .types import (
     null,
 )
 
-_names = count(1)
+_names: ContextVar[Iterator[int] | None] = ContextVar("_names", default=None)
 _EPOCH = datetime.date(1970, 1, 1)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
 
 class BadLiteral(Exception):
     """A literal that is no value of its type; the text says why."""
+
+
+def begin_names() -> None:
+    """Numbers the names of variables from the beginning: what a statement becomes does not depend on others,
+    so that it is known again behind others."""
+    _names.set(count(1))
+
+
+def fresh_name() -> str:
+    """A name that no other variable of the statement has."""
+    numbers = _names.get()
+    if numbers is None:
+        _names.set(numbers := count(1))
+    return f"n{next(numbers)}"
 
 
 def strict(
@@ -52,7 +67,7 @@ def strict(
     plain, opened = list[Expr](), list[tuple[Expr, str]]()
     for each in args:
         if each.nullable:
-            opened.append((each.tree, f"n{next(_names)}"))
+            opened.append((each.tree, fresh_name()))
         plain.append(name(opened[-1][1]) if each.nullable else each.tree)
     made = tree(build, *plain) if isinstance(build, str) else build(*plain)
     if not opened:
@@ -264,7 +279,7 @@ def inside(optional: Expr, type: SqlType) -> Expr:
 
 def item_of(type: SqlType) -> tuple[SqlValue, str]:
     """An element of a list of a type, and the parameter of a function that it is."""
-    variable = f"n{next(_names)}"
+    variable = fresh_name()
     return SqlValue(inside(name(variable), type.parts[0]), type.parts[0], True), variable
 
 

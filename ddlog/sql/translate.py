@@ -22,6 +22,7 @@ from ..errors.origins import Origins
 from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
+from .conversions import begin_names
 from .places import SqlError, SqlPlaces
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def translate(
     module.know_all(relations)
     for part in _statements(tokens):
         whole = output.place = places.between(part[0].start, part[-1].end + 1)
+        begin_names()
         parser = reader.parser()
         try:
             with deep_recursion():

@@ -1,6 +1,6 @@
 """Window functions: a partition is a group, whose rows are given back with the values of the function.
 
-A change of a partition computes it anew, and no other.
+A change computes the rows anew that it can change (`engine/operators/ordered.py`).
 """
 
 from __future__ import annotations
@@ -198,7 +198,8 @@ def _function(
         mean = call(name, "avg", more=f", ({10**value.type.scale}: bigint)")
         return WindowCall(mean, tested(value), DOUBLE, True)
     offset = _constant(block, node.args.get("offset"), 1)
-    form = f"{_VALUES[kind]}{'_there' if leaves else ''} {offset}"
+    name = "doubles" if kind is sql.Sum and value.type == DOUBLE else _VALUES[kind]
+    form = f"{name}{'_there' if leaves else ''} {offset}"
     default = node.args.get("default")
     if default is None:
         type_of = sum_type if kind in (sql.Sum, sql.CountIf) else lambda of: of

@@ -15,6 +15,7 @@ from ..circuit import (
     DeltaGroup,
     DeltaJoin,
     DeltaLate,
+    DeltaOrdered,
     DeltaWindow,
     Exchange,
     Fixpoint,
@@ -33,6 +34,7 @@ from .arrangements.views import Readable, StoreView, View, before, meets_nothing
 from .arrangements.windows import ClockState, WindowStore, late
 from .clocked import step
 from .groups.grouping import GroupState
+from .groups.orderedgroups import OrderedState
 from .joins.cancelling import may_cancel, without_cancelled
 from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
@@ -44,7 +46,9 @@ class EpochOperators:
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
-        self.changed: list[Store | GroupState | ClockState] = []  # what this epoch may have changed
+        self.changed: list[
+            Store | GroupState | OrderedState | ClockState
+        ] = []  # what this epoch may have changed
         self.taken: dict[int, Batch] = {}  # the changes of the inputs
         self.leaving: dict[int, list[Batch]] = {}  # of forgetful nodes: rows that may be in no window now
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
@@ -163,6 +167,13 @@ class EpochOperators:
         group = self.state.groups[at]
         self.changed.append(group)
         return group.change(change)
+
+    def ordered(self, at: int, node: DeltaOrdered, change: Batch | None) -> Batch | None:
+        if change is None or not change.length:
+            return None
+        state = self.state.ordered[at]
+        self.changed.append(state)
+        return state.change(change, self.state.stores[node.source])
 
     def timed(
         self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None

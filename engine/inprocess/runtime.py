@@ -89,6 +89,7 @@ class InProcess:
         self._is_settling = False
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
+        self.names: Sequence[str | None] | None = None  # the fingerprints of the nodes, if they are known
         """The epochs before the first one of this runtime, for rows that are told their number."""
         self.budget = Budget()
         self.meter: metering.Meter | None = None
@@ -445,6 +446,7 @@ class InProcess:
         epochs, latest = self._epochs, self._latest
         self._remembered = {}
         self._take_up(circuit)
+        self.names = names
         found = adopt(self._own, names, before, named_before)
         self._epochs.beginning = beginning(self._own, found)
         self._epochs.times = {at: epochs.times.get(old, 0.0) for at, old in found.items()}
@@ -502,7 +504,7 @@ class InProcess:
         return {name: [(self._input(name).batch(), 1)] for name in self._inputs}
 
     def _take_up(self, circuit: Circuit) -> None:
-        sharing = self._sharing
+        sharing, self.names = self._sharing, None
         self._begin_from(circuit)
         sharing.add(self._own)
         self._sharing = sharing

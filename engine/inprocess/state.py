@@ -12,6 +12,7 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaOrdered,
     Fixpoint,
     Import,
     Input,
@@ -32,6 +33,7 @@ from .arrangements.views import Readable
 from .arrangements.windows import ClockState, WindowStore
 from .clocked import Memories
 from .groups.grouping import GroupState
+from .groups.orderedgroups import OrderedState
 from .joins.join import Joiner
 from .recursion.bracket import Bracketed
 from .recursion.loops import LoopRecursion
@@ -107,6 +109,7 @@ class State:
         """The rows with which nodes of windows began, until the first epoch is over."""
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
+        self.ordered: dict[NodeId, OrderedState] = {}
         for at, node in enumerate(nodes):
             if isinstance(node, Join | DeltaJoin):
                 schemas = [nodes[term.source].schema for term in node.terms]
@@ -114,6 +117,8 @@ class State:
             elif isinstance(node, DeltaGroup):
                 store = self.stores[node.source] if node.reads_members else None
                 self.groups[at] = self.new_group(node, store)
+            elif isinstance(node, DeltaOrdered):
+                self.ordered[at] = OrderedState(node, nodes[node.source].schema, values)
 
     def new_store(self, at: NodeId) -> Store:
         """A store for the rows of a node, without rows."""

@@ -10,6 +10,7 @@ from .. import zset
 from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings
 from ..rounding import rounded
 from ..schema import Origin, Schema
+from ..sortedrows import RowFunction
 from ..zset import Row, Zset
 from .linear import traced
 
@@ -29,7 +30,8 @@ class Aggregate:
     count: number of rows. sum, avg, min, max: of the one column given (avg a double; sum wraps as
     `wrap` says, unless it is in `range`, given by its ends). group: `make(key, values)`, `key` the tuple of
     key values and `values` the sorted list of the rows' `columns` (each a tuple of values), which gives any
-    value of the column `out`. With `first`, it gives the same of the first rows of a group alone.
+    value of the column `out`. With `first`, it gives the same of the first rows of a group alone; with
+    `ordered`, the list of what this function makes of each row.
     """
 
     function: str
@@ -37,9 +39,10 @@ class Aggregate:
     make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any] | None = field(default=None, compare=False)
     wrap: Callable[[int], int] | None = field(default=None, compare=False)
     range: tuple[int, int] | None = field(default=None, compare=False)
-    key: Any = None  # identifies make, wrap and first for equality
+    key: Any = None  # identifies make, wrap, first and ordered for equality
     origin: Origin = field(default=None, compare=False, repr=False)
     first: First | None = field(default=None, compare=False, repr=False)
+    ordered: RowFunction | None = field(default=None, compare=False, repr=False)
 
 
 class _Grouping(SingleSource):

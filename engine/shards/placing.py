@@ -26,6 +26,7 @@ from ..circuit import (
     DeltaGroup,
     DeltaJoin,
     DeltaLate,
+    DeltaOrdered,
     DeltaWindow,
     Distinct,
     Earlier,
@@ -39,6 +40,7 @@ from ..circuit import (
     Negate,
     Node,
     NodeId,
+    Ordered,
     Output,
     Result,
     Sum,
@@ -146,7 +148,7 @@ def _key_of(node: Node, keys: Sequence[Key | None], sources: Sequence[int] | Non
             return of[0]
         case Late() | Clock() | Window() | DeltaLate() | DeltaClock() | DeltaWindow():
             return ()
-        case Group() | DeltaGroup():
+        case Group() | DeltaGroup() | Ordered() | DeltaOrdered():
             return of[0] if of[0] is not None and set(of[0]) <= set(range(node.keys)) else None
         case Sum():
             return of[0] if len(set(of)) == 1 else None
@@ -194,7 +196,9 @@ class _Chosen:
         self._scopes[scope.path] = scope
         weight = _IN_RECURSION if scope.path else 1
         for at, node in enumerate(scope.nodes):
-            for source, position in _bound(node) if scope.path or not isinstance(node, Group) else ():
+            for source, position in (
+                _bound(node) if scope.path or not isinstance(node, Group | Ordered) else ()
+            ):
                 self._votes.setdefault(self.relation(scope, source), Counter())[position] += weight
             if isinstance(node, Fixpoint):
                 self._count(self.scope(scope, at))
@@ -302,7 +306,7 @@ class _Placing:
         match node:
             case Distinct():
                 return self._reading(node, self._wanted(at))
-            case Group(source, keys):
+            case Group(source, keys) | Ordered(source, keys):
                 held = self.keys[source]
                 together = held is not None and set(held) <= set(range(keys))
                 return node if together else self._reading(node, tuple(range(keys)))
@@ -353,7 +357,7 @@ class _Placing:
 def _bound(node: Node) -> Iterator[tuple[NodeId, int]]:
     """The columns by which a node looks up what it reads: those of terms whose variables other terms have,
     too, and those of groups."""
-    if isinstance(node, Group):
+    if isinstance(node, Group | Ordered):
         yield from ((node.source, position) for position in range(node.keys))
     elif isinstance(node, Join):
         terms = Counter(name for term in node.terms for name in {*term.columns} if name is not None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ from ddlog.engine.circuit import (
     Late,
     Let,
     Node,
+    Ordered,
     Output,
     Result,
     Step,
@@ -45,6 +46,7 @@ from ddlog.engine.maintaining import MODES, Coin, Mode
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind, RowExpr
 from ddlog.engine.settling import Unsettled
+from ddlog.engine.sortedrows import Key, Row, SortedRows
 
 INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}
 VARIABLES = ["x", "y", "z", "w"]
@@ -93,6 +95,31 @@ def copy(a: str) -> RowExpr:
 def constant(value: int) -> RowExpr:
     """A literal."""
     return RowExpr((), int_column(""), value, str(value), "t.dl:1:1", lambda: value)
+
+
+class Numbers:
+    """The sum of the value of a row and its number in the order of values."""
+
+    settles, alike = True, False
+
+    @property
+    def key(self) -> Callable[[Row], Key]:
+        return lambda row: (row, row)
+
+    def in_order(self, rows: Sequence[Row]) -> list[Row]:
+        return sorted(rows)
+
+    def values(self, rows: SortedRows, start: int, end: int) -> list[int]:
+        return list(range(start, end))
+
+    def reach(self, rows: SortedRows, at: int) -> tuple[int, int]:
+        return at, len(rows)
+
+    def settled(self, rows: SortedRows, at: int, last: int) -> bool:
+        return at > last
+
+    def result(self, row: Row, value: int) -> int:
+        return int(row[0]) + value
 
 
 @dataclass
@@ -277,6 +304,10 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
     )
     group = top.add(Group(source, 1, aggregates, columns))
     top.add(Output("G", group, columns))
+    numbered = (*schema(1), int_column("o"))
+    of_rows = Aggregate("group", (1,), key="numbers", ordered=Numbers())
+    ordered = top.add(Ordered(source, 1, of_rows, numbered))
+    top.add(Output("O", ordered, numbered))
     for name, arity in outputs.items():
         top.add(Output(name, known[name][0], schema(arity)))
     relations = tuple((n, v[0]) for n, v in known.items())

@@ -18,6 +18,7 @@ from ddlog.engine.circuit import (
     Join,
     Node,
     NodeId,
+    Ordered,
     Output,
     Result,
 )
@@ -40,7 +41,7 @@ def is_linear(node: Node) -> bool:
     match node:
         case Join(terms):
             return len(terms) <= 1 and not any(t.negated for t in terms)
-        case Distinct() | Group() | Fixpoint() | Constant() | Stateful():
+        case Distinct() | Group() | Ordered() | Fixpoint() | Constant() | Stateful():
             return False
         case _:
             return True

@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.shards.giving import Doors, attend
 from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.shards.giving import Doors, attend
 from ddlog.engine.shards.member import Member
 from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import Opened, Sharded, follow

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
+from ddlog.sessions.hosts.host import here_of
 from ddlog.sessions.session import Session
 from ddlog.sql import changing
 
@@ -487,3 +488,22 @@ def test_a_wrong_constraint_is_an_error(text: str, message: str) -> None:
     with pytest.raises(DDlogError) as found:
         program_of(text)
     assert message in render(found.value.diagnostics)
+
+
+def test_a_view_that_is_added_leaves_what_the_others_hold() -> None:
+    """Also where they read decimals, dates and timestamps, and compare what may be NULL."""
+    text = """CREATE TABLE sale (item INTEGER, price DECIMAL(8, 2), day DATE, at TIMESTAMP, n INTEGER);
+CREATE VIEW dear AS SELECT item, sum(price) AS total FROM sale WHERE price > 2 AND n < 5 GROUP BY item;
+CREATE VIEW days AS SELECT date_trunc('month', at) AS month, max(day) AS d FROM sale WHERE n > 0 GROUP BY 1;
+CREATE VIEW numbered AS SELECT item, row_number() OVER (PARTITION BY day ORDER BY at, item) AS n FROM sale;"""
+    with program_of(text).session() as session:
+        session.execute("INSERT INTO sale VALUES (1, 2.5, '2024-01-01', '2024-01-01 10:00:00', 1)")
+        for query in (
+            "SELECT count(*) AS n FROM sale",
+            "SELECT max(total) AS total FROM dear WHERE total < 9",
+        ):
+            here = here_of(session.state.host)
+            before = {name: here._store(name) for name in ("Sale", "Dear", "Days", "Numbered")}
+            session.execute(f"CREATE OR REPLACE VIEW more AS {query}")
+            assert all(here._store(name) is store for name, store in before.items())
+        assert session.select("SELECT total FROM more").rows == [(Decimal("2.50"),)]

@@ -1,0 +1,219 @@
+"""Rows in an order, in blocks: rows come and go, and stretches are summed up, without walking all of them.
+
+blocks    [r r r r r] [r r r r] [r r r r r r]
+starts     0           5         9               where each block begins, by number
+sums       s0          s1        s2              what a fold gives of each block, as long as it is the same
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import accumulate, islice
+from typing import Any, Protocol, TypeAlias
+
+from . import thresholds
+
+Row: TypeAlias = tuple[Any, ...]
+Key: TypeAlias = tuple[Row, Any]
+"""The order of a row: by what it is ordered, and then by what tells it apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A sum of rows: `one` of a row, `add` of two sums, the first of the rows before, `empty` of no rows."""
+
+    empty: Any
+    one: Callable[[Row], Any]
+    add: Callable[[Any, Any], Any]
+
+    def of(self, rows: Iterable[Row], before: Any = None) -> Any:
+        """The sum of rows, after another sum."""
+        return reduce(self.add, map(self.one, rows), self.empty if before is None else before)
+
+    def running(self, rows: Iterable[Row], before: Any) -> list[Any]:
+        """The sums of no row, of the first, of the first two and so on, each after another sum."""
+        return list(accumulate(map(self.one, rows), self.add, initial=before))
+
+
+@dataclass(slots=True)
+class _Block:
+    keys: list[Key]
+    rows: list[Row]
+    values: list[Any]
+    sums: dict[Fold, Any] = field(default_factory=dict)
+
+
+class SortedRows:
+    """Rows in the order of their keys, each with a value, which is None until it is set."""
+
+    def __init__(self, rows: Sequence[Row], key: Callable[[Row], Key]) -> None:
+        """`rows` are in the order of their keys."""
+        self.key = key
+        self._room = thresholds.ORDER_BLOCK  # of a block; one of twice as many rows is split
+        parts = [list(rows[at : at + self._room]) for at in range(0, len(rows), self._room)]
+        self._blocks = [_Block(list(map(key, part)), part, [None] * len(part)) for part in parts]
+        self._starts: list[int] | None = None
+
+    def __len__(self) -> int:
+        return self._places()[-1]
+
+    def __getitem__(self, at: int) -> Row:
+        number, inside = self._at(at)
+        return self._blocks[number].rows[inside]
+
+    def part(self, start: int, end: int) -> list[Row]:
+        """The rows start .. end."""
+        return [row for block, a, b in self._stretches(start, end) for row in block.rows[a:b]]
+
+    def values(self, start: int, end: int) -> list[Any]:
+        """The values of the rows start .. end."""
+        return [value for block, a, b in self._stretches(start, end) for value in block.values[a:b]]
+
+    def all_values(self) -> Iterator[Any]:
+        """The values of all rows."""
+        return (value for block in self._blocks for value in block.values)
+
+    def set_values(self, start: int, values: Sequence[Any]) -> None:
+        """Sets the values of rows from `start`."""
+        given = iter(values)
+        for block, a, b in self._stretches(start, start + len(values)):
+            block.values[a:b] = islice(given, b - a)
+
+    def find(self, order: Row, side: int) -> int:
+        """The number of rows that come before what is ordered so; with `side` 1, of those that do not come
+        behind."""
+        bisect = bisect_right if side else bisect_left
+        number = bisect(self._blocks, order, key=_last)
+        if number == len(self._blocks):
+            return len(self)
+        return self._places()[number] + bisect(self._blocks[number].keys, order, key=_order)
+
+    def peers(self, at: int) -> tuple[int, int]:
+        """Where the rows begin and end that are equal to a row in the order."""
+        number, inside = self._at(at)
+        order = self._blocks[number].keys[inside][0]
+        return self.find(order, 0), self.find(order, 1)
+
+    def place(self, row: Row) -> int:
+        """The place of a row, or where it would be."""
+        key = self.key(row)
+        number = bisect_left(self._blocks, key, key=lambda block: block.keys[-1])
+        if number == len(self._blocks):
+            return len(self)
+        return self._places()[number] + bisect_left(self._blocks[number].keys, key)
+
+    def places(self, rows: Mapping[Row, int]) -> list[int]:
+        """The places of rows, each of which is there so often, in order. Raises KeyError."""
+        found: list[int] = []
+        for row, count in rows.items():
+            at = self.place(row)
+            if self.part(at, at + count) != [row] * count:
+                raise KeyError(row)
+            found += range(at, at + count)
+        return sorted(found)
+
+    def insert(self, at: int, row: Row) -> None:
+        """Puts a row at its place."""
+        if not self._blocks:
+            self._blocks.append(_Block([], [], []))
+        number = min(bisect_right(self._places(), at) - 1, len(self._blocks) - 1)
+        block, inside = self._blocks[number], at - self._places()[number]
+        block.keys.insert(inside, self.key(row))
+        block.rows.insert(inside, row)
+        block.values.insert(inside, None)
+        block.sums.clear()
+        room = self._room
+        if len(block.rows) > 2 * room:
+            other = _Block(block.keys[room:], block.rows[room:], block.values[room:])
+            del block.keys[room:], block.rows[room:], block.values[room:]
+            self._blocks.insert(number + 1, other)
+        self._starts = None
+
+    def remove(self, at: int) -> Any:
+        """Takes the row at a place away; returns its value."""
+        number, inside = self._at(at)
+        block = self._blocks[number]
+        value = block.values.pop(inside)
+        del block.keys[inside], block.rows[inside]
+        block.sums.clear()
+        if not block.rows:
+            del self._blocks[number]
+        self._starts = None
+        return value
+
+    def folded(self, fold: Fold, start: int, end: int) -> Any:
+        """The sum of the rows start .. end."""
+        total = fold.empty
+        for block, a, b in self._stretches(start, end):
+            if (a, b) != (0, len(block.rows)):
+                total = fold.of(block.rows[a:b], total)
+                continue
+            if fold not in block.sums:
+                block.sums[fold] = fold.of(block.rows)
+            total = fold.add(total, block.sums[fold])
+        return total
+
+    def _places(self) -> list[int]:
+        """Where each block begins, and the last one ends."""
+        if self._starts is None:
+            self._starts = [*accumulate((len(block.rows) for block in self._blocks), initial=0)]
+        return self._starts
+
+    def _at(self, at: int) -> tuple[int, int]:
+        """The number of the block of a row, and its place in it."""
+        number = bisect_right(self._places(), at) - 1
+        return number, at - self._places()[number]
+
+    def _stretches(self, start: int, end: int) -> Iterator[tuple[_Block, int, int]]:
+        """The blocks of the rows start .. end, with the places of these rows in each."""
+        if start >= end:
+            return
+        places = self._places()
+        for number in range(bisect_right(places, start) - 1, len(self._blocks)):
+            begin = places[number]
+            if begin >= end:
+                return
+            yield self._blocks[number], max(start - begin, 0), min(end, places[number + 1]) - begin
+
+
+def _order(key: Key) -> Row:
+    return key[0]
+
+
+def _last(block: _Block) -> Row:
+    return block.keys[-1][0]
+
+
+class RowFunction(Protocol):
+    """A function that gives each row of an order a value, which depends on the rows around it."""
+
+    @property
+    def settles(self) -> bool:
+        """Whether there may be rows behind which values stay if their own do. See `settled`."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether all rows have the same value."""
+
+    @property
+    def key(self) -> Callable[[Row], Key]:
+        """The order of a row."""
+
+    def in_order(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows in the order of their keys."""
+
+    def values(self, rows: SortedRows, start: int, end: int) -> list[Any]:
+        """The values of the rows start .. end."""
+
+    def reach(self, rows: SortedRows, at: int) -> tuple[int, int]:
+        """The rows, from one to another, whose values depend on the row at a place."""
+
+    def settled(self, rows: SortedRows, at: int, last: int) -> bool:
+        """Whether the rows behind a row keep their values if that row does, where none changed behind
+        `last`."""
+
+    def result(self, row: Row, value: Any) -> Any:
+        """What stands for a row and its value."""
