@@ -111,6 +111,8 @@ class EpochOperators:
         if alone is not None and 0 < alone.length <= thresholds.FEW_ROWS:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
+        if not (self.epoch.first or any(sizes)):
+            return None
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)

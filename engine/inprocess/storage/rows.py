@@ -79,7 +79,7 @@ class ArrayRows:
         ordered = self._in_order()
         if self._decoded is not None:
             return iter(self._decoded)
-        if isinstance(ordered.columns, RowColumns):
+        if ordered.columns.__class__ is RowColumns:
             return iter(decode_each(self._values, self.schema, ordered.rows()))
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
 
