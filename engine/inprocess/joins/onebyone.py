@@ -67,7 +67,7 @@ def is_fit(steps: Collection[PlanStep]) -> bool:
     return loops <= _LOOPS and all(
         not (isinstance(each.step, Inspect) or expression(each.step).effect)
         if isinstance(each, RunStep)
-        else isinstance(each, Exclude) or not each.derived
+        else True
         for each in steps
     )
 
@@ -379,6 +379,8 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
             return weight != 0 if is_there else ((weight,),) if weight else ()
 
         return whole
+    if step.derived:
+        raise GivenUp
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
     pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
     ids, ghosts = _arranged(now, step, room), now.relation.ghosts
