@@ -140,10 +140,10 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory; and
-# all that the library sees.
+# The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory or for
+# its clock; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
-MEMORY = {"ddlog.engine.machine", "ddlog.engine.memory"}
+LIMITS = {"ddlog.engine.clock", "ddlog.engine.machine", "ddlog.engine.memory"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
 
 
@@ -197,7 +197,7 @@ def test_the_front_end_knows_nothing_of_the_engine() -> None:
     users = {
         user
         for user, used in uses()
-        if used.startswith("ddlog.engine.") and used not in MEMORY and "engine" not in user
+        if used.startswith("ddlog.engine.") and used not in LIMITS and "engine" not in user
     }
     assert users - {"ddlog.stdlib", "ddlog"} == {f"ddlog.{name}" for name in ON_THE_ENGINE}
 
