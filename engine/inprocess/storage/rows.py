@@ -11,7 +11,7 @@ import numpy as np
 from ... import thresholds
 from ...schema import Array, Kind, Schema
 from ...settling import SHOWN, Changing
-from .batch import Batch, RowColumns, consolidate
+from .batch import Batch, RowColumns, consolidate, few_rows
 from .interner import Values, decode_each, decode_rows, order_of
 
 
@@ -52,9 +52,10 @@ class ArrayRows:
     def _order_few(self) -> None:
         """Puts few rows in order by their values, as Python compares them."""
         batch = self._batch
-        rows = decode_each(self._values, self.schema, batch.rows())
+        codes, weights = batch.rows(), batch.weight_list()
+        rows = decode_each(self._values, self.schema, codes)
         order = sorted(range(batch.length), key=rows.__getitem__)
-        self._ordered = batch.take(np.array(order, np.int64))
+        self._ordered = few_rows([codes[k] for k in order], [weights[k] for k in order], len(self.schema))
         self._decoded = [rows[k] for k in order]
 
     @property
