@@ -91,10 +91,11 @@ class ArrayDelta:
     A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
     """
 
+    _consolidated: ArrayRows | None = None
+
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
         self._values, self._schema = values, schema
         self._batch: Batch | None = batch
-        self._consolidated: ArrayRows | None = None
         if last:
             values.hold(schema, batch)
         else:
@@ -136,7 +137,8 @@ class ArrayDelta:
         return [1] * len(self._rows) if weights is None else weights
 
     def __len__(self) -> int:
-        return len(self._rows)
+        rows = self._consolidated  # each output is asked after each commit
+        return (self._rows if rows is None else rows)._batch.length
 
 
 class LaterDelta(ArrayDelta):
