@@ -23,7 +23,6 @@ from ..sessions.engines import (
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..sessions.transactions.durable_state import Notes
 from ..spark.streaming.places import is_old, local_path, prepare, state_place
 from .options import StateOptions
 from .progress import ProgressLine
@@ -115,6 +114,8 @@ def _told(session: Session, note: Callable[[str], None]) -> Session:
     """The session, with a note if another program used its state last."""
     durable = session.state.durable
     if durable is not None:
+        from ..sessions.transactions.durable_state import Notes
+
         durable.listen(Notes(note))
         if durable.changed:
             note("the program is not the one that last used the state: what it changes is derived anew")
