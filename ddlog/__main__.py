@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from .console.ending import end_at_once, end_now
@@ -9,6 +10,7 @@ from .console.ending import end_at_once, end_now
 
 def main() -> None:
     """Runs the command line, and ends the process with its exit code."""
+    gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
     end_at_once()
     from .errors.installed import check_packages
 

@@ -133,11 +133,11 @@ class Account:
         """The new rows were compared with the old ones."""
         self._costs.compared(rows + self.situation.rows, work() - self._since)
 
-    def grown(self, rows: int, depths: Depths) -> None:
+    def grown(self, rows: int, depths: Callable[[], Depths]) -> None:
         """The relations grew to so many rows. If most of them are new, that was as good as an evaluation."""
         if 2 * self.situation.rows <= rows:
             seconds = work() - self._start
-            self._costs.evaluated(rows - self.situation.rows, self.situation.imported, seconds, depths)
+            self._costs.evaluated(rows - self.situation.rows, self.situation.imported, seconds, depths())
 
     def maintained(self) -> None:
         """The relations were maintained to the end."""

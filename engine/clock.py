@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_once = 0.0  # seconds
+_once = 0.0  # seconds of processors
+_waited_once = 0.0  # seconds of the day
 _inside = threading.local()
 
 
@@ -20,17 +21,23 @@ def work() -> float:
     return time.process_time() - _once
 
 
+def waited() -> float:
+    """The time of day in seconds, from some point on, less what is done only once: for limits of time."""
+    return time.monotonic() - _waited_once
+
+
 @contextmanager
 def done_once() -> Iterator[None]:
-    """A block in which the time of this thread does not count as work."""
-    global _once
+    """A block in which the time of this thread does not count as work, nor as waiting."""
+    global _once, _waited_once
     if getattr(_inside, "depth", 0):
         yield
         return
     _inside.depth = 1
-    start = time.thread_time()
+    start, since = time.thread_time(), time.monotonic()
     try:
         yield
     finally:
         _inside.depth = 0
         _once += time.thread_time() - start
+        _waited_once += time.monotonic() - since

@@ -10,7 +10,7 @@ changes beyond the process writes them there, and may fail. After that nothing c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar, cast
@@ -125,8 +125,10 @@ class Epochs(Generic[G, B]):
         running = self._begin(epoch)
         try:
             known = self._known() if epoch.first else known
-            times = self.times if self._is_large(epoch) else None
-            nodes = self._active(epoch, known or {})
+            rows = {} if epoch.first else self._changing(epoch)
+            is_large = epoch.first or sum(rows.values()) >= thresholds.TIMED_CHANGES
+            times = self.times if is_large else None  # a clock takes nothing beside so many rows
+            nodes = self._active(epoch, [name for name in rows if rows[name]], known or {})
             outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:
@@ -165,6 +167,8 @@ class Epochs(Generic[G, B]):
         self, changes: Mapping[str, Sequence[tuple[G, int]]]
     ) -> Mapping[str, Sequence[tuple[G, int]]]:
         """The changes, with the ends of the streams: what a stream holds goes before anything comes."""
+        if not self._streams:
+            return changes
         ended = dict(changes)
         for name, at in self._streams:
             held = self._held(at)
@@ -172,18 +176,16 @@ class Epochs(Generic[G, B]):
                 ended[name] = [(held, -1), *changes.get(name, ())]
         return ended
 
-    def _is_large(self, epoch: Epoch[G]) -> bool:
-        """Whether so many rows change that a clock takes nothing beside them."""
-        parts = (part for parts in epoch.changes.values() for part, _ in parts)
-        return epoch.first or sum(map(self._length, parts)) >= thresholds.TIMED_CHANGES
-
-    def _active(self, epoch: Epoch[G], known: Collection[NodeId]) -> Sequence[NodeId]:
-        """The nodes that may change, in order, with those whose changes are known: in the first epoch all of
-        them."""
+    def _active(
+        self, epoch: Epoch[G], changing: Sequence[str], known: Collection[NodeId]
+    ) -> Sequence[NodeId]:
+        """The nodes that may change, in order, if some inputs do, with those whose changes are known: in the
+        first epoch all of them."""
         if epoch.first:
             every = range(len(self._circuit.nodes))
             return every if self.beginning is None else self.beginning.nodes
-        return self._active_from((*self._changing(epoch), *self.ending(), *self._restless(), *known))
+        inputs = [self._inputs[name] for name in changing]
+        return self._active_from((*inputs, *self.ending(), *self._restless(), *known))
 
     def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
         """The nodes that may change if some others do."""
@@ -198,12 +200,11 @@ class Epochs(Generic[G, B]):
         known = {} if self.beginning is None else self.beginning.known
         return {**known, **self.given}
 
-    def _changing(self, epoch: Epoch[G]) -> Iterator[NodeId]:
-        """The inputs that change."""
-        for name, parts in epoch.changes.items():
-            if any(self._length(batch) for batch, _ in parts):
-                yield self._inputs[name]
+    def _changing(self, epoch: Epoch[G]) -> dict[str, int]:
+        """The rows by which each input changes."""
+        length = self._length
+        return {name: sum([length(part) for part, _ in parts]) for name, parts in epoch.changes.items()}
 
-    def ending(self) -> Iterator[NodeId]:
+    def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
-        return (at for at in self._passing if self._held(at) is not None)
+        return [at for at in self._passing if self._held(at) is not None]

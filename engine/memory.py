@@ -19,8 +19,8 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
@@ -93,21 +93,28 @@ def limited(limit: int | None) -> AbstractContextManager[None]:
     return _NOTHING if limit is None else _in_force(limit)
 
 
-@contextmanager
-def _in_force(limit: int) -> Iterator[None]:
-    global _last
-    thread = threading.get_ident()
-    outer = _limits.get(thread)
-    _limits[thread] = limit
-    if 2 * _seen > limit:
-        _last = 0.0
-    try:
-        yield
-    finally:
-        if outer is None:
-            _limits.pop(thread, None)
-        else:
-            _limits[thread] = outer
+class _in_force:
+    """See `limited`. A class, as small epochs come here often."""
+
+    __slots__ = ("_limit", "_outer", "_thread")
+
+    def __init__(self, limit: int | None) -> None:
+        """None: no limit."""
+        self._limit = limit
+
+    def __enter__(self) -> None:
+        global _last
+        self._thread = thread = threading.get_ident()
+        self._outer = _limits.pop(thread, None)
+        if self._limit is not None:
+            _limits[thread] = self._limit
+            if 2 * _seen > self._limit:
+                _last = 0.0
+
+    def __exit__(self, *_: object) -> None:
+        _limits.pop(self._thread, None)
+        if self._outer is not None:
+            _limits[self._thread] = self._outer
 
 
 def limit_here() -> int | None:
@@ -117,18 +124,7 @@ def limit_here() -> int | None:
 
 def unlimited() -> AbstractContextManager[None]:
     """No limit is in force inside: for what must not fail."""
-    return _lifted() if _limits else _NOTHING
-
-
-@contextmanager
-def _lifted() -> Iterator[None]:
-    thread = threading.get_ident()
-    limit = _limits.pop(thread, None)
-    try:
-        yield
-    finally:
-        if limit is not None:
-            _limits[thread] = limit
+    return _in_force(None) if _limits else _NOTHING
 
 
 def check() -> None:

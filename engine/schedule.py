@@ -6,8 +6,8 @@ give whole batches of changes. Only a recursion is asked, once an iteration, whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 from . import interrupt, memory, metering
 from .circuit import (
@@ -200,16 +200,19 @@ class _Walk(Generic[B]):
                 interrupt.check()
                 if self.progress is not None and node.text:
                     self.progress(phase_of(node), 0, 0)
-                if isinstance(node, Fixpoint):
-                    self._results[at] = self._fixpoint(at, node)
-                elif not isinstance(node, Trace):
-                    change = self._change(at, node)
+                ask = _ASKED.get(node.__class__)
+                if ask is not None:
+                    change = ask(self, at, node)
                     if self.known is not None and at in self.known:
                         change = self.known[at]
                     self.changes[at] = change
                     self.operators.keep(at, change)
-                    if isinstance(node, Output):
+                    if node.__class__ is Output:
                         outputs[node.relation] = change
+                elif isinstance(node, Fixpoint):
+                    self._results[at] = self._fixpoint(at, node)
+                elif not isinstance(node, Trace):
+                    raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
             except MemoryError as error:
                 memory.tell(error, phase_of(node))
                 raise
@@ -243,46 +246,17 @@ class _Walk(Generic[B]):
                 inside.derived += known if isinstance(node, Join | DeltaJoin) else 0
                 inside.add(operator_of(node), node.text, since, until, sum(n for n in taken if n >= 0), out)
 
-    def _of(self, at: int) -> B:
+    def of(self, at: int) -> B:
+        """The change of a node."""
         found = self.changes.get(at)
         return self.operators.nothing() if found is None else found
 
-    def _change(self, at: int, node: Node) -> B:
-        operators, change = self.operators, self._of
-        match node:
-            case Join() | DeltaJoin():
-                return operators.join(at, node, [change(term.source) for term in node.terms])
-            case DeltaDistinct():
-                return operators.distinct(at, node, change(node.source))
-            case Output():
-                return change(node.source)
-            case Input():
-                return operators.input(at, node)
-            case DeltaGroup():
-                return operators.group(at, node, change(node.source))
-            case DeltaOrdered():
-                return operators.ordered(at, node, change(node.source))
-            case DeltaClock() | DeltaWindow() | DeltaLate():
-                return operators.timed(at, node, change(node.source))
-            case Sum():
-                return operators.sum(at, node, [change(s) for s in node.sources])
-            case Negate():
-                return operators.negate(at, node, change(node.source))
-            case Exchange():
-                return operators.exchange(at, node, change(node.source))
-            case Delay() | Integrate() | Differentiate() | Feed():
-                return operators.clocked(at, node, change(node.source))
-            case Feedback():
-                return operators.clocked(at, node, operators.nothing())
-            case Result():
-                return self._results[node.fixpoint][node.relation]
-            case Constant():
-                return operators.constant(at, node)
-            case _:
-                raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
+    def of_relation(self, node: Result) -> B:
+        """The change of a relation of a recursion."""
+        return self._results[node.fixpoint][node.relation]
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
-        imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
+        imports = {n.node: self.of(n.node) for n in node.body.nodes if isinstance(n, Import)}
         meter = self._meter
         if meter is None:
             nested = self.operators.recursion(at, node, imports)
@@ -335,6 +309,43 @@ class _Walk(Generic[B]):
         inside.round(0, seconds, clock(), of_start, came if came >= 0 else metering.UNKNOWN)
         inside.level -= 1
         return found
+
+
+def _join(walk: _Walk[Any], at: int, node: Join | DeltaJoin) -> Any:
+    return walk.operators.join(at, node, [walk.of(term.source) for term in node.terms])
+
+
+def _timed_node(walk: _Walk[Any], at: int, node: DeltaClock | DeltaWindow | DeltaLate) -> Any:
+    return walk.operators.timed(at, node, walk.of(node.source))
+
+
+def _clocked(walk: _Walk[Any], at: int, node: Delay | Integrate | Differentiate | Feed) -> Any:
+    return walk.operators.clocked(at, node, walk.of(node.source))
+
+
+_ASKED: dict[type[Node], Callable[[_Walk[Any], int, Any], Any]] = {
+    Join: _join,
+    DeltaJoin: _join,
+    DeltaDistinct: lambda walk, at, node: walk.operators.distinct(at, node, walk.of(node.source)),
+    Output: lambda walk, at, node: walk.of(node.source),
+    Input: lambda walk, at, node: walk.operators.input(at, node),
+    DeltaGroup: lambda walk, at, node: walk.operators.group(at, node, walk.of(node.source)),
+    DeltaOrdered: lambda walk, at, node: walk.operators.ordered(at, node, walk.of(node.source)),
+    DeltaClock: _timed_node,
+    DeltaWindow: _timed_node,
+    DeltaLate: _timed_node,
+    Sum: lambda walk, at, node: walk.operators.sum(at, node, [walk.of(each) for each in node.sources]),
+    Negate: lambda walk, at, node: walk.operators.negate(at, node, walk.of(node.source)),
+    Exchange: lambda walk, at, node: walk.operators.exchange(at, node, walk.of(node.source)),
+    Delay: _clocked,
+    Integrate: _clocked,
+    Differentiate: _clocked,
+    Feed: _clocked,
+    Feedback: lambda walk, at, node: walk.operators.clocked(at, node, walk.operators.nothing()),
+    Result: lambda walk, at, node: walk.of_relation(node),
+    Constant: lambda walk, at, node: walk.operators.constant(at, node),
+}
+"""Gives the change of a node, by its class: a small epoch asks many nodes that have little to do."""
 
 
 def phase_of(node: Node) -> str:

@@ -140,10 +140,10 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory or
-# its records of join plans; and all that the library sees.
+# The rooms that see the engine, from expressions on, beside those that only ask for its clock, its limit of
+# memory or its records of join plans; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
-PLAIN = {"ddlog.engine.joinplan", "ddlog.engine.machine", "ddlog.engine.memory"}
+PLAIN = {f"ddlog.engine.{each}" for each in ("clock", "joinplan", "machine", "memory")}
 OF_VALUES = ("rounding", "memory", "sortedrows")
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", *(f"ddlog.engine.{each}" for each in OF_VALUES)}
 

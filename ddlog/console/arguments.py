@@ -71,8 +71,9 @@ files.
 """
 
 
-def parser() -> Parser:
-    """The parser of the whole command line. The parsed arguments have the command's function as `act`."""
+def parser(only: str = "") -> Parser:
+    """The parser of the whole command line, or of one command: the others take a while to make. The parsed
+    arguments have the command's function as `act`."""
     parser = Parser(
         prog="ddlog", description="Differential Datalog in Python.", epilog=BEGINNING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -82,23 +83,8 @@ def parser() -> Parser:
     )
     commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None))
-    _run(commands)
-    _repl(commands)
-    _serve(commands)
-    _check(commands)
-    _explain_error(commands)
-    _circuit(commands)
-    _explain(commands)
-    _profile(commands)
-    _state(commands)
-    _infer(commands)
-    _fmt(commands)
-    _import_souffle(commands)
-    _import_ovsdb(commands)
-    _test(commands)
-    _init(commands)
-    _lsp(commands)
-    _completion(commands)
+    for each in [_COMMANDS[only]] if only in _COMMANDS else dict.fromkeys(_COMMANDS.values()):
+        each(commands)
     _help(commands, parser)
     return parser
 
@@ -578,3 +564,25 @@ class _Version(argparse.Action):
 
         print(versions())
         parser.exit()
+
+
+_COMMANDS: dict[str, Callable[[_Commands], None]] = {
+    "run": _run,
+    "repl": _repl,
+    "serve": _serve,
+    "ui": _serve,
+    "check": _check,
+    "explain-error": _explain_error,
+    "circuit": _circuit,
+    "explain": _explain,
+    "profile": _profile,
+    "state": _state,
+    "infer": _infer,
+    "fmt": _fmt,
+    "import-souffle": _import_souffle,
+    "import-ovsdb": _import_ovsdb,
+    "test": _test,
+    "init": _init,
+    "lsp": _lsp,
+    "completion": _completion,
+}

@@ -4,7 +4,6 @@ exit code."""
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -33,7 +32,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
         sys.set_int_max_str_digits(0)  # integers have any number of digits
         sys.setrecursionlimit(10_000)  # so that values of a recursive type may be nested in each other
-        gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     code = _run_main(argv)
     if argv is None:
@@ -69,7 +67,7 @@ def _run_main(argv: Sequence[str] | None) -> int:
 def _parse_and_act(argv: Sequence[str] | None) -> int:
     try:
         given, text = with_text(sys.argv[1:] if argv is None else argv)
-        whole = parser()
+        whole = parser(given[0] if given else "")
         if "_ARGCOMPLETE" in os.environ:
             import argcomplete
 

@@ -25,7 +25,6 @@ from ..sessions.options import SessionOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..sessions.transactions.durable_state import Notes
 from ..spark.streaming.places import is_old, local_path, prepare, state_place
 from .options import NO_STATE, StateOptions, check_state_options
 from .progress import ProgressLine
@@ -132,6 +131,8 @@ def _told(session: Session, note: Callable[[str], None]) -> Session:
     """The session, with a note if another program used its state last."""
     durable = session.state.durable
     if durable is not None:
+        from ..sessions.transactions.durable_state import Notes
+
         durable.listen(Notes(note))
         if durable.changed:
             note("the program is not the one that last used the state: what it changes is derived anew")

@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..profiling.costs import PhaseTime
+if TYPE_CHECKING:
+    from ..profiling.costs import PhaseTime
 
 START = "start of the process"
 CHECKING = "parsing and checking"
@@ -54,6 +56,8 @@ class Phases:
         found[READING] = max(0.0, found.get(READING, 0.0) - commits)
         found[COMMITS] = commits
         found[OTHERS] = self._seconds.get(OTHERS, 0.0)
+        from ..profiling.costs import PhaseTime
+
         return tuple(PhaseTime(name, seconds) for name, seconds in found.items())
 
 

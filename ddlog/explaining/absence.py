@@ -7,7 +7,6 @@ then have the nearest values. What is missing is looked into in turn, to a depth
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -30,6 +29,7 @@ from ..core import (
     Var,
 )
 from ..core.expressions import matched
+from ..engine.clock import waited
 from ..errors.source import Span
 from ..types import BigInt, Type
 from ..values.rows import Row
@@ -55,7 +55,7 @@ Pattern: TypeAlias = tuple[Any, ...]
 
 @dataclass
 class Absences:
-    """Looks into rows that do not hold in a place, until a moment (of `time.monotonic`)."""
+    """Looks into rows that do not hold in a place, until a moment (of `engine.clock.waited`)."""
 
     place: ProofPlace
     until: float
@@ -73,7 +73,7 @@ class Absences:
         key, derivations, rounds = (relation, pattern), self.place.derivations, self.place.rounds
         if self.place.is_leaf(relation):
             return Reason("unknown" if relation in derivations.looped else "no fact", relation, pattern)
-        if depth <= 0 or key in self._open or time.monotonic() > self.until:
+        if depth <= 0 or key in self._open or waited() > self.until:
             return Reason("unknown", relation, pattern, rounds=rounds)
         if (last := self.place.within(relation)) is not None:
             return self._at(last).missing(relation, pattern, depth)
@@ -244,7 +244,7 @@ class _Body:
                 best = found[0][2]
                 near = (row for _, row, given in found if given == best)
                 return tuple(dict.fromkeys(near))[:NEAREST], best
-            if time.monotonic() > self.until:
+            if waited() > self.until:
                 break
         return (), values
 

@@ -8,7 +8,6 @@ that is left. Sets without insertions are tried before all others, and smaller s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -16,6 +15,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from ..core import Atom, GroupBy
+from ..engine.clock import waited
 from .byrounds import with_rounds
 from .derivations import Derivations, GroupMembers, RuleValuation
 from .explanation import Ending
@@ -37,7 +37,7 @@ Steps: TypeAlias = frozenset[Step]
 
 @dataclass
 class Endings:
-    """Looks for sets of changes until a moment (of `time.monotonic`). `complete` says whether the time
+    """Looks for sets of changes until a moment (of `engine.clock.waited`). `complete` says whether the time
     sufficed."""
 
     derivations: Derivations
@@ -50,7 +50,7 @@ class Endings:
         found, pending = list[Steps](), [_placed(frozenset())]
         while pending:
             *rank, _, steps = heappop(pending)
-            late = time.monotonic() > self.until
+            late = waited() > self.until
             if late or len(found) == _SETS or (found and rank > [*_placed(found[0])[:2]]):
                 self.complete = self.complete and not late
                 break

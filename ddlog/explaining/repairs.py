@@ -6,7 +6,6 @@ of a body lack a row, the others have one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, product
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 from ..codegen.analysis import free_variables
 from ..core import Atom, Clause, GroupBy
 from ..core.clauses import binds, bound_by_terms, expressions, named, positive
+from ..engine.clock import waited
 from .derivations import HeadCase
 from .held import Fact, HeldRelations
 from .inverting import bindings
@@ -33,7 +33,7 @@ Facts: TypeAlias = frozenset[Fact]
 
 @dataclass
 class Repairs:
-    """Looks for sets of facts that make rows of a place hold, until a moment (of `time.monotonic`).
+    """Looks for sets of facts that make rows of a place hold, until a moment (of `engine.clock.waited`).
     `complete` says whether the time sufficed."""
 
     place: ProofPlace
@@ -99,7 +99,7 @@ class Repairs:
         return self._there[fact]
 
     def _late(self) -> bool:
-        if time.monotonic() > self.until:
+        if waited() > self.until:
             self.complete = False
         return not self.complete
 

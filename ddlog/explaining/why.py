@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..engine.clock import waited
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import (
     DoesNotHold,
@@ -77,7 +77,7 @@ def why_not(
     held = derivations.held
     if held.holds(relation, [row])[0]:
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
-    place, until = ProofPlace(derivations), time.monotonic() + within
+    place, until = ProofPlace(derivations), waited() + within
     missing = Absences(place, until).missing(relation, row, depth)
     if not held.can_attempt:
         return Absence(missing, (), False, held.program, attempted=False)
@@ -94,7 +94,7 @@ def why_ends(derivations: Derivations, relation: str, row: Row, within: float = 
     _check_holds(held, fact)
     if not held.can_attempt:
         raise DDlogError([NoAttempt()])
-    endings = Endings(derivations, time.monotonic() + within)
+    endings = Endings(derivations, waited() + within)
     return EndingSets(fact, endings.of(fact), endings.complete, held.program)
 
 

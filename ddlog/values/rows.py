@@ -9,9 +9,9 @@ from .. import values
 from ..core import Column, Relation
 from ..errors.changes import BadValue, NoRow, WrongColumns, WrongWidth
 from ..errors.diagnostics import DDlogError
-from ..types import BigInt, Bit, Signed, String, Type, TypeDef, User
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef, User
 from .fromplain import by_attributes
-from .numbers import decimal
+from .numbers import decimal, integer_range
 from .shapes import Shape, is_option, shape_of
 from .structs import reason
 
@@ -33,6 +33,40 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
         _checked(each, column, relation, typedefs)
         for each, column in zip(given, relation.columns, strict=True)
     )
+
+
+def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
+    """`row_of` for one relation. Tuples of plain numbers and texts, which are rows as they are, take a tenth
+    of its time."""
+    tests = [_plain_test(column.type, f"v{k}") for k, column in enumerate(relation.columns)]
+    if relation.constructor is None or None in tests:
+        return lambda value: row_of(value, relation, typedefs)
+    names = "".join(f"v{k}, " for k in range(len(tests)))
+    is_plain = eval(f"lambda {names}: {' and '.join(map(str, tests)) or 'True'}")
+
+    def take(value: Any) -> Row:
+        if value.__class__ is tuple and len(value) == len(tests) and is_plain(*value):
+            return value  # type: ignore[no-any-return]
+        return row_of(value, relation, typedefs)
+
+    return take
+
+
+def _plain_test(type: Type, name: str) -> str | None:
+    """The expression that holds of a value of Python only if it is the canonical value of a type."""
+    match type:
+        case Bool():
+            return f"{name}.__class__ is bool"
+        case BigInt():
+            return f"{name}.__class__ is int"
+        case Bit() | Signed():
+            least, greatest = integer_range(type)
+            return f"{name}.__class__ is int and {least} <= {name} <= {greatest}"
+        case Float(64):
+            return f"{name}.__class__ is float and {name} == {name} != 0.0"
+        case String():
+            return f"{name}.__class__ is str and {name}.isascii()"
+    return None
 
 
 def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ class Memories:
 
     def restless(self) -> tuple[NodeId, ...]:
         """The nodes that change in an epoch in which their sources do not."""
-        return tuple(at for at, store in self._clocked.items() if store.present)
+        return tuple([at for at, store in self._clocked.items() if store.present])
 
 
 def step(node: Clocked, memory: SignedStore, change: Batch | None) -> Batch | None:

@@ -40,6 +40,9 @@ from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
 
+_KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, Result))
+"""The nodes whose stores have taken the change when it is known."""
+
 
 class EpochOperators:
     """The operators of one epoch over a state. See `engine.schedule.Operators`."""
@@ -115,6 +118,8 @@ class EpochOperators:
         if alone is not None and 0 < alone.length <= thresholds.FEW_ROWS:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
+        if not (self.epoch.first or any(sizes)):
+            return None
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
@@ -263,15 +268,17 @@ class EpochOperators:
         return [0 if change is None else change.length for change in changes]
 
     def keep(self, at: int, change: Batch | None) -> None:
-        if change is not None and at in self.state.remembering:
+        if change is None:
+            return
+        if at in self.state.remembering:
             self.remembered[at] = change
-        store = self.state.stores.get(at) if change is not None else None
-        if change is None or store is None:
+        store = self.state.stores.get(at)
+        if store is None:
             return
         if at in self.state.forgetful:
             self.leaving.setdefault(at, []).append(change)
         node = self.circuit.nodes[at]
-        if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | DeltaWindow | Result):
+        if node.__class__ in _KEPT_ALREADY or not isinstance(store, Store):
             return
         self.changed.append(store)
         if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:

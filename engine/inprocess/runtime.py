@@ -739,8 +739,9 @@ class InProcess:
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        with suppress(MemoryError):
-            sweeping.sweep(self.values, self._mark, due)
+        if any(due(each) for _, each in self.values.domains()):
+            with suppress(MemoryError):
+                sweeping.sweep(self.values, self._mark, due)
 
     def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)
@@ -757,7 +758,7 @@ class InProcess:
             self._sweep(sweeping.is_due)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
-        if not epoch.static and not epoch.first:
+        if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = self.earlier + epoch.number
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
@@ -778,7 +779,7 @@ class InProcess:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
-        if self._state.memories.restless() or any(True for _ in self._epochs.ending()):
+        if self._state.memories.restless() or self._epochs.ending():
             signs.add(ENDING)
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):

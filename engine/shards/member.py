@@ -80,7 +80,7 @@ class Member(InProcess):
 
     def _prepare_to_shrink(self, epoch: Epoch[Batch], but: Collection[NodeId] = ()) -> None:
         own = {(name, sign) for name, parts in epoch.changes.items() for _, sign in parts}
-        if self._own.memories.restless() or any(True for _ in self._epochs.ending()):
+        if self._own.memories.restless() or self._epochs.ending():
             own.add(ENDING)
         signs = set().union(*self.team.agree(own))
         for at, shrinking in self._shrinking.items():
@@ -306,15 +306,17 @@ class _InStep(Epochs[Batch, Batch | None]):
 
         super().__init__(circuit, begun, held, lambda batch: batch.length, exhausted, restless)
 
-    def _active(self, epoch: Epoch[Batch], known: Collection[NodeId]) -> Sequence[NodeId]:
+    def _active(
+        self, epoch: Epoch[Batch], changing: Sequence[str], known: Collection[NodeId]
+    ) -> Sequence[NodeId]:
         if not epoch.first:
-            changing = [self._inputs[name] for name in epoch.changes]
-            own = {*changing, *self.ending(), *self._restless()}
+            inputs = [self._inputs[name] for name in epoch.changes]
+            own = {*inputs, *self.ending(), *self._restless()}
             together = tuple(sorted(set[NodeId]().union(*self._team.agree(own))))
             active = self._active_from(together)
         else:
             self._team.agree(None)
-            active = super()._active(epoch, known)
+            active = super()._active(epoch, changing, known)
         assert self._last_begun is not None
         self._last_begun.active = frozenset(active)
         return active

@@ -8,6 +8,8 @@ import pytest
 
 import ddlog
 from ddlog.engine import account, maintaining
+from ddlog.engine.inprocess.recursion import maintained
+from ddlog.engine.inprocess.recursion.maintained import depths
 from ddlog.engine.maintaining import (
     Costs,
     GivenUp,
@@ -144,3 +146,15 @@ def test_what_was_done_is_told(mode: maintaining.Mode) -> None:
     ways = {each.relations: each.way for each in told if each.epoch == max(d.epoch for d in told)}
     assert ways[("Path",)] == ("recomputed" if mode == "never" else "maintained")
     assert {each.situation.changed for each in told} == {40, 1}
+
+
+def test_a_commit_does_not_count_the_rows_of_all_commits_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    monkeypatch.setattr(maintained, "depths", lambda sets: counted.append(1) or depths(sets))
+    text = "input relation E(a: u32, b: u32)\noutput relation R(a: u32)\nR(0).\nR(b) :- R(a), E(a, b)."
+    with ddlog.compile(text).session() as session:
+        for k in range(64):
+            session.insert("E", (k, k + 1))
+            session.commit()
+        assert len(list(session["R"])) == 65
+    assert len(counted) <= 4  # while most rows are new

@@ -89,6 +89,10 @@ class Runs:
     def _signed(self) -> Iterator[tuple[Batch | None, int]]:
         """The runs as batches, in order, with neighbouring rows of one sign together; a sign of 0 for a
         deletion of all rows."""
+        if len(self._runs) == 1 and (run := self._runs[0]).sign and run.batch is None:
+            if rows := list(run.rows()):
+                yield self._present.batch(rows), run.sign
+            return
         for (sign, single), runs in groupby(self._runs, lambda run: (run.sign, run.batch is None)):
             if sign and single:
                 rows = [row for run in runs for row in run.rows()]

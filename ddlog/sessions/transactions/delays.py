@@ -41,6 +41,8 @@ class Delays:
 
     def changes(self) -> Kept:
         """The changes of the delayed relations in the next epoch."""
+        if not self._delayed:
+            return {}
         return {
             name: self._batches(name, self._past[source][-delay])
             for name, (source, delay) in self._delayed.items()

@@ -10,7 +10,7 @@ from ...core import Relation
 from ...errors.changes import BadTable, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
 from ...errors.excerpt import row_span
-from ...values.rows import Row, row_of
+from ...values.rows import Row
 from ..gaps import Ability
 from ..hosts.host import frames_of
 from ..hosts.incoming import is_frame, key_value, row_change
@@ -122,7 +122,8 @@ class Inputs:
                 raise with_places(error, self.state.program, declared, placed) from None
 
     def _rows(self, declared: Relation, rows: Sequence[Any]) -> list[Row]:
-        return [row_of(row, declared, self.state.typedefs) for row in rows]
+        take = self.state.row_taker(declared)
+        return [take(row) for row in rows]
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

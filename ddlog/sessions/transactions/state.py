@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
@@ -19,7 +20,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.unknown import unknown_relation
-from ...values.rows import Row
+from ...values.rows import Row, row_taker
 from ..gaps import Ability
 from ..hosts.host import Host, frames_of
 from ..program import Program
@@ -62,6 +63,36 @@ class UpdateIds:
         self.pending = []
 
 
+class _Diagnosing:
+    """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
+
+    __slots__ = ("_depth", "_failures", "_state")
+
+    def __init__(self, state: SessionState) -> None:
+        self._state, self._failures = state, state.host.offer.failures()
+
+    def __enter__(self) -> None:
+        self._depth = sys.getrecursionlimit()
+        if self._depth < RECURSION_DEPTH:
+            sys.setrecursionlimit(RECURSION_DEPTH)
+        self._failures.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._failures.__exit__(kind, error, trace)
+            if error is not None:
+                self._state.diagnose(error)
+        except BaseException as failure:
+            if failure is not error:
+                self._state.diagnose(failure)
+            raise
+        finally:
+            if self._depth < RECURSION_DEPTH:
+                sys.setrecursionlimit(self._depth)
+
+
 class SessionState:
     """The state that the parts of a session share. `kept` are the relations that the circuit computes."""
 
@@ -98,6 +129,7 @@ class SessionState:
         self.typedefs = program.checked.typedefs
         self._questions = None
         self._texts: dict[str, Callable[[Row], str]] = {}
+        self._taking: dict[str, Callable[[Any], Row]] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
@@ -121,6 +153,13 @@ class SessionState:
         if declared is None:
             raise DDlogError([unknown_relation(name, self.program.relations, self.program.indexes)])
         return declared
+
+    def row_taker(self, declared: Relation) -> Callable[[Any], Row]:
+        """The function that takes users' values for rows of a relation. It raises DDlogError."""
+        found = self._taking.get(declared.name)
+        if found is None:
+            found = self._taking[declared.name] = row_taker(declared, self.typedefs)
+        return found
 
     def start(self) -> None:
         """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
@@ -187,22 +226,13 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    @contextmanager
-    def diagnosing(self) -> Iterator[None]:
+    def diagnosing(self) -> AbstractContextManager[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
         inside as in functions."""
-        depth = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(depth, RECURSION_DEPTH))
-        try:
-            with self.host.offer.failures():
-                yield
-        except BaseException as error:
-            self._diagnose(error)
-            raise
-        finally:
-            sys.setrecursionlimit(depth)
+        return _Diagnosing(self)
 
-    def _diagnose(self, error: BaseException) -> None:
+    def diagnose(self, error: BaseException) -> None:
+        """Raises the DDlogError that tells of a fault or failure of the runtime. Returns for other errors."""
         if isinstance(error, RowFault):
             raise DDlogError([diagnosed(error)]) from None
         if isinstance(error, Unsettled):

@@ -7,7 +7,8 @@ threads use it. Its changes are checked as they come; a commit applies them as o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
 
 from ...core import Relation
 from ...engine.interrupt import deferred
@@ -22,6 +23,41 @@ from ..pending import KeyedChanges, PendingChanges
 from ..pending.present import SignedBatch
 from ..results.views import Changes
 from .state import SessionState
+
+
+class _Changing:
+    """See `Transaction.changing`. A class, as every change of an input comes here."""
+
+    __slots__ = ("_changes", "_declared", "_diagnosing", "_known", "_mark", "_transaction")
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        declared: Relation,
+        changes: PendingChanges,
+        known: bool,
+        diagnosing: AbstractContextManager[None],
+    ) -> None:
+        self._transaction, self._declared, self._changes = transaction, declared, changes
+        self._known, self._diagnosing, self._mark = known, diagnosing, changes.mark()
+
+    def __enter__(self) -> tuple[Relation, PendingChanges]:
+        self._diagnosing.__enter__()
+        return self._declared, self._changes
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._diagnosing.__exit__(kind, error, trace)
+        except BaseException:
+            self._undo()
+            raise
+        if error is not None:
+            self._undo()
+
+    def _undo(self) -> None:
+        self._transaction.take_back(self._declared, self._mark, self._known)
 
 
 class Transaction:
@@ -57,8 +93,7 @@ class Transaction:
             raise DDlogError([NotAnInput(name, declared.role, inputs)])
         return declared
 
-    @contextmanager
-    def changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
+    def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
         """The pending changes of an input relation, to add to. An error takes back the changes made
         inside."""
         declared = self.input(name)
@@ -67,16 +102,13 @@ class Transaction:
         if self._state.static or not self._state.updates:
             raise DDlogError([NoFurtherChanges()])
         known = declared.name in self._touched
-        changes = self._pending(declared)
-        mark = changes.mark()
-        try:
-            with self._state.diagnosing():
-                yield declared, changes
-        except BaseException:
-            changes.undo(mark)
-            if not known:
-                self._touched.discard(declared.name)
-            raise
+        return _Changing(self, declared, self._pending(declared), known, self._state.diagnosing())
+
+    def take_back(self, declared: Relation, mark: int, known: bool) -> None:
+        """Takes back the changes of a relation after a mark, `known` if it had changes before that."""
+        self._inputs[declared.name].undo(mark)
+        if not known:
+            self._touched.discard(declared.name)
 
     @contextmanager
     def loading(self) -> Iterator[None]:

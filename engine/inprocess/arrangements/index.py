@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ... import thresholds
 from ...clock import done_once
 from ...derived import Position
 from ...schema import Array
 from ..kernels import postings
 from ..storage import sharing
 from ..storage.arrays import grow
-from ..storage.derivedcolumns import EvaluatedColumn, derived_values
+from ..storage.derivedcolumns import EvaluatedColumn, derived_values, note_value
 from ..storage.table import RowTable
 from ..storage.unread import read_now
 from . import bulkindex
@@ -52,6 +52,8 @@ class Index:
         self._own = [p for p in positions if isinstance(p, int)]
         self._faulty = 0
         self.keys = RowTable(len(positions))
+        self._later: dict[tuple[int, ...], list[int]] = {}  # ids that `settle` will take in, by their keys
+        self._waiting = 0
         self._place = _NOWHERE
         self._build(rows)
 
@@ -113,15 +115,16 @@ class Index:
 
     def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
         """The row ids of one key; None: they are more than `most`."""
+        later = self._later.get(key, [])
         group = self.searched().find_row(key)
-        if group < 0:
-            return []
-        size = self._count.item(group)
-        if size > most:
+        size = 0 if group < 0 else self._count.item(group)
+        if size + len(later) > most:
             return None
+        if size == 0:
+            return later
         first = self._first.item(group)
         found: list[int] = self._slab[first : first + size].tolist()
-        return found
+        return found + later
 
     def stretches(self) -> tuple[Array, Array, Array]:
         """The places of each group's row ids, as kernels read them: first, count, slab."""
@@ -131,11 +134,15 @@ class Index:
 
     def _groups_of(self, keyed: _Keyed) -> Array:
         groups = self.keys.insert(keyed.keys, len(keyed.rows))
+        self._make_room()
+        return groups
+
+    def _make_room(self) -> None:
+        """Gives each key its place."""
         if self.keys.size > len(self._count):
             grow(self, "_first", self.keys.size, 0)
             grow(self, "_count", self.keys.size, 0)
             grow(self, "_room", self.keys.size, 0)
-        return groups
 
     def insert(self, rows: Array) -> None:
         """Adds row ids."""
@@ -173,17 +180,65 @@ class Index:
 
     def insert_one(self, at: int, row: tuple[int, ...]) -> None:
         """Adds one row id, given the columns of the row."""
-        group = -1 if self._derived else self.keys.insert_row(tuple([row[p] for p in self._own]))
-        if not 0 <= group < len(self._count) or (used := self._count.item(group)) == self._room.item(group):
+        key = self._key(row)
+        if key is None or (self._derived and not key):
             self.insert(np.array([at], np.int64))
             return
+        for column, value in zip(self._derived, key[len(self._own) :], strict=True):
+            note_value(self.table, column, at, value)
+        group = self.keys.insert_row(key)
+        if group >= len(self._count):
+            self._make_room()
+        used = self._count.item(group)
+        if len(self._place):
+            self._track()
+        if used == self._room.item(group):
+            self._move(group, used)
         place = self._first.item(group) + used
         self._slab[place] = at
         self._count[group] = used + 1
         if len(self._place):
-            self._track()
             self._place[at] = place
         self.size += 1
+
+    def insert_later(self, at: int, row: tuple[int, ...]) -> None:
+        """As `insert_one`, but only `rows_of` sees the row before `settle`. Many of them cost less."""
+        key = self._key(row)
+        if key is None or self._waiting >= thresholds.ROWS_LATER:
+            self.settle()
+        if key is None:
+            self.insert_one(at, row)
+        else:
+            self._later.setdefault(key, []).append(at)
+            self._waiting += 1
+
+    def settle(self) -> None:
+        """Takes in the row ids that were to be taken in later."""
+        if self._later:
+            rows = np.array([at for ids in self._later.values() for at in ids], np.int64)
+            self._later, self._waiting = {}, 0
+            self.insert(rows)
+
+    def _key(self, row: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The key of a row, an empty one if a derived column has no value. None: it is to be computed in the
+        general way."""
+        key = [row[p] for p in self._own]
+        for column in self._derived:
+            found = column.compute_one(row)
+            if found is None or not found[1]:
+                return None if found is None else ()
+            key.append(found[0])
+        return tuple(key)
+
+    def _move(self, group: int, used: int) -> None:
+        """Moves a full stretch to the end of the slab, as `postings.link` does."""
+        size, end, first = max(4, 2 * used), self._end, self._first.item(group)
+        grow(self, "_slab", end + size)
+        moved = self._slab[first : first + used]
+        self._slab[end : end + used] = moved
+        if used and len(self._place):
+            self._place[moved] = np.arange(end, end + used)
+        self._first[group], self._room[group], self._end = end, size, end + size
 
     def remove_one(self, at: int, row: tuple[int, ...]) -> None:
         """Takes one row id out, given the columns of the row."""
@@ -225,12 +280,18 @@ def made_once(indexes: dict[K, Index], positions: K, make: Callable[[], Index]) 
     return found
 
 
-@contextmanager
-def all_alike(indexes: dict[tuple[Position, ...], Index]) -> Iterator[Iterable[Index]]:
+class all_alike:
     """The indexes of a table, to be changed. If computing a key is interrupted, all are forgotten, so that
-    those that are left tell of the same rows."""
-    try:
-        yield indexes.values()
-    except BaseException:
-        indexes.clear()
-        raise
+    those that are left tell of the same rows. A class, as every row that changes comes here."""
+
+    __slots__ = ("_indexes",)
+
+    def __init__(self, indexes: dict[tuple[Position, ...], Index]) -> None:
+        self._indexes = indexes
+
+    def __enter__(self) -> Iterable[Index]:
+        return self._indexes.values()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._indexes.clear()

@@ -67,7 +67,7 @@ def is_fit(steps: Collection[PlanStep]) -> bool:
     return loops <= _LOOPS and all(
         not (isinstance(each.step, Inspect) or expression(each.step).effect)
         if isinstance(each, RunStep)
-        else isinstance(each, Exclude) or not each.derived
+        else True
         for each in steps
     )
 
@@ -89,7 +89,7 @@ class RowPlan:
         values: Values,
     ) -> None:
         """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which."""
-        self._negated, self._chosen, self._values = node.terms[start].negated, chosen, values
+        self._negated, self._values = node.terms[start].negated, values
         self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
         writer = _Writer(values, schemas)
@@ -103,7 +103,9 @@ class RowPlan:
             writer.output(node.output)
         self._domains = writer.domains
         self._function = writer.function()
-        self._counted = [k for k, (step, _) in enumerate(self._asking) if isinstance(step, LookUp)]
+        asked = [step for step, _ in self._asking if isinstance(step, LookUp)]
+        places = {id(step): k for k, step in enumerate(asked)}
+        self._noting = [(stage, one, places[id(one)]) for stage, one in chosen]
 
     def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
         """The join of a batch in place of the start with what the views show (None: it has no rows), and what
@@ -113,10 +115,7 @@ class RowPlan:
         if self._negated:
             weights = [-weight for weight in weights]
         out, counts = call(zip(batch.rows(), weights, strict=True))
-        looked = dict(zip(self._counted, counts, strict=True))
-        places = {id(step): k for k, (step, _) in enumerate(self._asking)}
-        noted = [Noted(stage, one, *looked[places[id(one)]]) for stage, one in self._chosen]
-        return _batch(out, self._arity), noted
+        return _batch(out, self._arity), [Noted(stage, one, *counts[k]) for stage, one, k in self._noting]
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
@@ -380,6 +379,8 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
             return weight != 0 if is_there else ((weight,),) if weight else ()
 
         return whole
+    if step.derived:
+        raise GivenUp
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
     pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
     ids, ghosts = _arranged(now, step, room), now.relation.ghosts

@@ -63,7 +63,7 @@ def compile_kernels() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
     beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
     that is half imported is of no use."""
-    with deferred():
+    with deferred(), done_once():
         import numba
 
     with _compiling, done_once():
@@ -82,7 +82,7 @@ def _compile_to_the_end(dispatcher: Any) -> None:
     compile = dispatcher.compile
 
     def compiled(signature: Any) -> Any:
-        with deferred():
+        with deferred(), done_once():
             return compile(signature)
 
     dispatcher.compile = compiled

@@ -111,6 +111,24 @@ class GrowingSet:
                 self._arrange(indexes)
         return True
 
+    def advance_by(self, rows: Sequence[tuple[int, ...]]) -> None:
+        """As `advance`, of these rows that came. Indexes take them in later: see `settle`."""
+        self._iterations += 1
+        self.low, self.high = self.high, self.table.size
+        if rows:
+            self._came.append(self._iterations - 1)
+            self._reached.append(self.high)
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    for at, row in enumerate(rows, self.low):
+                        index.insert_later(at, row)
+
+    def settle(self) -> None:
+        """Lets the indexes take in the rows that they were to take in later."""
+        with all_alike(self.indexes) as indexes:
+            for index in indexes:
+                index.settle()
+
     def _arrange(self, indexes: Iterable[Index]) -> None:
         """Enters the delta into indexes."""
         fresh = range(self.low, self.high)

@@ -15,6 +15,7 @@ the recursion is evaluated anew, and that tells whether there is a fault.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ... import interrupt, thresholds
 from ...epoch import Epoch
@@ -127,7 +128,7 @@ class MaintainedRecursion:
         elif self._recursion.ranked is not None:
             self._account.maintained()
         else:
-            self._account.grown(self._maintained.rows(), depths(self._recursion.sets))
+            self._account.grown(self._maintained.rows(), partial(depths, self._recursion.sets))
         self._account.finish()
         return changes
 

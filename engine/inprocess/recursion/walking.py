@@ -74,18 +74,23 @@ class Walk:
         their number, and whether the last one gave up and is to be derived in the general way."""
         relations, done, until = self._relations, 0, monotonic() + _SECONDS
         rows: Mapping[str, list[Row]] = {name: each.pending_rows() for name, each in relations.items()}
-        while done < most and (not done or 0 < sum(map(len, rows.values())) <= thresholds.ROWS_ONE_BY_ONE):
-            for each in relations.values():
-                each.advance()
-            done += 1
-            if done % _ROUNDS_PER_CHECK == 0:
-                interrupt.check()
-            try:
+        try:
+            while done < most and (
+                not done or 0 < sum(map(len, rows.values())) <= thresholds.ROWS_ONE_BY_ONE
+            ):
+                for name, each in relations.items():
+                    each.advance_by(rows[name])
+                done += 1
+                if done % _ROUNDS_PER_CHECK == 0:
+                    interrupt.check()
                 rows = self._round(rows)
-            except GivenUp:
-                return done, True
-            if monotonic() > until:
-                break
+                if monotonic() > until:
+                    break
+        except GivenUp:
+            return done, True
+        finally:
+            for each in relations.values():
+                each.settle()
         return done, False
 
     def _round(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:

@@ -35,8 +35,8 @@ class Batch:
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
         columns = self.columns
-        if isinstance(columns, TableColumns | RowColumns):
-            return columns.rows()
+        if columns.__class__ is RowColumns or columns.__class__ is TableColumns:  # faster than `isinstance`
+            return columns.rows()  # type: ignore[attr-defined, no-any-return]
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
     def take(self, rows: Array) -> Batch:
@@ -122,7 +122,7 @@ class RowColumns(LazyColumns):
 
 def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) -> Batch:
     """The batch of some rows, which nobody changes, with their weights."""
-    plain = not weights or min(weights) == max(weights) == 1
+    plain = weights == [1] or not weights or min(weights) == max(weights) == 1
     return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
 
 
@@ -168,7 +168,7 @@ def consolidate(batch: Batch) -> Batch:
 
 def _is_consolidated(batch: Batch) -> bool:
     """Whether it is plain that a batch is consolidated: the rows of a table are."""
-    if batch.weights is None and isinstance(batch.columns, TableColumns):
+    if batch.weights is None and batch.columns.__class__ is TableColumns:
         return True
     if batch.length > thresholds.FEW_ROWS:
         return False

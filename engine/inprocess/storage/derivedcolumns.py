@@ -5,16 +5,18 @@ A row on which the steps fault has no value and is told apart, as a look-up must
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ...circuit import Guard
 from ...derived import Derived, DerivedKey
-from ...schema import Array, Column, RowFault
+from ...operators.steps import binds, expression
+from ...schema import Array, Column, RowFault, ready
 from .arrays import grow
+from .interner import Values
 from .marks import Marks
 from .steps import Evaluator, Variables
 from .table import RowTable
@@ -26,11 +28,12 @@ _UNKNOWN, _ABSENT, _PRESENT, _FAULTY = 0, 1, 2, 3
 class EvaluatedColumn(Derived):
     """A derived column of rows of a schema, with the evaluator that computes it."""
 
-    __slots__ = ("_evaluator", "_schema")
+    __slots__ = ("_evaluator", "_of_one", "_schema")
 
     def __init__(self, column: Derived, schema: Sequence[Column], evaluator: Evaluator) -> None:
         super().__init__(column.steps)
         self._schema, self._evaluator = schema, evaluator
+        self._of_one = _of_one(column, schema, evaluator.values)
 
     def compute(self, table: RowTable, rows: Array) -> tuple[Array, States]:
         """The value and the state of rows of a table."""
@@ -38,6 +41,17 @@ class EvaluatedColumn(Derived):
         values, states = np.zeros(len(rows), np.int64), np.full(len(rows), _ABSENT, np.int8)
         self._compute(given, values, states)
         return values, states
+
+    def compute_one(self, row: tuple[int, ...]) -> tuple[int, bool] | None:
+        """The value of one row by the functions of single values, and whether it has one. None: it is to be
+        computed in the general way."""
+        of_one = self._of_one
+        try:
+            return None if of_one is None else of_one(row)
+        except MemoryError:
+            raise
+        except Exception:
+            return None
 
     def _compute(self, given: Variables, values: Array, states: States) -> None:
         """Halves the rows until the faulty ones are alone."""
@@ -68,6 +82,35 @@ class EvaluatedColumn(Derived):
         return rows, variables[self.value.name][1]
 
 
+def _of_one(
+    column: Derived, schema: Sequence[Column], interned: Values
+) -> Callable[[tuple[int, ...]], tuple[int, bool]] | None:
+    """The function that computes a derived column of one row; None: a step may run for long, so that it is to
+    be interrupted."""
+    if any(expression(step).arrays is None for step in column.steps):
+        return None
+    read = [(str(k), k, schema[k].kind, schema[k].domain) for k in column.places]
+    steps: list[tuple[str | None, tuple[str, ...], Callable[..., Any]]] = []
+    last, made = column.value.name, column.value.value.column
+    encode, decode = interned.encode, interned.decode
+
+    def compute(row: tuple[int, ...]) -> tuple[int, bool]:
+        if not steps:
+            for step in column.steps:
+                value = expression(step)
+                steps.append((binds(step), value.inputs, ready(value.scalar)))
+        values = {name: decode(kind, domain, row[k]) for name, k, kind, domain in read}
+        for name, inputs, function in steps:
+            found = function(*[values[each] for each in inputs])
+            if name is not None:
+                values[name] = found
+            elif not found:
+                return 0, False
+        return encode(made.kind, made.domain, values[last]), True
+
+    return compute
+
+
 class DerivedValues:
     """The values of a derived column for the rows of a table."""
 
@@ -84,6 +127,12 @@ class DerivedValues:
         unknown = rows[self._states[rows] == _UNKNOWN]
         if len(unknown):
             self._values[unknown], self._states[unknown] = self.column.compute(table, unknown)
+
+    def note(self, table: RowTable, at: int, value: int) -> None:
+        """Notes the value of a row."""
+        grow(self, "_values", table.size)
+        grow(self, "_states", table.size, _UNKNOWN)
+        self._values[at], self._states[at] = value, _PRESENT
 
     def truncate(self, size: int) -> None:
         """Forgets the values of the rows with ids from `size` on."""
@@ -116,10 +165,20 @@ class DerivedValues:
 
 def derived_values(table: RowTable, column: EvaluatedColumn, rows: Array) -> DerivedValues:
     """The values of a derived column of a table, those of `rows` among them."""
+    held = _of_table(table, column)
+    held.know(table, rows)
+    return held
+
+
+def note_value(table: RowTable, column: EvaluatedColumn, at: int, value: int) -> None:
+    """Notes the value of a derived column for one row of a table."""
+    _of_table(table, column).note(table, at, value)
+
+
+def _of_table(table: RowTable, column: EvaluatedColumn) -> DerivedValues:
     held: DerivedValues | None = table.derived.get(column)
     if held is None:
         held = table.derived[column] = DerivedValues(column)
-    held.know(table, rows)
     return held
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ... import thresholds
 from ...schema import Array, Kind, Schema
 from ...settling import SHOWN, Changing
-from .batch import Batch, RowColumns, consolidate
+from .batch import Batch, RowColumns, consolidate, few_rows
 from .interner import Values, decode_each, decode_rows, order_of
 
 
@@ -52,9 +52,10 @@ class ArrayRows:
     def _order_few(self) -> None:
         """Puts few rows in order by their values, as Python compares them."""
         batch = self._batch
-        rows = decode_each(self._values, self.schema, batch.rows())
+        codes, weights = batch.rows(), batch.weight_list()
+        rows = decode_each(self._values, self.schema, codes)
         order = sorted(range(batch.length), key=rows.__getitem__)
-        self._ordered = batch.take(np.array(order, np.int64))
+        self._ordered = few_rows([codes[k] for k in order], [weights[k] for k in order], len(self.schema))
         self._decoded = [rows[k] for k in order]
 
     @property
@@ -79,7 +80,7 @@ class ArrayRows:
         ordered = self._in_order()
         if self._decoded is not None:
             return iter(self._decoded)
-        if isinstance(ordered.columns, RowColumns):
+        if ordered.columns.__class__ is RowColumns:
             return iter(decode_each(self._values, self.schema, ordered.rows()))
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
 
@@ -90,10 +91,11 @@ class ArrayDelta:
     A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
     """
 
+    _consolidated: ArrayRows | None = None
+
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
         self._values, self._schema = values, schema
         self._batch: Batch | None = batch
-        self._consolidated: ArrayRows | None = None
         if last:
             values.hold(schema, batch)
         else:
@@ -135,7 +137,8 @@ class ArrayDelta:
         return [1] * len(self._rows) if weights is None else weights
 
     def __len__(self) -> int:
-        return len(self._rows)
+        rows = self._consolidated  # each output is asked after each commit
+        return (self._rows if rows is None else rows)._batch.length
 
 
 class LaterDelta(ArrayDelta):

@@ -202,6 +202,9 @@ class RowTable(Unread):
     def find_row(self, row: tuple[int, ...]) -> int:
         """As `find`, of one row."""
         layout, ids = self._layout, self._ids
+        if layout is None and self.size:
+            given = np.array((row,), np.int64)
+            return hashing.find_rows(self._slots, self._bits, self._wide, given).item(0)  # type: ignore[no-any-return]
         if layout is None or ids is None or not self.size:
             return int(self.find([np.array([value], np.int64) for value in row], 1)[0])
         word = self._packing_one(layout)[0](row)
@@ -210,6 +213,12 @@ class RowTable(Unread):
     def insert_row(self, row: tuple[int, ...]) -> int:
         """As `insert`, of one row."""
         ids, size, word = self._ids, self.size, self._word_with_room(row)
+        if self._layout is None and size < min(len(self._wide), int(len(self._slots) * _FULL)):
+            given, out = np.array((row,), np.int64), np.empty(1, np.int64)
+            _, self.size = hashing.number_new_rows(
+                self._slots, self._bits, given, self._wide, size, out, 0, 1
+            )
+            return out.item(0)
         if word < 0 or ids is None:
             return int(self.insert([np.array([value], np.int64) for value in row], 1)[0])
         at: int = hashing.number_word(self._slots, ids, self._bits, word, self._words, size)
@@ -220,7 +229,7 @@ class RowTable(Unread):
     def add_row(self, row: tuple[int, ...]) -> bool:
         """As `insert_new`, of one row; says whether it is new."""
         size = self.size
-        if self._ids is not None:
+        if self._ids is not None or self._layout is None:
             return self.insert_row(row) == size
         if (word := self._word_with_room(row)) < 0:
             self.insert_new([np.array([value], np.int64) for value in row], 1)
