@@ -17,7 +17,6 @@ from ddlog.lsp.analysis import Analysis
 from ddlog.lsp.differing import differing
 
 from ..bench.generated import generate
-from ..trying import longer
 
 PROGRAM = """\
 typedef Kind = Small{size: u32} | Large
@@ -100,7 +99,7 @@ def test_random_edits() -> None:
     before = Analysis(Source("p.dl", text))
     told: list[Diagnostic] = check_program(before.source)[1]
     compared = 0
-    for _ in range(longer(40, 1000)):
+    for _ in range(40):
         kind = chance.choice(
             (r"\b[A-Z]\w*", r"\b[a-z]+\d+", r"\b(?:u32|string|bool|s64)\b", r"\b\d+", r"[(),.]")
         )
