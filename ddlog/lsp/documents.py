@@ -25,7 +25,8 @@ from .occurrences import Occurrence
 @dataclass
 class Documents:
     """The documents that an editor holds, what is known of their last versions, the last errors that it was
-    told, with their version, and who waits to check them. `version` counts the changes of all."""
+    told, with their version, and who waits to check them. `version` counts the changes of all. `plans`: the
+    order of joins is shown."""
 
     server: LanguageServer
     folders: Sequence[Path] = ()
@@ -34,6 +35,7 @@ class Documents:
     told: dict[str, tuple[Analysis, Sequence[Diagnostic]]] = field(default_factory=dict)
     waiting: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     tokens: dict[str, tuple[str, array[int]]] = field(default_factory=dict)
+    plans: bool = False
     checker: Checker = field(default_factory=Checker)
 
     def analysis(self, uri: str) -> Analysis:

@@ -21,7 +21,7 @@ from ..errors.installed import version
 from ..errors.source import Source
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
-from . import calls, completion, hover, navigation, occurrences, outline
+from . import calls, completion, hover, measured, navigation, occurrences, outline
 from .analysis import Analysis, Declared
 from .differing import differing
 from .documents import Documents
@@ -72,6 +72,7 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
         made.feature(name)(partial(answer, documents))
     for each in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE):
         made.feature(each)(partial(_changed, documents))
+    made.command(measured.PLANS)(partial(_show_plans, documents))
     made.feature(lsp.INITIALIZED)(partial(_begun, documents))
     made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(_closed, documents))
     for name, answer in _OF_TOKENS.items():
@@ -366,10 +367,32 @@ def _folds(documents: Documents, params: lsp.FoldingRangeParams) -> list[lsp.Fol
 def _hints(documents: Documents, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
     analysis = documents.analysis(params.text_document.uri)
     first, last = params.range.start.line + 1, params.range.end.line + 1
-    return [
+    found = [
         lsp.InlayHint(documents.range(span).end, f": {text}", kind=lsp.InlayHintKind.Type)
         for span, text in outline.types_of_variables(analysis, first, last)
     ]
+    if documents.plans:
+        found += [
+            lsp.InlayHint(documents.range(span).start, f"{number}:", padding_right=True)
+            for span, number in measured.join_orders(analysis, first, last)
+        ]
+    return found
+
+
+def _lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+    analysis = documents.analysis(params.text_document.uri)
+    return [
+        lsp.CodeLens(
+            documents.range(each.span), lsp.Command(each.title, each.command, arguments=each.arguments)
+        )
+        for each in measured.lenses(analysis)
+    ]
+
+
+async def _show_plans(documents: Documents) -> None:
+    """Shows the order of joins in rules, or hides it again."""
+    documents.plans = not documents.plans
+    await documents.server.workspace_inlay_hint_refresh_async(None)
 
 
 def _tokens(documents: Documents, params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
@@ -461,6 +484,7 @@ _ANSWERS: dict[str, Any] = {
     lsp.WORKSPACE_SYMBOL: _workspace_symbols,
     lsp.TEXT_DOCUMENT_FOLDING_RANGE: _folds,
     lsp.TEXT_DOCUMENT_INLAY_HINT: _hints,
+    lsp.TEXT_DOCUMENT_CODE_LENS: _lenses,
     lsp.TEXT_DOCUMENT_FORMATTING: _format,
     lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _format,
 }
