@@ -72,7 +72,11 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
         made.feature(name)(partial(answer, documents))
     for each in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE):
         made.feature(each)(partial(_changed, documents))
-    made.command(measured.PLANS)(partial(_show_plans, documents))
+
+    async def show_plans(*_: Any) -> None:
+        await _show_plans(documents)
+
+    made.command(measured.PLANS)(show_plans)
     made.feature(lsp.INITIALIZED)(partial(_begun, documents))
     made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(_closed, documents))
     for name, answer in _OF_TOKENS.items():
