@@ -19,8 +19,9 @@ Each kind of error and warning has a code, which never changes its meaning. `ddl
 editors ([editors.md](editors.md)) show it, and `ddlog explain-error DL0206` prints what this page says about
 it. `…` stands for what a message fills in.
 
-An example is a program of which the lines with `-` are wrong and those with `+` are right, and the message
-about the wrong one.
+In an example the lines with `-` are wrong and those with `+` are right. The message about the wrong ones
+follows. An example is a program, a program with commands, lines of a shell with the files that they read, or
+Python.
 
 `python -m tests.errorspage` writes this page, of the declarations in `ddlog/errors/` and of the remarks and
 examples in `ddlog/errors/explained/`.

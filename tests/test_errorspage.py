@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.console.explainerror import errors_of, heading
+from ddlog.console.examples import errors_of
+from ddlog.console.explainerror import heading
 from ddlog.errors.codes import codes
 from ddlog.errors.diagnostics import render
 from ddlog.errors.explanations import _HOME, _sections, explanations
@@ -28,6 +29,21 @@ def test_every_kind_says_when_it_arises_and_what_to_do() -> None:
         assert each.kind.__doc__, each
         advised = each.kind.suggestion or "hint" in vars(each.kind)
         assert each.remark or each.example or advised, heading(each)
+
+
+WITHOUT = """
+    HalfModule TransformerOutput RecursionRepeats LoopLimitReached LoopRepeats OtherAggregates
+    BadParameter NoFactFile NotInDatabase ProgramOfFlowlog KeyOfReferences ReferenceInKey NameTaken
+    BadOperator CycleWithoutDelay FaultInOperator NeverZero BadChange NotAPartFile CannotModify
+    RelationNotKept EffectsNotKept WindowNotKept NotDelayed TakenByAnswer NoAttempt NoStateBefore
+    LoopWithEffects OutputIsProgram UncommittedChanges NestedTooDeeply NoTable ProgramStays TypeWithValues
+    RowsGone NotMigratedHere ValueNotKept CannotFill NeedsProgram NotFormatted NotOneProgram
+"""
+
+
+def test_other_kinds_have_an_example_or_say_what_one_takes() -> None:
+    without = {each.kind.__name__ for each in FOUND.values() if each.example is None and not each.takes}
+    assert without == {*WITHOUT.split()}
 
 
 def test_every_section_is_about_a_kind() -> None:

@@ -76,6 +76,7 @@ CIRCLES = (
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
     "circuits.making circuits.streams",
+    "console.arguments console.examples console.explainerror console.subcommands",
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .. import core, errors, syntax
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.repeated import told_once
 from ..errors.source import Source
 from ..lowering.loopstrata import stratify_loops
@@ -53,30 +54,54 @@ def check_program(
     return program, ordered
 
 
-def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
+def check_declared(
+    modules: Modules, parts: Sequence[ModuleSyntax]
+) -> tuple[list[core.Rule], list[Diagnostic]]:
+    """The rules that some declarations of a program's modules make, and the errors and warnings in them that
+    need no other rule. A part is a module with these declarations only."""
+    diagnostics: list[Diagnostic] = []
+    with deep_recursion():
+        found = _declared(modules, parts, diagnostics)
+    return found.rules, in_order(diagnostics)
+
+
+@dataclass(slots=True)
+class _Declared:
+    """The declarations of modules, each checked by itself, before the checks of the program as a whole."""
+
+    environment: Environment
+    instances: Instances
+    rules: list[core.Rule]
+    indexes: dict[str, core.Index]
+    array_keys: dict[tuple[str, str], str]
+    broken: list[Diagnostic]
+
+
+def _declared(modules: Modules, parts: Sequence[ModuleSyntax], diagnostics: list[Diagnostic]) -> _Declared:
     environment = Environment(modules.all, tuple(library()))
     instances = Instances(environment)
-    for module in modules.own:
+    for module in parts:
         diagnostics += check_declarations(environment, module)
         diagnostics += declare_loops(environment, module)
-    diagnostics += check_types(environment, modules.own)
+    diagnostics += check_types(environment, parts)
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
     indexes: dict[str, core.Index] = {}
     array_keys: dict[tuple[str, str], str] = {}
-    for module in modules.own:
+    for module in parts:
         diagnostics += check_applications(environment, module)
     written = {module.name: _written(environment, module) for module in modules.own}
     every = [(module, rule) for module in modules.own for each in written[module.name] for rule in each]
     is_recursive = recursion(environment, every)
-    for module in modules.own:
+    for module in parts:
         _functions(environment, module, instances)
         for declaration in module.all(RELATIONS):
             if declaration.key is not None:
                 check_primary_key(environment, module, declaration, instances, diagnostics)
         diagnostics += check_attributes(module)
         diagnostics += check_array_keys(environment, module, instances, array_keys)
-        rules += _rules(environment, module, written[module.name], is_recursive, instances, diagnostics)
+        own = written[module.name] if module in modules.own else _written(environment, module)
+        rules += _rules(environment, module, own, is_recursive, instances, diagnostics)
         found, filling = _indexes(environment, module, instances, diagnostics)
         indexes |= found
         rules += filling
@@ -84,6 +109,12 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     rules += _library_rules(environment, modules, instances, diagnostics)
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
+    return _Declared(environment, instances, rules, indexes, array_keys, broken)
+
+
+def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
+    found = _declared(modules, modules.own, diagnostics)
+    environment, instances, rules, indexes = found.environment, found.instances, found.rules, found.indexes
     declared = instances.erased(dict(environment.relations))
     rules = [instances.erased(rule) for rule in rules]
     indexes = {name: instances.erased(index) for name, index in indexes.items()}
@@ -92,7 +123,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     strata, cycles = stratify_loops(declared, rules, environment.loops)
     diagnostics += cycles
     diagnostics += stream_recursions(declared, strata)
-    if any(each.is_error for each in (*diagnostics, *broken)):
+    if any(each.is_error for each in (*diagnostics, *found.broken)):
         return None
     grouping = [each for module in modules.own for each in module.all(OTHER)]
     merged = equal_values(declared, instances.functions, rules, grouping)
@@ -109,7 +140,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         indexes,
         declarations=lambda: environment,
         files=modules.files,
-        array_keys=array_keys,
+        array_keys=found.array_keys,
         externs=environment.externs,
     )
 

@@ -76,13 +76,14 @@ class Diagnostic(Declared, kw_only=True):
         return render([self])
 
 
-def moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
-    """The diagnostic with each of its places moved."""
+def moved(diagnostic: Diagnostic, move: Callable[[Span], Span | None]) -> Diagnostic:
+    """The diagnostic with each of its places moved; where there is none for the place of a note, the note
+    keeps its text."""
     notes = tuple(
         each if each.span is None else replace(each, span=move(each.span)) for each in diagnostic.notes
     )
-    span = diagnostic.span
-    return replace(diagnostic, span=None if span is None else move(span), notes=notes)
+    places = {name: move(each) for name, each in vars(diagnostic).items() if isinstance(each, Span)}
+    return replace(diagnostic, notes=notes, **places)
 
 
 class _Filler(Formatter):

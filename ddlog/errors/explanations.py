@@ -1,8 +1,9 @@
-"""What each kind of error means, with a wrong and a right program for most that a text can have.
+"""What each kind of error means, with a wrong and a right example, or what an example would take.
 
 The files in `explained/` are named as those that declare the kinds. A section has the name of a kind, a
-remark where the words of the declaration are not enough, and a program as a difference: the wrong one without
-the lines that begin with `+`, the right one without those that begin with `-`.
+remark where the words of the declaration are not enough, and an example as a difference: the wrong one is
+without the lines that begin with `+`, the right one without those that begin with `-`. It is a program, or
+what a word after `diff` says: see console/examples.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,35 @@ _HOME = Path(__file__).parent / "explained"
 _SECTION = re.compile(
     r"^## (\w+)\n(.*?)(?:^```diff ?(\w*)\n(.*?)^```\n)?\n*(?=^## |\Z)", re.DOTALL | re.MULTILINE
 )
+
+_TAKES = {
+    "checkpoints": "a stream on Spark",
+    "editing": "an editor",
+    "following": "a stream on Spark",
+    "memory": "a process that is short of memory",
+    "serving": "a server",
+    "shell": "the REPL",
+    "spark": "Spark",
+}
+_KIND_TAKES = {
+    "CheckpointDamaged": "a damaged file",
+    "EarlierNotKept": "a full disk",
+    "NewerState": "a state of another version",
+    "NoParser": "a Python without the package",
+    "NotInFolders": "a state on Spark",
+    "NotInstalled": "a Python without the package",
+    "NotKeptOnDisk": "a full disk",
+    "NotTabSeparable": "Spark",
+    "OlderState": "a state of another version",
+    "SqlTooDeep": "a text with hundreds of brackets",
+    "StateDamaged": "a damaged file",
+    "StateLost": "two machines with one disk",
+    "StateNeedsClassicSpark": "Spark Connect",
+    "StateOfParent": "a process that forks",
+    "WorkersAreSettled": "Spark",
+    "WouldChange": "a fault of the formatter",
+}
+"""What an example would take, for the kinds of a file, and for single ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +95,16 @@ class CodeMeaning:
         """When such an error arises, and what is to be done then."""
         advice = _plain(self.kind.suggestion)
         helps = f"help: {advice}" if advice.strip("…") else ""
-        return "\n\n".join(filter(None, [" ".join((self.kind.__doc__ or "").split()), self.remark, helps]))
+        absent = f"There is no example: it would take {self.takes}." if self.takes else ""
+        about = " ".join((self.kind.__doc__ or "").split())
+        return "\n\n".join(filter(None, [about, self.remark, helps, absent]))
+
+    @property
+    def takes(self) -> str:
+        """What an example would take that a text has not; empty if there is one, or could be."""
+        if self.example is not None:
+            return ""
+        return _KIND_TAKES.get(self.kind.__name__) or _TAKES.get(codes()[self.code][0], "")
 
 
 def explanations() -> Mapping[str, CodeMeaning]:

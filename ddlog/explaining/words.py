@@ -59,7 +59,7 @@ class Words:
         return made is not None and not made.words.isidentifier()
 
     def row(self, relation: str, row: Sequence[Any]) -> str:
-        """A row or a pattern as commands write it."""
+        """A row or a pattern as programs and commands write it."""
         declared = self.program.relations[relation]
         made = made_of(declared)
         if made is not None:
@@ -79,8 +79,8 @@ class Words:
         return [None if v is ANY else to_json(v, t, self._typedefs) for v, t in zip(row, of, strict=True)]
 
     def value(self, value: Any, of: Type) -> str:
-        """A value as commands write it."""
-        return values.show(value, of, self._typedefs)
+        """A value as programs write it."""
+        return values.show(value, of, self._typedefs, plain=True)
 
     def value_json(self, value: Any, of: Type) -> Any:
         """A value as in JSON facts."""

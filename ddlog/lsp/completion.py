@@ -12,6 +12,7 @@ from ..syntax.tables import tables
 from .analysis import Analysis, Declared
 from .hover import comment_above, heading
 from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, RELATION, TYPE, VARIABLE, has_letters
+from .receivers import fields_of, functions_of, type_before
 
 KEYWORD = "keyword"
 _KINDS = {RELATIONS: RELATION, TYPES: TYPE, CONSTRUCTORS: CONSTRUCTOR, FUNCTIONS: FUNCTION}
@@ -51,14 +52,38 @@ def candidates(analysis: Analysis, line: int, column: int) -> list[Candidate]:
 def _possible(analysis: Analysis, line: int, before: str, rest: str) -> Iterable[Candidate]:
     if rest.endswith("."):
         columns = _columns(analysis, before, rest)
-        return columns if columns is not None else _unique(_visible(analysis, (FUNCTIONS,)))
+        return columns if columns is not None else _unique(_receiving(analysis, rest))
     scope = analysis.scope(line)
     own = [
         Candidate(each.name, VARIABLE)
         for each in analysis.piece(line).parsed.occurrences
         if each.kind == VARIABLE and each.scope is scope
     ]
-    return _unique([*own, *_keywords(), *_visible(analysis, tuple(_KINDS))])
+    return _unique([*_column_here(analysis, before), *own, *_keywords(), *_visible(analysis, tuple(_KINDS))])
+
+
+def _column_here(analysis: Analysis, before: str) -> Iterator[Candidate]:
+    """The columns of the atom around a place, as variables: first the one at the place."""
+    call = _around(before)
+    found = None if call is None else analysis.names.find(RELATIONS, call[0], "")
+    if call is not None and found is not None:
+        fields = found[1].fields or ()
+        for each in (*fields[call[1] :], *fields[: call[1]]):
+            yield Candidate(each.name, VARIABLE, each.type.span.text())
+
+
+def _receiving(analysis: Analysis, rest: str) -> Iterator[Candidate]:
+    """The fields and functions of what stands before the `.` at the end of a text: all functions where its
+    type is not known."""
+    of = type_before(analysis, rest.rpartition("\n\n")[2])
+    if of is None:
+        yield from _visible(analysis, (FUNCTIONS,))
+        return
+    for name, type_ in fields_of(analysis, of):
+        yield Candidate(name, FIELD, type_)
+    for name in functions_of(analysis, of):
+        if not name.startswith("__") and "::" not in name:
+            yield Candidate(name, FUNCTION)
 
 
 def _keywords() -> Iterator[Candidate]:

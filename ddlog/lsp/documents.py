@@ -4,6 +4,7 @@ nowhere else."""
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from lsprotocol import types as lsp
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
+from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
 from .analysis import Analysis
 from .checking import Checker
@@ -22,15 +24,18 @@ from .occurrences import Occurrence
 
 @dataclass
 class Documents:
-    """The documents that an editor holds, what is known of their last versions, and who waits to check them.
-    `version` counts the changes of all."""
+    """The documents that an editor holds, what is known of their last versions, the last errors that it was
+    told, with their version, and who waits to check them. `version` counts the changes of all. `plans`: the
+    order of joins is shown."""
 
     server: LanguageServer
     folders: Sequence[Path] = ()
     version: int = 0
     known: dict[str, tuple[int, Analysis]] = field(default_factory=dict)
+    told: dict[str, tuple[Analysis, Sequence[Diagnostic]]] = field(default_factory=dict)
     waiting: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    tokens: dict[str, tuple[str, list[int]]] = field(default_factory=dict)
+    tokens: dict[str, tuple[str, array[int]]] = field(default_factory=dict)
+    plans: bool = False
     checker: Checker = field(default_factory=Checker)
 
     def analysis(self, uri: str) -> Analysis:
@@ -47,6 +52,11 @@ class Documents:
             found = Analysis(source, self.folders, unsaved, found)
             self.known[uri] = self.version, found
         return found
+
+    def lines(self, uri: str) -> int:
+        """The lines of a document."""
+        source: str = self.server.workspace.get_text_document(uri).source
+        return source.count("\n")
 
     def at(self, params: Any) -> tuple[Analysis, Occurrence | None]:
         """The analysis of a document, and the name at the place of a question."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..check.program import check_program
 from ..commands.reader import CommandReader
 from ..commands.updatefiles import commands_of
-from ..core import CheckedProgram
+from ..core import CheckedProgram, Rule
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.source import Source, Span, program_text
 from ..sql.splitting import without_script
@@ -37,11 +37,12 @@ def find(source: Source, folders: Sequence[Path], unsaved: Mapping[Path, bytes |
 
 
 def _types(program: CheckedProgram, source: Source) -> list[tuple[Span, dict[str, tuple[str, str | None]]]]:
-    return [
-        (rule.span, {name: (str(type_), _typedef(type_)) for name, type_ in rule.variables.items()})
-        for rule in program.rules
-        if rule.span.source.name == source.name
-    ]
+    return [(rule.span, types_of(rule)) for rule in program.rules if rule.span.source.name == source.name]
+
+
+def types_of(rule: Rule) -> dict[str, tuple[str, str | None]]:
+    """The types of the variables of a rule, each with the name of the typedef that it is of."""
+    return {name: (str(type_), _typedef(type_)) for name, type_ in rule.variables.items()}
 
 
 def _typedef(of: object) -> str | None:

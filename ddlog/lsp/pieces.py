@@ -14,6 +14,7 @@ editor shows are those of the whole text, which the checker finds.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -49,9 +50,10 @@ class Parsed:
 
     source: Source
     tree: syntax.Module
+    errors: Sequence[Diagnostic]
     is_open: bool
     types: list[tuple[Span, dict[str, tuple[str, str | None]]]] = field(default_factory=list)
-    tokens: list[int] | None = None
+    tokens: array[int] | None = None
 
     @cached_property
     def occurrences(self) -> list[Occurrence]:
@@ -133,4 +135,4 @@ def _parse(source: Source) -> Parsed:
         signs = Counter(each.value for each in tokens if each.kind not in ("QUOTED", "TEXT"))
         is_open = _LOOP.search(source.text) is not None and signs["{"] > signs["}"]
         is_open |= any(map(_goes_on, lexical))
-    return Parsed(source, tree, is_open)
+    return Parsed(source, tree, errors, is_open)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from array import array
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,13 +21,16 @@ from ..errors.installed import version
 from ..errors.source import Source
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
-from . import calls, completion, hover, navigation, occurrences, outline
+from . import calls, completion, hover, measured, navigation, occurrences, outline
 from .analysis import Analysis, Declared
+from .differing import differing
 from .documents import Documents
 from .fixes import fixes
 from .tokens import LEGEND, edit, tokens
 
-_WAIT = 0.2  # seconds without a key before a program is checked
+_SOON, _WAIT = 0.02, 0.2  # seconds without a key before an edit is checked, and before the program is
+_GARBAGE = 2_000_000  # objects that may wait until nobody types
+_LARGE = 3_000  # lines of a program whose edits are checked by themselves first, and which waits longer
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 _SYMBOLS = {
     occurrences.RELATION: lsp.SymbolKind.Struct,
@@ -46,12 +51,13 @@ _COMPLETIONS = {
 }
 _LEGEND = lsp.SemanticTokensLegend(LEGEND, ["declaration"])
 _CHECKED = (".dl", ".sql", ".dat")
-_MOST = 200  # names that are listed at once: an editor asks again when more letters are there
+_MOST = 200  # names that are listed at once: an editor asks again when more letters are there; and errors
 
 
 def serve(folders: Sequence[Path]) -> None:
     """Answers an editor on standard input and output until it ends the server."""
     made, documents = server(folders)
+    gc.set_threshold(_GARBAGE)
     try:
         made.start_io()
     finally:
@@ -66,6 +72,11 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
         made.feature(name)(partial(answer, documents))
     for each in (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE):
         made.feature(each)(partial(_changed, documents))
+
+    async def show_plans(*_: Any) -> None:
+        await _show_plans(documents)
+
+    made.command(measured.PLANS)(show_plans)
     made.feature(lsp.INITIALIZED)(partial(_begun, documents))
     made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(_closed, documents))
     for name, answer in _OF_TOKENS.items():
@@ -96,7 +107,7 @@ def _changed(documents: Documents, params: Any) -> None:
         before = documents.waiting.pop(each, None)
         if before is not None:
             before.cancel()
-        documents.waiting[each] = asyncio.create_task(_check_soon(documents, each))
+        documents.waiting[each] = asyncio.create_task(_check_soon(documents, each, each == uri))
 
 
 def _importers(documents: Documents, uri: str) -> list[str]:
@@ -107,10 +118,21 @@ def _importers(documents: Documents, uri: str) -> list[str]:
     return [each for each, known in others if any(path.resolve() == file for path in known.modules.files)]
 
 
-async def _check_soon(documents: Documents, uri: str) -> None:
-    await asyncio.sleep(_WAIT)
+async def _check_soon(documents: Documents, uri: str, edited: bool) -> None:
+    """Tells at once what is wrong with the declarations that an edit of a large program changed, and later,
+    if no key comes, what is wrong with the program."""
     if not uri.endswith(_CHECKED):
         return
+    await asyncio.sleep(_SOON)
+    wait = _WAIT
+    if documents.lines(uri) > _LARGE:
+        wait += _WAIT * documents.lines(uri) / _LARGE
+        if edited and uri in documents.told:
+            analysis = documents.analysis(uri)
+            soon = differing(*documents.told[uri], analysis)
+            if soon is not None:
+                _publish(documents, uri, analysis, soon)
+    await asyncio.sleep(wait)
     analysis = documents.analysis(uri)
     try:
         found = await documents.checker.find(analysis.source, analysis.folders, analysis.unsaved)
@@ -121,16 +143,30 @@ async def _check_soon(documents: Documents, uri: str) -> None:
     if documents.analysis(uri).source.text == analysis.source.text:
         analysis.learn(found)
         _publish(documents, uri, analysis, found.diagnostics)
+        _tidy()
+
+
+def _tidy() -> None:
+    """Frees garbage now, while no key is pressed. What is there the first time stays out of it from then on:
+    a large program has millions of objects."""
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()
+    gc.collect()
 
 
 def _publish(documents: Documents, uri: str, analysis: Analysis, found: Sequence[Diagnostic]) -> None:
-    told = [
-        _told(documents, uri, each)
-        for each in in_order(found)
-        if each.span is None or each.span.source.name == analysis.source.name
-    ]
+    """Tells errors and warnings; of very many the first, errors before warnings: each key sends all again."""
+    own = [each for each in found if each.span is None or each.span.source.name == analysis.source.name]
+    told = sorted(in_order(own), key=lambda each: not each.is_error)[:_MOST]
+    documents.told[uri] = analysis, told
+    shown = [_told(documents, uri, each) for each in told]
+    if len(told) == _MOST:
+        place, first = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0)), lsp.DiagnosticSeverity.Information
+        text = f"These are the first {_MOST} errors and warnings; `ddlog check` prints all."
+        shown.append(lsp.Diagnostic(place, text, severity=first, source="ddlog"))
     version = documents.server.workspace.get_text_document(uri).version
-    documents.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, told, version))
+    documents.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
 
 def _told(documents: Documents, uri: str, diagnostic: Diagnostic) -> lsp.Diagnostic:
@@ -161,6 +197,7 @@ def _closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> Non
     if waiting is not None:
         waiting.cancel()
     documents.known.pop(uri, None)
+    documents.told.pop(uri, None)
     documents.tokens.pop(uri, None)
     documents.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
@@ -334,37 +371,63 @@ def _folds(documents: Documents, params: lsp.FoldingRangeParams) -> list[lsp.Fol
 def _hints(documents: Documents, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
     analysis = documents.analysis(params.text_document.uri)
     first, last = params.range.start.line + 1, params.range.end.line + 1
-    return [
+    found = [
         lsp.InlayHint(documents.range(span).end, f": {text}", kind=lsp.InlayHintKind.Type)
         for span, text in outline.types_of_variables(analysis, first, last)
     ]
+    if documents.plans:
+        found += [
+            lsp.InlayHint(documents.range(span).start, f"{number}:", padding_right=True)
+            for span, number in measured.join_orders(analysis, first, last)
+        ]
+    return found
+
+
+def _lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+    analysis = documents.analysis(params.text_document.uri)
+    return [
+        lsp.CodeLens(
+            documents.range(each.span), lsp.Command(each.title, each.command, arguments=each.arguments)
+        )
+        for each in measured.lenses(analysis)
+    ]
+
+
+async def _show_plans(documents: Documents) -> None:
+    """Shows the order of joins in rules, or hides it again."""
+    documents.plans = not documents.plans
+    await documents.server.workspace_inlay_hint_refresh_async(None)
 
 
 def _tokens(documents: Documents, params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-    uri = params.text_document.uri
+    name, data = _numbers(documents, params.text_document.uri)
+    return lsp.SemanticTokens(list(data), result_id=name)
+
+
+def _numbers(documents: Documents, uri: str) -> tuple[str, array[int]]:
     data = tokens(documents.analysis(uri), documents.units)
     before = documents.tokens.get(uri)
     name = str(1 if before is None else int(before[0]) + 1)
     documents.tokens[uri] = name, data
-    return lsp.SemanticTokens(data, result_id=name)
+    return name, data
 
 
 def _changed_tokens(
     documents: Documents, params: lsp.SemanticTokensDeltaParams
 ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
     before = documents.tokens.get(params.text_document.uri)
-    now = _tokens(documents, lsp.SemanticTokensParams(params.text_document))
+    name, now = _numbers(documents, params.text_document.uri)
     if before is None or before[0] != params.previous_result_id:
-        return now
-    start, count, data = edit(before[1], now.data)
-    edits = [lsp.SemanticTokensEdit(start, count, data)] if count or data else []
-    return lsp.SemanticTokensDelta(edits, now.result_id)
+        return lsp.SemanticTokens(list(now), result_id=name)
+    start, count, data = edit(before[1], now)
+    edits = [lsp.SemanticTokensEdit(start, count, list(data))] if count or data else []
+    return lsp.SemanticTokensDelta(edits, name)
 
 
 def _tokens_of_lines(documents: Documents, params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
     analysis = documents.analysis(params.text_document.uri)
     shown = analysis.pieces_of(params.range.start.line + 1, params.range.end.line + 1)
-    return lsp.SemanticTokens(tokens(analysis, documents.units, shown))
+    return lsp.SemanticTokens(list(tokens(analysis, documents.units, shown)))
 
 
 # ---- writing
@@ -425,6 +488,7 @@ _ANSWERS: dict[str, Any] = {
     lsp.WORKSPACE_SYMBOL: _workspace_symbols,
     lsp.TEXT_DOCUMENT_FOLDING_RANGE: _folds,
     lsp.TEXT_DOCUMENT_INLAY_HINT: _hints,
+    lsp.TEXT_DOCUMENT_CODE_LENS: _lenses,
     lsp.TEXT_DOCUMENT_FORMATTING: _format,
     lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _format,
 }

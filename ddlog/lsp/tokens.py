@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 
 from .analysis import Analysis
@@ -24,10 +25,10 @@ Units = Callable[[str], int]
 """The number of units of the client in a text."""
 
 
-def tokens(analysis: Analysis, units: Units, pieces: Sequence[Piece] | None = None) -> list[int]:
+def tokens(analysis: Analysis, units: Units, pieces: Sequence[Piece] | None = None) -> array[int]:
     """Five numbers a name: the lines and then the units from the last one, the length, the kind, and whether
     it is a declaration. `pieces` are a part of those of the document."""
-    data: list[int] = []
+    data = array("I")
     line = 0
     for piece in analysis.pieces if pieces is None else pieces:
         own = _of_piece(piece.parsed, units)
@@ -39,10 +40,10 @@ def tokens(analysis: Analysis, units: Units, pieces: Sequence[Piece] | None = No
     return data
 
 
-def _of_piece(parsed: Parsed, units: Units) -> list[int]:
+def _of_piece(parsed: Parsed, units: Units) -> array[int]:
     """The numbers of a piece, from its first line on. They stay with it."""
     if parsed.tokens is None:
-        parsed.tokens = []
+        found: list[int] = []
         line, column = 1, 0
         for each in parsed.occurrences:
             span = each.span
@@ -53,25 +54,32 @@ def _of_piece(parsed: Parsed, units: Units) -> list[int]:
             if (span.line, begin) < (line, column):
                 continue
             moved = begin - column if span.line == line else begin
-            parsed.tokens += [span.line - line, moved, length, _NUMBERS[each.kind], int(each.declares)]
+            found += [span.line - line, moved, length, _NUMBERS[each.kind], int(each.declares)]
             line, column = span.line, begin
+        parsed.tokens = array("I", found)
     return parsed.tokens
 
 
 def edit(old: Sequence[int], new: Sequence[int]) -> tuple[int, int, Sequence[int]]:
     """What makes the new numbers of the old ones: a place, how many go there, and which come."""
-    same = _common(old, new)
-    rest = min(len(old), len(new)) - same
-    last = _common(old[::-1][:rest], new[::-1][:rest])
+    one, other = (array("I", each).tobytes() for each in (old, new))
+    most = min(len(old), len(new))
+    same = _common(most, lambda low, high: one[low:high] == other[low:high])
+    last = _common(
+        most - same,
+        lambda low, high: (
+            one[len(one) - high : len(one) - low] == other[len(other) - high : len(other) - low]
+        ),
+    )
     return same, len(old) - last - same, new[same : len(new) - last]
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many numbers at the beginning are the same."""
-    low, high = 0, min(len(one), len(other))
+def _common(most: int, equal: Callable[[int, int], bool]) -> int:
+    """How many numbers are the same; `equal` compares bytes of them, counted from where they begin."""
+    low, high, size = 0, most, array("I").itemsize
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if equal(low * size, middle * size):
             low = middle
         else:
             high = middle - 1

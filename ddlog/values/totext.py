@@ -11,6 +11,7 @@ from .numbers import decimal, float_text
 from .structs import Fault, TypeDefs, local_name, taken_apart
 
 NULL = "NULL"
+_STANDARD = "ddlog_std::"
 _ESCAPED = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -22,8 +23,9 @@ def quote(text: str) -> str:
     return f'"{"".join(shown)}"'
 
 
-def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
-    """The value as command files write it: `Cons{.field = 1}`, `["a", "b"]`, `(1, true)`."""
+def show(value: Any, type: Type, typedefs: TypeDefs, plain: bool = False) -> str:
+    """The value as command files write it: `Cons{.field = 1}`, `["a", "b"]`, `(1, true)`. If `plain`, the
+    constructors are written as in programs: `None`, `Some{1}`, not `ddlog_std::Some{.x = 1}`."""
     match type:
         case Bool():
             return "true" if value else "false"
@@ -34,29 +36,33 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
         case String():
             return quote(value)
         case Tuple(items):
-            return f"({', '.join(show(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+            shown = (show(v, of, typedefs, plain) for v, of in zip(value, items, strict=True))
+            return f"({', '.join(shown)})"
         case User(name) if (text := _dumped(value, name, typedefs)) is not None:
             return quote(text)
         case User(name) if typedefs[name].nullable:
-            return show(value[1], type.args[0], typedefs) if value[0] else NULL
+            return show(value[1], type.args[0], typedefs, plain) if value[0] else NULL
         case User():
             constructor, fields = taken_apart(value, type, typedefs)
+            standard = plain and constructor.name.startswith(_STANDARD)
             shown = (
-                f".{name} = {show(v, of, typedefs)}"
+                f"{'' if standard else f'.{name} = '}{show(v, of, typedefs, plain)}"
                 for v, (name, of) in zip(fields, constructor.fields, strict=True)
             )
-            return f"{constructor.name}{{{', '.join(shown)}}}"
+            word = local_name(constructor.name) if standard else constructor.name
+            return word if plain and not fields else f"{word}{{{', '.join(shown)}}}"
         case Function():
             holder, captured = captured_by(value, typedefs)
-            held = (show(v, of, typedefs) for v, (_, of) in zip(captured, holder.fields, strict=True))
+            fields = zip(captured, holder.fields, strict=True)
+            held = (show(v, of, typedefs, plain) for v, (_, of) in fields)
             return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"
         case Opaque() if type.name == ANY:
-            return show(value.value, value.type, typedefs)
+            return show(value.value, value.type, typedefs, plain)
         case Opaque(name) if name in typedefs:
             return str(value)
         case Opaque():
             element, elements = _elements(value, type)
-            return f"[{', '.join(show(each, element, typedefs) for each in elements)}]"
+            return f"[{', '.join(show(each, element, typedefs, plain) for each in elements)}]"
     return repr(value)
 
 

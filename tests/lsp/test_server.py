@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -13,11 +15,15 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 from ddlog.check.program import check_program
+from ddlog.console.cli import main
 from ddlog.errors.diagnostics import render
 from ddlog.errors.explanations import explanations
 from ddlog.errors.source import Source
 from ddlog.formatting.program import formatted
+from ddlog.lsp.analysis import Analysis
+from ddlog.lsp.completion import candidates
 from ddlog.lsp.fixes import fixes
+from ddlog.lsp.measured import join_orders, lenses
 
 from ..bench.generated import generate
 
@@ -235,6 +241,65 @@ def test_completion_knows_columns_variables_and_names(right: Editor) -> None:
 
     assert labels("{.r", 2) == {"r"}
     assert {"w", "q", "z", "Edge", "Circle", "twice", "match"} <= labels("w < 10", 0)
+
+
+def test_completion_knows_what_a_receiver_has_while_its_rule_cannot_be_read() -> None:
+    def first(text: str, number: int) -> list[str]:
+        analysis = Analysis(Source("p.dl", SHAPES + text))
+        lines = (SHAPES + text).split("\n")
+        found = candidates(analysis, len(lines), len(lines[-1]) + 1)
+        return [each.name for each in found][:number]
+
+    shape = "typedef Point = Point{x: u32, y: u32}\ninput relation At(name: string, p: Point)\n"
+    assert first(shape + "relation R(x: u32)\nR(x) :- At(n, q), var x = q.", 2) == ["x", "y"]
+    texts = first(shape + "R(x) :- At(n, q), var x = n.", 80)
+    assert "string_len" in texts and "twice" not in texts
+    assert "twice" in first("input relation N(n: u32)\nR(x) :- N(n), var x = n.", 80)
+    assert first(shape + "R(x) :- At(", 2) == ["name", "p"]
+    assert first(shape + "R(x) :- At(n, ", 2) == ["p", "name"]
+
+
+JOINED = """\
+relation Edge(from: u32, to: u32)
+Edge(1, 2). Edge(2, 3). Edge(3, 4).
+output relation Path(from: u32, to: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+
+
+def test_lenses_and_the_order_of_joins_come_of_a_profile(tmp_path: Path) -> None:
+    program, profile = tmp_path / "paths.dl", tmp_path / "paths.profile.json"
+    program.write_text(JOINED)
+
+    def titles() -> list[str]:
+        return [each.title for each in lenses(Analysis(Source(str(program), JOINED)))]
+
+    assert titles() == ["run", "explain a row", "explain a row"]
+    assert main(["run", str(program), "--profile", str(profile)]) == 0
+    shown = [re.sub(", .* ms", "", each) for each in titles()]
+    assert shown == ["run", "order of joins", "3 rows", "explain a row", "6 rows", "explain a row"]
+    moved = Analysis(Source(str(program), "// One more line.\n" + JOINED))
+    assert [(span.text(), number) for span, number in join_orders(moved, 1, 9)] == [
+        ("Path(x, y)", 1),
+        ("Edge(y, z)", 2),
+    ]
+    assert not list(join_orders(moved, 1, 5))
+    profile.write_text("{}")
+    os.utime(profile, (1, 1))
+    assert titles() == ["run", "explain a row", "explain a row"]
+
+
+def test_the_server_has_lenses_and_shows_the_order_of_joins_on_demand(right: Editor) -> None:
+    found = ask(right, "code_lens", lsp.CodeLensParams, right.document)
+    [run] = [each for each in found if each.command.command == "ddlog.run"]
+    assert list(run.command.arguments) == [str(right.folder / "main.dl")]
+    assert run.range.start == right.at("Edge(a")
+    refreshed: list[None] = []
+    right.client.feature(lsp.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: refreshed.append(None))
+    command = lsp.ExecuteCommandParams("ddlog.plans", [])
+    right.run(lambda: right.client.workspace_execute_command_async(command))
+    assert refreshed == [None]
 
 
 def test_signatures_are_shown_with_the_parameter_at_the_place(right: Editor) -> None:
