@@ -14,21 +14,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from ..core import (
-    Atom,
-    CheckedProgram,
-    Clause,
-    Const,
-    Expr,
-    GroupBy,
-    Guard,
-    Head,
-    Let,
-    Op,
-    Rule,
-    Unnest,
-    Var,
-)
+from ..core import Atom, CheckedProgram, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Unnest, Var
 from ..core.expressions import matched
 from ..errors.source import Span
 from ..types import BigInt, Type
