@@ -11,7 +11,6 @@ from .sqlvalues import DAY, add_months, date_of, time_text
 from .structs import struct
 
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
-_MONTH = 30 * DAY  # an interval is compared, divided and cut as if a month had 30 days
 Interval = struct("sql::Interval", "months", "days", "micros")
 
 UNITS: dict[str, tuple[int, int]] = {

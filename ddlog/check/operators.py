@@ -5,7 +5,6 @@ from __future__ import annotations
 from .. import core, errors
 from ..errors.source import Span
 from ..types import (
-    HASH_SETS,
     BigInt,
     Bit,
     Bool,
@@ -22,7 +21,6 @@ BITWISE = frozenset({"&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 LOGICAL = frozenset({"and", "or", "=>"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_COLLECTIONS = HASH_SETS | {"ddlog_std::Vec", "ddlog_std::Set"}
 
 
 def unary(context: Context, op: str, value: Typed, span: Span) -> Typed:

@@ -226,11 +226,7 @@ def _error(name: str, fault: CellFault) -> DDlogError:
 
 
 def _records(
-    text: str,
-    shape: RowShape,
-    declared: Relation,
-    readers: Sequence[Callable[[str], Any]],
-    dialect: Dialect,
+    text: str, shape: RowShape, declared: Relation, readers: Sequence[Callable[[str], Any]], dialect: Dialect
 ) -> tuple[Iterator[Record], list[int]]:
     found = records(text, replace(shape, keep_empty=False))
     straight = list(range(1, len(declared.columns) + 1))

@@ -30,21 +30,8 @@ from .expressions import (
     Try,
     Var,
 )
-from .patterns import (
-    AnyPattern,
-    ConstPattern,
-    Pattern,
-    StructPattern,
-    TuplePattern,
-    VarPattern,
-)
-from .program import (
-    CheckedProgram,
-    CheckedQuery,
-    LoopBlock,
-    Stratum,
-    loops_around,
-)
+from .patterns import AnyPattern, ConstPattern, Pattern, StructPattern, TuplePattern, VarPattern
+from .program import CheckedProgram, CheckedQuery, LoopBlock, Stratum, loops_around
 from .relations import (
     GATHERED,
     TIME,
@@ -57,20 +44,7 @@ from .relations import (
     originals,
     relation_named,
 )
-from .rules import (
-    ROUND,
-    TIMESTAMP,
-    WEIGHT,
-    Atom,
-    Clause,
-    GroupBy,
-    Guard,
-    Head,
-    Inspect,
-    Let,
-    Rule,
-    Unnest,
-)
+from .rules import ROUND, TIMESTAMP, WEIGHT, Atom, Clause, GroupBy, Guard, Head, Inspect, Let, Rule, Unnest
 
 __all__ = [
     "GATHERED",

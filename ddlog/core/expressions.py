@@ -238,10 +238,7 @@ Expr: TypeAlias = (
 
 def matches(value: Expr, pattern: Pattern, span: Span) -> Match:
     """The condition that a value matches a pattern."""
-    arms = (
-        (pattern, Const(True, Bool(), span)),
-        (AnyPattern(pattern.type), Const(False, Bool(), span)),
-    )
+    arms = ((pattern, Const(True, Bool(), span)), (AnyPattern(pattern.type), Const(False, Bool(), span)))
     return Match(value, arms, Bool(), span)
 
 

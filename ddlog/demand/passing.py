@@ -202,14 +202,14 @@ class _Part:
                 places = self.ground if computed else self.first
                 pending += [(each, places.get(each, self.first.get(each))) for each in self.reads[clause]]
                 variables |= _variables(taken)
-        needed |= {i for i, each in enumerate(self.taken) if self._tests(i, each, variables)}
+        needed |= {i for i, each in enumerate(self.taken) if self._tests(each, variables)}
         prefix = tuple(self.taken[i] for i in sorted(needed))
         used = {name for i in needed for name in _variables(self.taken[i])} | set(names)
         rests = bool(used & set(self.keys))
         given = bool(used & set(self.given)) or not (prefix or rests)
         return TermQuestion(bound, prefix, given, self.start if rests else 0)
 
-    def _tests(self, number: int, clause: Clause, variables: Collection[str]) -> bool:
+    def _tests(self, clause: Clause, variables: Collection[str]) -> bool:
         """Whether a clause only tests variables, by what is there anyway."""
         if not _variables(clause) <= set(variables) or isinstance(clause, Unnest):
             return False

@@ -8,10 +8,7 @@ from typing import Final
 from .records import Stored, applied_row, relation_row
 from .schema import TABLES, VERSION, Tables, make
 
-FIRST: Final[Tables] = {
-    **TABLES,
-    "applied": ("id TEXT PRIMARY KEY, epoch INTEGER", *TABLES["applied"][1:]),
-}
+FIRST: Final[Tables] = {**TABLES, "applied": ("id TEXT PRIMARY KEY, epoch INTEGER", *TABLES["applied"][1:])}
 """The tables of version 1, in which the ids of updates had no checksums."""
 
 

@@ -16,10 +16,7 @@ class BadCharacter(Diagnostic):
         return _CHARACTERS.get(self.character, "")
 
 
-_CHARACTERS = {
-    "!": "`!` is written `not`",
-    "$": '`${...}` stands in a string, which begins with `"`',
-}
+_CHARACTERS = {"!": "`!` is written `not`", "$": '`${...}` stands in a string, which begins with `"`'}
 
 
 class UnclosedComment(Diagnostic):

@@ -13,21 +13,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from ..core import (
-    Atom,
-    CheckedProgram,
-    Clause,
-    Const,
-    Expr,
-    GroupBy,
-    Guard,
-    Head,
-    Let,
-    Op,
-    Rule,
-    Unnest,
-    Var,
-)
+from ..core import Atom, CheckedProgram, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Unnest, Var
 from ..core.expressions import matched
 from ..engine.clock import waited
 from ..errors.source import Span

@@ -20,8 +20,7 @@ from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
 from .stages import MEMBER, BodyStage, ValueTest, over, picked, plain
 
-_DECIDERS = {"min": min, "max": max, "first": min}
-_SECONDS = {"min_second": min, "max_second": max}
+_DECIDERS = frozenset({"min", "max", "first"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,7 +276,7 @@ def _members(
 ) -> GroupMembers:
     ordered = sorted(values)
     deciding: tuple[int, ...] | None = None
-    if uses and uses <= _DECIDERS.keys():
+    if uses and uses <= _DECIDERS:
         least = {0} if uses & {"min", "first"} else set()
         deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
     members = tuple(Member(each, tuple(values[each])) for each in ordered)

@@ -201,13 +201,13 @@ class Repairs:
                 zip(term.columns, relations[term.relation].columns, strict=True)
             ):
                 if name is not None and name not in given and name not in open_:
-                    open_[name] = list(self._values(missing, name, column.type, term.relation, at, given))
+                    open_[name] = list(self._values(missing, column.type, term.relation, at, given))
         for values in product(*open_.values()):
             all_ = {**given, **dict(zip(open_, values, strict=True))}
             yield tuple((t.relation, tuple(all_[name] for name in t.columns if name)) for t in missing)
 
     def _values(
-        self, missing: Sequence[Atom], name: str, of: Any, relation: str, at: int, given: dict[str, Any]
+        self, missing: Sequence[Atom], of: Any, relation: str, at: int, given: dict[str, Any]
     ) -> Iterator[Any]:
         """Values for an open variable: those of the same type that are known, and some of the column."""
         same = {

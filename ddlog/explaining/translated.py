@@ -161,7 +161,7 @@ class InSql:
             case "members" | "regrouped":
                 body.items.append(self._group(item, body, rule))
             case "no row":
-                self._no_row(item, body, rule)
+                self._no_row(item, body)
             case "found":
                 said = self._said_of(item.relation, _said(item.place))
                 body.items.append(replace(item, text=said))
@@ -239,7 +239,7 @@ class InSql:
 
     # ------------------------------------------------------------- clauses that fail
 
-    def _no_row(self, fails: Reason, body: _Body, rule: Rule) -> None:
+    def _no_row(self, fails: Reason, body: _Body) -> None:
         """A term without a row; of a relation that only passes rows on, what fails below."""
         made = made_of(self._program.relations.get(fails.relation))
         below = [

@@ -124,16 +124,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None
 
 
 def _operators(operators: Sequence[OperatorCost]) -> str:
-    heads = (
-        "Rule",
-        "Place",
-        "OperatorCost",
-        "Time",
-        "Calls",
-        "Rows in",
-        "Rows out",
-        "Duplicates",
-    )
+    heads = ("Rule", "Place", "OperatorCost", "Time", "Calls", "Rows in", "Rows out", "Duplicates")
     return _table(
         heads,
         (
@@ -200,12 +191,7 @@ def _relations(profile: Measurements) -> str:
     return _table(
         ("Relation", "Rows", "Time", "Bytes"),
         (
-            (
-                each.name,
-                _count(each.rows),
-                _time(spent.get(each.name, 0.0)),
-                _size(each.bytes),
-            )
+            (each.name, _count(each.rows), _time(spent.get(each.name, 0.0)), _size(each.bytes))
             for each in sorted(profile.relations, key=lambda each: -each.rows)
         ),
     )
@@ -265,16 +251,7 @@ def _decisions(profile: Measurements) -> list[str]:
         )
         for each in profile.decisions[-_EPOCHS:]
     )
-    heads = (
-        "Commit",
-        "Relations",
-        "Way",
-        "Why",
-        "Rows changed",
-        "Expected",
-        "Expected anew",
-        "Time",
-    )
+    heads = ("Commit", "Relations", "Way", "Why", "Rows changed", "Expected", "Expected anew", "Time")
     return [_table(heads, rows)]
 
 

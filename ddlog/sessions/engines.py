@@ -20,12 +20,7 @@ from ..engine.maintaining import Mode
 from ..engine.memory import resident
 from ..errors.diagnostics import DDlogError
 from ..errors.memory import NoMemoryMeasure
-from ..errors.options import (
-    BadOptionValue,
-    CannotBeCombined,
-    NoSuchEngine,
-    WorkersAreSettled,
-)
+from ..errors.options import BadOptionValue, CannotBeCombined, NoSuchEngine, WorkersAreSettled
 from .sizes import parse_size, size_text
 
 SHARE = 4

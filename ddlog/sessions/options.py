@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors.diagnostics import DDlogError
-from ..errors.options import (
-    STATE_NEEDS,
-    BadOptionValue,
-    Exclusion,
-    check_combinations,
-)
+from ..errors.options import STATE_NEEDS, BadOptionValue, Exclusion, check_combinations
 from .engines import EngineChoice, check_state, engine_named, memory_limit_of, path_of
 
 if TYPE_CHECKING:

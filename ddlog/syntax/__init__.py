@@ -66,14 +66,7 @@ if TYPE_CHECKING:
         VectorLit,
         Wildcard,
     )
-    from .tree.rules import (
-        Atom,
-        Attribute,
-        Clause,
-        Condition,
-        Inspect,
-        Query,
-    )
+    from .tree.rules import Atom, Attribute, Clause, Condition, Inspect, Query
     from .tree.statements import (
         BlockStatement,
         ForStatement,
@@ -83,15 +76,7 @@ if TYPE_CHECKING:
         MatchStatement,
         Statement,
     )
-    from .tree.types import (
-        FunctionType,
-        IntType,
-        NamedType,
-        RelationType,
-        TupleType,
-        Type,
-        VarType,
-    )
+    from .tree.types import FunctionType, IntType, NamedType, RelationType, TupleType, Type, VarType
 
 __all__ = [
     "Aggregate",

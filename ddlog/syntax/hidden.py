@@ -11,10 +11,7 @@ from ..errors.diagnostics import Diagnostic
 Hidden: TypeAlias = Mapping[str, Diagnostic]
 """For each name the error that hides its declaration. A name that ends in `::` is that of a module."""
 
-ANY_NAME, ANY_MODULE = (
-    "::",
-    "?::",
-)  # for all names without prefix, and for all modules
+ANY_NAME, ANY_MODULE = ("::", "?::")  # for all names without prefix, and for all modules
 
 _DECLARED = re.compile(
     r"""

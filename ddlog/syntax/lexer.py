@@ -96,12 +96,7 @@ def _plain() -> dict[str, str]:
     """The terminal of each kind of token that is taken as it stands."""
     same = {kind: kind for kind in ("ITEM", "SIZED", "DECIMAL", "INTEGER", "TYPEVAR")}
     words = tables().words
-    named = {
-        "PRIMARY": "primary key",
-        "INDEX": "index",
-        "INITIAL": "initial",
-        "FUNCTION": "function name",
-    }
+    named = {"PRIMARY": "primary key", "INDEX": "index", "INITIAL": "initial", "FUNCTION": "function name"}
     return same | {"INTERN": "_INTERN"} | {kind: words[text] for kind, text in named.items()}
 
 

@@ -11,19 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 
-from .types import (
-    BigInt,
-    Bit,
-    Float,
-    Function,
-    Opaque,
-    Signed,
-    Tuple,
-    Type,
-    TypeVar,
-    User,
-    is_closed,
-)
+from .types import BigInt, Bit, Float, Function, Opaque, Signed, Tuple, Type, TypeVar, User, is_closed
 
 
 class LiteralSort(Enum):

@@ -28,16 +28,7 @@ from .numbers import (
     wrap_bit,
     wrap_signed,
 )
-from .structs import (
-    Fault,
-    Struct,
-    TypeDefs,
-    constructors_of,
-    local_name,
-    make,
-    struct_class,
-    taken_apart,
-)
+from .structs import Fault, Struct, TypeDefs, constructors_of, local_name, make, struct_class, taken_apart
 from .totext import quote, show, to_string
 
 __all__ = [

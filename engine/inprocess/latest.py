@@ -58,15 +58,6 @@ def mark(found: Taken, circuit: Circuit, marks: Marks) -> None:
             marks.columns(circuit.nodes[at].schema, batch.columns)
 
 
-def latest(running: RunningEpoch) -> Latest:
-    """The record of an epoch that was committed, whose values are not forgotten."""
-    kept = by_relation(taken(running), running.circuit)
-    if isinstance(kept, Mapping):
-        for node, batch in kept.values():
-            running.state.values.hold(node.schema, batch)
-    return kept
-
-
 def known(kept: Mapping[str, T] | int | None) -> Mapping[str, T]:
     """The changes that are kept. Raises NotKept if they are not."""
     if kept is None:

@@ -68,9 +68,7 @@ class Sparing:
         self._here, self._asked, self._make, self._whole = here, here.circuit, whole, here.circuit
 
     def commit(
-        self,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        run: Callable[[], dict[str, Delta]],
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], run: Callable[[], dict[str, Delta]]
     ) -> dict[str, Delta]:
         """The result of `run`, which commits these changes, on demand or not. Raises what it raises, and
         OverBudget if the epoch begins with a checkpoint: `changes` are only what that does not have."""

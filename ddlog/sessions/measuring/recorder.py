@@ -303,13 +303,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
         for at, operators in outside.items()
     ]
     strata += (
-        StratumCost(
-            name,
-            False,
-            _seconds(each),
-            _dearest(each),
-            duplicates=_sum(o.duplicates for o in each),
-        )
+        StratumCost(name, False, _seconds(each), _dearest(each), duplicates=_sum(o.duplicates for o in each))
         for name, each in found.items()
     )
     return tuple(sorted(strata, key=lambda each: -each.seconds))
@@ -357,15 +351,7 @@ def _operator(operator: str, text: str, cost: Cost, names: _Names) -> OperatorCo
     if duplicates is not None and duplicates < 0:
         duplicates = None
     return OperatorCost(
-        operator,
-        text,
-        relation,
-        place,
-        cost.calls,
-        cost.seconds,
-        cost.taken,
-        cost.out,
-        duplicates,
+        operator, text, relation, place, cost.calls, cost.seconds, cost.taken, cost.out, duplicates
     )
 
 

@@ -238,9 +238,6 @@ class RecordRuntime:
         self.inner.tidy()
 
     def query(
-        self,
-        circuit: Circuit,
-        given: Mapping[str, Sequence[Row]] | None = None,
-        most: int | None = None,
+        self, circuit: Circuit, given: Mapping[str, Sequence[Row]] | None = None, most: int | None = None
     ) -> RowSet:
         return self.inner.query(circuit, given or {}, most)

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ... import syntax as ast
-from .expressions import (
-    ANY,
-    POSTFIX,
-    PREFIX,
-    STEP,
-    VALUE,
-    WIDTH,
-    arguments_text,
-    braced,
-    expression_text,
-)
+from .expressions import ANY, POSTFIX, PREFIX, STEP, VALUE, WIDTH, arguments_text, braced, expression_text
 from .types import result_text, type_text
 
 
