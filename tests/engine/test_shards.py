@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.circuit import Circuit
+from ddlog.engine.circuit import Circuit, Exchange
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
+from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
@@ -177,3 +178,20 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
     finally:
         runtime.close()
+
+
+def test_a_round_sends_rows_once() -> None:
+    """Groups, joins and distincts of these rules find rows where the one Exchange has sent them."""
+    text = """
+    input relation Edge(x: s64, y: s64)
+    relation Label(x: s64, least: s64)
+    output relation Component(x: s64, least: s64)
+    Label(x, x) :- Edge(x, _).
+    Label(y, least) :- Component(x, least), Edge(x, y).
+    Label(x, least) :- Component(y, least), Edge(x, y).
+    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
+    """
+    whole = placed(ddlog.compile(text).circuit("relational"))
+    (loop,) = whole.loops
+    body: Any = whole.circuit.nodes[loop]
+    assert [node.key for node in body.body.nodes if isinstance(node, Exchange)] == [(0,)]
