@@ -195,3 +195,33 @@ def test_a_round_sends_rows_once() -> None:
     (loop,) = whole.loops
     body: Any = whole.circuit.nodes[loop]
     assert [node.key for node in body.body.nodes if isinstance(node, Exchange)] == [(0,)]
+
+
+FAULTS_BY_ROUNDS = """
+input relation Start(x: s32, v: s32)
+input relation Edge(x: s32, y: s32, d: s32)
+relation Offer(x: s32, v: s32)
+output relation Best(x: s32, v: s32)
+Offer(x, v) :- Start(x, v).
+Offer(y, v / d) :- Best(x, v), Edge(x, y, d).
+Best(x, v) :- Offer(x, each), var v = each.group_by(x).max().
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_fault_in_a_round_on_one_worker_takes_the_epoch_back_on_all(size: int) -> None:
+    runtime = in_threads(ddlog.compile(FAULTS_BY_ROUNDS).circuit("relational"), size)
+    try:
+        edges = [((k, k + 1, 2), 1) for k in range(6)] + [((9, 3, 0), 1)]
+        commit(runtime, {"Start": [((0, 64), 1)], "Edge": edges})
+        best = [(k, 64 >> k) for k in range(7)]
+        assert sorted(runtime.rows("Best")) == best
+        for fault in ({"Start": [((9, 1), 1)]}, {"Edge": [((4, 1, 0), 1), ((0, 1, 2), -1), ((0, 1, 1), 1)]}):
+            with pytest.raises(RowFault):
+                commit(runtime, fault)
+            assert sorted(runtime.rows("Best")) == best
+        # The fault of an edge is none once the edge is gone.
+        assert commit(runtime, {"Start": [((9, 1), 1)], "Edge": [((9, 3, 0), -1)]}) == {"Best": {(9, 1): 1}}
+        assert commit(runtime, {"Edge": [((5, 6, 2), -1)]}) == {"Best": {(6, 1): -1}}
+    finally:
+        runtime.close()
