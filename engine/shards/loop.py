@@ -20,7 +20,7 @@ for the next time. When an epoch that is maintained faults or does not settle, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -68,6 +68,7 @@ class ShardsLoop(LoopRecursion):
         """Whether there are timelines, or a recording to make them of."""
         return self.is_ready or (self.recording is not None and self.recording.complete)
 
+    @cached_property
     def stretches(self) -> Stretches:
         """The stretches of its parts."""
         return Stretches(self.parts)
@@ -196,7 +197,7 @@ class ShardsLoopEpoch(LoopEpoch):
     ) -> None:
         self._team, self._values, self._at = recursion.team, recursion.evaluator.values, at
         super().__init__(recursion, memory, imports, epoch, reach)
-        self._stretches = recursion.stretches()
+        self._stretches = recursion.stretches
         self._waiting: dict[tuple[int, int], set[int]] = {}  # parts with events, by first part and time
         self._visited: tuple[int, dict[int, Event]] = 0, {}  # the time, and the events of the parts
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
