@@ -12,6 +12,7 @@ from .trying import longer
 RUN = Path(__file__).parent / "bench" / "run.py"
 SWEEP = RUN.with_name("sweep.py")
 LOOPS = RUN.with_name("loops.py")
+SHARDS = RUN.with_name("shards.py")
 
 
 def test_the_loops_at_tiny_scale() -> None:
@@ -23,6 +24,19 @@ def test_the_loops_at_tiny_scale() -> None:
     ordered, by_rounds = (figures[f"costs 1 to 100, {way}"] for way in ("in order", "by rounds"))
     assert ordered[-1] == ordered[-2] == by_rounds[-2]
     assert int(by_rounds[-1].replace(",", "")) > 440
+
+
+def test_recursions_in_workers_at_tiny_scale() -> None:
+    options = ["components", "--edges", "400", "--workers", "0", "2", "--updates", "1"]
+    done = subprocess.run(
+        [sys.executable, str(SHARDS), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    here, _, there, _ = done.stdout.splitlines()
+    assert here.startswith("components, 400 edges, 0 workers") and there.startswith(
+        "components, 400 edges, 2"
+    )
+    assert " 197 rows, " in here and " 197 rows, 15 rounds, " in there
 
 
 def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:

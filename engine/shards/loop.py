@@ -20,7 +20,7 @@ for the next time. When an epoch that is maintained faults or does not settle, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -68,6 +68,7 @@ class ShardsLoop(LoopRecursion):
         """Whether there are timelines, or a recording to make them of."""
         return self.is_ready or (self.recording is not None and self.recording.complete)
 
+    @cached_property
     def stretches(self) -> Stretches:
         """The stretches of its parts."""
         return Stretches(self.parts)
@@ -196,12 +197,13 @@ class ShardsLoopEpoch(LoopEpoch):
     ) -> None:
         self._team, self._values, self._at = recursion.team, recursion.evaluator.values, at
         super().__init__(recursion, memory, imports, epoch, reach)
-        self._stretches = recursion.stretches()
+        self._stretches = recursion.stretches
         self._waiting: dict[tuple[int, int], set[int]] = {}  # parts with events, by first part and time
         self._visited: tuple[int, dict[int, Event]] = 0, {}  # the time, and the events of the parts
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
         self._moving = unsteady(self._parts)
         self._gives_up = False
+        self._asking = False  # whether another worker may be at a join, since all met
 
     def _settling(self, reach: Reach, schemas: Mapping[str, Schema]) -> Settling:
         return _Together(self._team, self._values, schemas, self._parts, self._epoch.limit, reach)
@@ -241,6 +243,7 @@ class ShardsLoopEpoch(LoopEpoch):
             order, time, first = self._heap[0]
             own = order, time, frozenset(self._waiting[first, time])
         against = self.weight if self._gives_up else 0.0
+        self._asking = False
         votes = self._team.agree((own, tuple(self._changes), tuple(self.settling.named), against))
         if 2 * sum(weight for *_, weight in votes) > self.total:
             raise GivenUp
@@ -268,22 +271,21 @@ class ShardsLoopEpoch(LoopEpoch):
         self._team.ready()
         match self._nodes[at]:
             case Exchange(_, key) as node:
+                self._asking = False
                 change = self._sum(event.changes[0], len(node.schema))
                 return exchanged(self._team, self._values, node.schema, key, change)
             case Gate():
                 flags = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
                 flag = sum(self._team.agree(flags))  # one worker has it
                 event.changes[1] = [Batch((), 1, np.array([flag]))] if flag else []
-            case Distinct() | Group() if self._is_read_later(at):
+            case Distinct() | Group() if self._asking and self._is_shared(at):
                 self._team.agree(None)
+                self._asking = False
         return super()._visit(at, time, event)
 
-    def _is_read_later(self, at: int) -> bool:
-        """Whether others may still look up, at this time, the timeline that a part changes: that of its
-        delay. An Exchange before it has waited for them."""
-        memory, (source,) = self._memory, self._parts.parts[at].sources
-        is_shared = isinstance(memory, LoopTimelines) and memory.shift(at)
-        return bool(is_shared) and not isinstance(self._nodes[source], Exchange)
+    def _is_shared(self, at: int) -> bool:
+        """Whether the timeline that a part changes is that of its delay, which joins before it look up."""
+        return isinstance(self._memory, LoopTimelines) and bool(self._memory.shift(at))
 
     def _join(self, at: int, node: Join, time: int, changes: Sequence[Batch | None]) -> list[Batch]:
         if len(node.terms) == 1 and not node.terms[0].negated:
@@ -293,6 +295,7 @@ class ShardsLoopEpoch(LoopEpoch):
         if sum(sizes) > 1:
             own = [0 if change is None else change.length for change in changes]
             sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
+        self._asking = True
         found: list[Batch] = []
         for start, seen in versions(node.terms, sizes, begins):
             change = None if start is None else changes[start]

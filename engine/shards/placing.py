@@ -88,7 +88,7 @@ def may_be_placed(circuit: Circuit) -> bool:
 def placed(circuit: Circuit) -> Placed:
     """A relational circuit as one of changes, with owners for the rows of its relations."""
     scope = _Scope(circuit.nodes, (), None, {}, False)
-    placing = _Placing(scope, _Chosen(scope), (), circuit.nodes)
+    placing = _Placing(scope, _Chosen(scope), None, circuit.nodes)
     relations = tuple((name, placing.new[at]) for name, at in circuit.relations)
     whole = incrementalize(Circuit(tuple(placing.nodes), relations))
     fixpoints = [at for at, node in enumerate(whole.nodes) if isinstance(node, Fixpoint)]
@@ -244,9 +244,9 @@ class _Placing:
     where the first worker runs them."""
 
     def __init__(
-        self, scope: _Scope, chosen: _Chosen, outside: Sequence[Key | None], nodes: Sequence[Node]
+        self, scope: _Scope, chosen: _Chosen, outside: _Placing | None, nodes: Sequence[Node]
     ) -> None:
-        """`outside` are the keys of the nodes around; `nodes` those of the scope, with these as imports."""
+        """`outside` has the nodes around; `nodes` are those of the scope, with these as imports."""
         self.nodes: list[Node] = []
         self.new: list[NodeId] = []
         self.keys: list[Key | None] = []
@@ -288,7 +288,7 @@ class _Placing:
             case Result(fixpoint, relation):
                 key = self._of_recursion(fixpoint).get(relation, ())
             case Import(source):
-                key = self._outside[source]
+                key = self._outside.keys[source] if self._outside else None
             case Variable(relation) | Earlier(relation):
                 key = self._key_of_result(relation)
             case Input():
@@ -315,8 +315,30 @@ class _Placing:
             case Window() | Late():
                 return replace(node, source=self._at_owners(node.source, ()))
             case Join() if self._scope.path and len(node.terms) > 1:
-                return node.reading(self._owned)
+                return self._near(node.reading(self._owned))
         return node
+
+    def _near(self, join: Node) -> Node:
+        """A join of two relations, of which an import that is looked up by other columns than its key is
+        read where it is sent by these. So a look-up asks one worker, and not all."""
+        assert isinstance(join, Join)
+        places = [k for k, term in enumerate(join.terms) if not term.negated]
+        if len(places) != 2 or len(self._scope.path) > 1:
+            return join
+        terms = list(join.terms)
+        for k, other in (places, reversed(places)):
+            columns, others = terms[k].columns, join.terms[other].columns
+            shared = [at for at, name in enumerate(columns) if name is not None and name in others]
+            node, key = self.nodes[terms[k].source], self.keys[terms[k].source]
+            is_near = key is not None and set(key) <= set(shared)
+            if isinstance(node, Import) and self._outside is not None and shared and not is_near:
+                sent = self._outside._at_owners(node.node, (shared[0],))
+                terms[k] = replace(terms[k], source=self._imported(replace(node, node=sent), (shared[0],)))
+        return replace(join, terms=tuple(terms))
+
+    def _imported(self, node: Import, key: Key) -> NodeId:
+        """The import of a node outside."""
+        return self.nodes.index(node) if node in self.nodes else self._add(node, key)
 
     def _reading(self, node: Node, key: Key) -> Node:
         return node.reading(lambda source: self._at_owners(source, key))
@@ -345,7 +367,7 @@ class _Placing:
             keys = {name: self._chosen.key((scope.path, name), schema) for name, schema in schemas.items()}
             self.recursions.append(((), keys))
             return node
-        inner = _Placing(scope, self._chosen, self.keys, node.body.nodes)
+        inner = _Placing(scope, self._chosen, self, node.body.nodes)
         results, keys = inner.results(scope.results)
         scopes = [keys, *(each for loop, _ in inner.recursions for each in loop)]
         self.recursions.append((scopes, keys))

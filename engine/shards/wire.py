@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
+from .. import thresholds
 from ..inprocess.sealing import coded_column
 from ..inprocess.storage.batch import Batch, concat
 from ..inprocess.storage.interner import Values
@@ -25,7 +26,8 @@ _UNKNOWN = 1 << 61  # more than any number of a value
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """The rows of a batch, in forms that do not depend on the worker: see `coded_column`."""
+    """The rows of a batch, in forms that do not depend on the worker: see `coded_column`. Numbers take no
+    more bytes than the greatest of them."""
 
     columns: tuple[Any, ...]
     length: int
@@ -35,21 +37,40 @@ class Parcel:
 
 def packed(values: Values, schema: Sequence[Column], batch: Batch) -> Parcel:
     """A batch for another worker."""
-    columns = tuple(coded_column(values, *pair) for pair in zip(schema, batch.columns, strict=True))
-    return Parcel(columns, batch.length, batch.weights, batch.times)
+    columns = tuple(_narrow(coded_column(values, *pair)) for pair in zip(schema, batch.columns, strict=True))
+    return Parcel(columns, batch.length, _narrow(batch.weights), _narrow(batch.times))
+
+
+def _narrow(data: Any) -> Any:
+    """A column whose numbers, if it has such, are of the least type that holds them all."""
+    if isinstance(data, tuple):
+        listed, places = data
+        return listed, _narrow(places)
+    if not isinstance(data, np.ndarray) or data.dtype != np.int64 or len(data) <= thresholds.FEW_ROWS:
+        return data
+    low, high = data.min(), data.max()
+    for narrow in (np.int8, np.int16, np.int32):
+        limits = np.iinfo(narrow)
+        if limits.min <= low and high <= limits.max:
+            return data.astype(narrow)
+    return data
+
+
+def _wide(numbers: Array | None) -> Array | None:
+    return None if numbers is None else numbers.astype(np.int64, copy=False)
 
 
 def unpacked(values: Values, schema: Schema, parcel: Parcel) -> Batch:
     """The batch that another worker packed."""
     columns = tuple(values.encode_input(*pair) for pair in zip(schema, parcel.columns, strict=True))
-    return Batch(columns, parcel.length, parcel.weights, parcel.times)
+    return Batch(columns, parcel.length, _wide(parcel.weights), _wide(parcel.times))
 
 
 def known(values: Values, schema: Sequence[Column], parcel: Parcel) -> Batch:
     """The same, for look-ups: a value that has no number here gets one that no row has. Interns nothing, so
     that another thread may do so."""
     columns = tuple(_known(values, *pair) for pair in zip(schema, parcel.columns, strict=True))
-    return Batch(columns, parcel.length, parcel.weights, parcel.times)
+    return Batch(columns, parcel.length, _wide(parcel.weights), _wide(parcel.times))
 
 
 def _known(values: Values, column: Column, data: Any) -> Array:

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.circuit import Circuit
+from ddlog.engine.circuit import Circuit, Exchange
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
+from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import WorkerGone
 
 from ..trying import trying
@@ -175,5 +176,52 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
             commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
         assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
+    finally:
+        runtime.close()
+
+
+def test_a_round_sends_rows_once() -> None:
+    """Groups, joins and distincts of these rules find rows where the one Exchange has sent them."""
+    text = """
+    input relation Edge(x: s64, y: s64)
+    relation Label(x: s64, least: s64)
+    output relation Component(x: s64, least: s64)
+    Label(x, x) :- Edge(x, _).
+    Label(y, least) :- Component(x, least), Edge(x, y).
+    Label(x, least) :- Component(y, least), Edge(x, y).
+    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
+    """
+    whole = placed(ddlog.compile(text).circuit("relational"))
+    (loop,) = whole.loops
+    body: Any = whole.circuit.nodes[loop]
+    assert [node.key for node in body.body.nodes if isinstance(node, Exchange)] == [(0,)]
+
+
+FAULTS_BY_ROUNDS = """
+input relation Start(x: s32, v: s32)
+input relation Edge(x: s32, y: s32, d: s32)
+relation Offer(x: s32, v: s32)
+output relation Best(x: s32, v: s32)
+Offer(x, v) :- Start(x, v).
+Offer(y, v / d) :- Best(x, v), Edge(x, y, d).
+Best(x, v) :- Offer(x, each), var v = each.group_by(x).max().
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_fault_in_a_round_on_one_worker_takes_the_epoch_back_on_all(size: int) -> None:
+    runtime = in_threads(ddlog.compile(FAULTS_BY_ROUNDS).circuit("relational"), size)
+    try:
+        edges = [((k, k + 1, 2), 1) for k in range(6)] + [((9, 3, 0), 1)]
+        commit(runtime, {"Start": [((0, 64), 1)], "Edge": edges})
+        best = [(k, 64 >> k) for k in range(7)]
+        assert sorted(runtime.rows("Best")) == best
+        for fault in ({"Start": [((9, 1), 1)]}, {"Edge": [((4, 1, 0), 1), ((0, 1, 2), -1), ((0, 1, 1), 1)]}):
+            with pytest.raises(RowFault):
+                commit(runtime, fault)
+            assert sorted(runtime.rows("Best")) == best
+        # The fault of an edge is none once the edge is gone.
+        assert commit(runtime, {"Start": [((9, 1), 1)], "Edge": [((9, 3, 0), -1)]}) == {"Best": {(9, 1): 1}}
+        assert commit(runtime, {"Edge": [((5, 6, 2), -1)]}) == {"Best": {(6, 1): -1}}
     finally:
         runtime.close()
