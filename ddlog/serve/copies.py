@@ -194,16 +194,18 @@ def be_a_copy(copied: Copied, answer: Answering) -> None:
 def _let_go(control: int) -> None:
     """Lets the files of the parent be closed with it: its connections, and the state. Their numbers stay
     taken, for objects that are forgotten here close the numbers that they have."""
-    try:
-        numbers = [int(each) for each in os.listdir("/proc/self/fd")]
-    except OSError:
-        numbers = list(range(os.sysconf("SC_OPEN_MAX")))
     with open(os.devnull, "r+b") as nothing:
+        kept = control, nothing.fileno()
+        try:
+            numbers = [int(each) for each in os.listdir("/proc/self/fd")]
+        except OSError:
+            numbers = [*range(3)]
+            os.closerange(3, min(kept))
+            os.closerange(min(kept) + 1, max(kept))
+            os.closerange(max(kept) + 1, os.sysconf("SC_OPEN_MAX"))
         for number in numbers:
-            if number not in (control, nothing.fileno()):
-                with suppress(OSError):  # it is closed already
-                    os.fstat(number)
-                    os.dup2(nothing.fileno(), number)
+            if number not in kept:
+                os.dup2(nothing.fileno(), number)
 
 
 def _framed(found: object) -> bytes:

@@ -294,8 +294,10 @@ class Owner:
         except GivenUp:
             if self.session.in_transaction:
                 self.session.rollback()
-            left = {*transactions, *changes} - {each for each, _ in decided}
-            outcomes = [(each.future, DDlogError([ServerEnds()])) for each in left]
+            ended = {each for each, _ in decided}
+            left = [each.future for each in transactions if each not in ended]
+            left += [each.future for each in changes]
+            outcomes = [(future, DDlogError([ServerEnds()])) for future in left]
         finally:
             interrupt.ask(None)
             self._changing = None

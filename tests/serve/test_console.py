@@ -135,6 +135,31 @@ def test_write_and_watch(opening: Opening) -> None:
     watching.wait_for_selector("dialog .tree")
 
 
+def test_large_numbers_are_exact(opening: Opening) -> None:
+    """A number of JavaScript holds integers up to 2^53 alone, and JSON of the console has others, too."""
+    page = opening()
+    _go(page, "program")
+    page.wait_for_selector(".source span")
+    more = "input relation Big(n: u64, list: Vec<string>)\noutput relation Same(n: u64, list: Vec<string>)\n"
+    page.fill("textarea", page.input_value("textarea") + more + "Same(n, l) :- Big(n, l).\n")
+    page.click("text=Go on with this program")
+    page.wait_for_selector("text=No output relation changed")
+    _go(page, "write")
+    page.select_option("select", "Big")
+    page.fill("label:has-text('n: bit<64>') input", "18446744073709551615")
+    page.fill("label:has-text('list') input", '["a", "9007199254740993"]')
+    page.click("button:text-is('Insert')")
+    page.wait_for_selector("text=Committed")
+    assert "18446744073709551615" in page.inner_text("tr.come")
+    _go(page, "relations/Same")
+    page.wait_for_selector("td")
+    assert page.inner_text("td >> nth=0") == "18446744073709551615"
+    assert page.inner_text("td >> nth=1") == '["a","9007199254740993"]'
+    page.click("td button")
+    page.wait_for_selector("dialog .tree")
+    assert "18446744073709551615" in page.inner_text("dialog")
+
+
 def test_another_program(opening: Opening) -> None:
     page = opening()
     _go(page, "program")

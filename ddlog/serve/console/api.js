@@ -1,16 +1,17 @@
 // Requests to the server. The cookie of the first visit has the token.
+import {parsed, written} from "./json.js";
 
 export async function ask(path, body, {method, type = "application/json", accept} = {}) {
   const answer = await fetch(path, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: {...(body === undefined ? {} : {"content-type": type}), ...(accept ? {accept} : {})},
-    body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+    body: body === undefined || typeof body === "string" ? body : written(body),
   });
   const isJson = (answer.headers.get("content-type") ?? "").includes("json");
-  const found = isJson ? await answer.json() : await answer.text();
+  const told = await answer.text(), found = isJson ? parsed(told) : told;
   if (!answer.ok) {
-    const told = found.errors ?? [{text: String(found)}];
-    throw new Error(told.map((each) => each.text).join("\n"));
+    const errors = found.errors ?? [{text: String(found)}];
+    throw new Error(errors.map((each) => each.text).join("\n"));
   }
   return found;
 }

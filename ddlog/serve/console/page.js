@@ -1,4 +1,5 @@
 // Elements, made without markup: texts of facts are texts, whatever is in them.
+import {written} from "./json.js";
 
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -13,7 +14,7 @@ export function element(tag, attributes = {}, ...children) {
 
 export const number = (value) => value == null ? "–" : value.toLocaleString("en");
 
-export const text = (value) => typeof value === "string" ? value : JSON.stringify(value);
+export const text = (value) => typeof value === "string" ? value : written(value);
 
 export function field(label, input) {
   return element("label", {}, label, input);

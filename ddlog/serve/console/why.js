@@ -1,5 +1,6 @@
 // Explanations in a dialog.
 import {ask} from "./api.js";
+import {written} from "./json.js";
 import {element, failure} from "./page.js";
 
 const TITLES = {why: "Why it holds", why_not: "Why it does not hold", why_change: "Why it changed",
@@ -27,7 +28,7 @@ export async function explain(asked) {
 }
 
 function node(each) {
-  const variables = Object.entries(each.variables ?? {}).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  const variables = Object.entries(each.variables ?? {}).map(([name, value]) => `${name} = ${written(value)}`);
   return element("li", {},
     element("code", {}, each.title), " ",
     ...each.notes.map((note) => element("span", {class: "badge"}, note)),

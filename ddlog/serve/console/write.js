@@ -1,13 +1,16 @@
 // Rows to insert and delete, by a form or from pasted text; a trial shows what would follow.
 import {ask, schema} from "./api.js";
+import {parsed} from "./json.js";
 import {element, failure, field} from "./page.js";
 import {changeTables} from "./changes.js";
 
-const isText = (type) => /string|String|istring/.test(type);
+const isText = (type) => type === "string";
+
+const isPlain = (type) => isText(type) || /^(bit|signed|bigint|bool|float|double|[us]\d)/.test(type);
 
 function value(given, type) {
   if (isText(type)) return given;
-  try { return JSON.parse(given); } catch { return given; }
+  try { return parsed(given); } catch { return given; }
 }
 
 // The rows of pasted CSV, or of columns with tabs as spreadsheets have them.
@@ -38,7 +41,7 @@ export function write(main) {
   const chosen = element("select", {onchange: () => form()}, inputs.map((each) => element("option", {}, each.name)));
   const declared = () => inputs.find((each) => each.name === chosen.value);
   function form() {
-    fields.replaceChildren(...declared().columns.map((each) => field(`${each.name}: ${each.type}`, element("input", {}))));
+    fields.replaceChildren(...declared().columns.map((each) => field(`${each.name}: ${each.type}`, element("input", {placeholder: isPlain(each.type) ? "" : "as JSON"}))));
   }
   function rows() {
     const {columns, record} = declared();
