@@ -37,6 +37,20 @@ class Dependencies:
             if len(found) == before:
                 return found
 
+    def unnamed(self, body: Sequence[core.Clause], known: Iterable[str]) -> list[str]:
+        """The columns without a variable that can tell apart rows of a body with the same values of the known
+        variables, as `Relation.column`."""
+        determined = self.determined(body, known)
+        found: dict[str, None] = {}
+        for each in body:
+            if isinstance(each, core.Atom) and not each.negated and each.relation in self._relations:
+                given = frozenset(i for i, name in enumerate(each.columns) if name in determined)
+                columns = self._relations[each.relation].columns
+                free = frozenset(range(len(columns))) - self._columns(each.relation, given)
+                shown = each.relation.partition("$")[0]
+                found |= {f"{shown}.{columns[i].name}": None for i in sorted(free) if each.columns[i] is None}
+        return list(found)
+
     def has_one_row(self, name: str) -> bool:
         """Whether the primary key and the rules of a relation allow one row at most."""
         relation = self._relations.get(name)

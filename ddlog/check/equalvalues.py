@@ -92,7 +92,7 @@ def _in_group(
         yield EqualValues(
             span=group.span, function=counting, missing=tuple(shown), rule=whole,
             instead=instead or alone, what=_what(rule) if instead is not None else "group", same=same,
-            owner=_what(rule),
+            owner=_what(rule), hidden=tuple(dependencies.unnamed(body, _bound(body))),
         )  # fmt: skip
 
 

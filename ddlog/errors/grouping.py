@@ -20,6 +20,7 @@ class EqualValues(Diagnostic):
     what: str
     owner: str
     rule: Span
+    hidden: tuple[str, ...] = ()
 
     @property
     def does(self) -> str:
@@ -38,7 +39,14 @@ class EqualValues(Diagnostic):
         mark = f"`#[distinct]` before the {self.owner}"
         meant = f"{mark}, or `count_distinct`," if self.function == "count" else mark
         lines = "\n      ".join(self.instead.splitlines())
+        takes, still = "takes every row", ""
+        if self.hidden:
+            columns = " and ".join(f"`{each}`" for each in self.hidden)
+            takes = "tells these rows apart"
+            still = (
+                f"rows that differ in {columns} alone are one row still: name a column in place of `_`\n    "
+            )
         return (
-            f"a group is a set; the {self.what} that takes every row is\n      {lines}\n    "
-            f"{meant} says that equal values are meant to be taken once"
+            f"a group is a set; the {self.what} that {takes} is\n      {lines}\n    "
+            f"{still}{meant} says that equal values are meant to be taken once"
         )
