@@ -83,7 +83,8 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
             names.append(key)
         else:
             context.report(errors.rules.GroupByKeys(span=key.span))
-            names += [syntax.Name(name, span) for name, span in names_in(key).items()]
+            called = {id(each.function) for each in walk(key) if isinstance(each, syntax.Call)}
+            names += [each for each in walk(key) if isinstance(each, syntax.Name) and id(each) not in called]
     return tuple(names)
 
 

@@ -241,6 +241,8 @@ class DeclarationForms(Brackets):
 
     def _operation(self, parts: Sequence[Any]) -> None:
         out = self.out
+        if self._gap.comments:
+            self._before()
         out.group()
         self._part(parts[0])
         out.indent()

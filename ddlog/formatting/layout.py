@@ -73,15 +73,15 @@ class Layout:
         self.steps.append(text)
 
     def end_line(self) -> None:
-        """Lets nothing else come on this line. All open groups break."""
+        """Lets nothing else come on this line. The groups in which something follows break."""
         self.owed = True
         self._lines += 1
-        for group in self._open:
-            group.broken = True
 
     def line(self, flat: str = " ", *, always: bool = False, plain: bool = False) -> None:
-        if always:
-            self.end_line()
+        if always or self.owed:
+            self._lines += 1
+            for group in self._open:
+                group.broken = True
         self.owed, self.at_break = False, LineBreak(flat, always, plain=plain)
         self._width += len(flat)
         self.steps.append(self.at_break)

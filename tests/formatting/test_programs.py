@@ -29,6 +29,14 @@ EXAMPLES = {
         "R(x) :-\n  A(x), B(x).",
         "R(x) :-\n    A(x),\n    B(x).\n",
     ),
+    "a comment behind a declaration does not break its brackets": (
+        "input relation A(x: u32, y:u32)  // why\nA(1, 2).// one",
+        "input relation A(x: u32, y: u32) // why\nA(1, 2). // one\n",
+    ),
+    "a comment before an operation does not break it": (
+        "R(x) :- A(x),\n// why\nx>3.",
+        "R(x) :-\n    A(x),\n    // why\n    x > 3.\n",
+    ),
     "a long rule": (
         f"Reaches(from, to) :- {'A' * 40}(from, middle), {'B' * 40}(middle, to).",
         f"Reaches(from, to) :-\n    {'A' * 40}(from, middle),\n    {'B' * 40}(middle, to).\n",
