@@ -47,11 +47,12 @@ def _fresh(name: str, taken: set[str]) -> str:
 def _without_name(term: Span, fields: Sequence[str]) -> Iterator[tuple[int, Edit]]:
     """The columns that a term leaves out, each with the edit that binds it but for the name."""
     tokens = tokenize(Places(Source("", term.text()))).tokens
-    if [each.kind for each in tokens[1:2]] != ["LPAR"] or tokens[-1].kind != "RPAR":
+    opening = next((i for i, each in enumerate(tokens) if each.kind in _OPENING), 0)
+    if tokens[opening].kind != "LPAR" or tokens[-1].kind != "RPAR":
         return
     begin, _ = place_of(term)
     written: set[int] = set()
-    for number, argument in enumerate(_arguments(tokens[2:-1])):
+    for number, argument in enumerate(_arguments(tokens[opening + 1 : -1])):
         by_name = argument[0].kind == "MEMBER"
         if by_name and argument[0].value not in fields:
             return
