@@ -191,9 +191,9 @@ class Owner:
         if not self.ends:
             self._ended_at = time.monotonic()
             self.ends = True
-            self._jobs.put(None)
             if self._changing is not None:
                 self._want(None)
+            self._jobs.put(None)
 
     def _want(self, copy_at: float | None) -> None:
         """Asks for a copy at the first safe point from a time on; or for an end of the epoch, if the server
@@ -228,6 +228,7 @@ class Owner:
             try:
                 while self._carry_out():
                     pass
+                interrupt.ask(None)  # `end` may have asked after the last change
             except Copied as copied:
                 try:
                     self._is_copy = True
