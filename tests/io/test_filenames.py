@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.durability.store import Store
+from ddlog.durability.store import FileStore
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.io.filenames import file_name, lies_within
 from ddlog.spark.state.manifest import FolderSpan, Manifest, RowFiles, StoredFile, unpacked
@@ -42,7 +42,7 @@ def test_the_export_of_a_state_stays_in_its_folder(
     with ddlog.compile("input relation R(x: u32)").session(state=state) as session:
         session.insert("R", (1,))
         session.commit()
-    store = Store.open(state)
+    store = FileStore.open(state)
     with store.at_once(), store.writing():
         store.change_relation(replace(store.relations[0], name="../../evil\x1b"))
     store.close()
