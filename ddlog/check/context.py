@@ -276,7 +276,9 @@ class Context:
         if self._settling and self.failed:
             return False
         shown = self.show(expected), self.show(actual)
-        help = help or (GROUPED if shown[0].startswith("Group<") else "")
+        help = help or (
+            GROUPED if shown[0].startswith("Group<") else _conversion(*map(self.know, (actual, expected)))
+        )
         self.report(errors.types.TypeMismatch(span=span, expected=shown[0], actual=shown[1], help=help))
         return False
 
@@ -378,3 +380,13 @@ def fits(value: int, type_: Type) -> bool:
 def unit(span: Span) -> Typed:
     """The empty tuple."""
     return Typed(UNIT, span, lambda: core.MakeTuple((), UNIT, span))
+
+
+def _conversion(actual: Type, expected: Type) -> str:
+    """The help that an integer of another type can be converted; empty for other types."""
+    match actual, expected:
+        case (Bit(a), Signed(b)) | (Signed(a), Bit(b)) if a != b:
+            return f"`(x as {type(expected)(a)}) as {expected}` converts it"
+        case ((Bit() | Signed()), (Bit() | Signed() | BigInt())) | (BigInt(), Signed()):
+            return f"`x as {expected}` converts it"
+    return ""

@@ -185,7 +185,8 @@ def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Co
                 span=expr.span,
                 name=expr.constructor,
                 help=value_hint(expr.constructor)
-                or environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module)),
+                or environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module))
+                or ("" if expr.args else "a variable begins with a small letter"),
             )
         )
     return found
@@ -222,7 +223,10 @@ def by_field(
     for each in named:
         assert each.name is not None
         if each.name not in fields:
-            hint = context.environment.suggest(each.name, fields)
+            hint = (
+                context.environment.suggest(each.name, fields)
+                or f"its fields are {', '.join(fields) or 'none'}"
+            )
             context.report(errors.names.UnknownField(span=each.span, name=each.name, owner=owner, help=hint))
         elif each.name in given:
             context.report(errors.types.RepeatedField(span=each.span, field=each.name))

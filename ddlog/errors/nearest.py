@@ -9,13 +9,16 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that is most like the name, or None if no candidate is close.
 
     A third of the letters of the name may be inserted, deleted, replaced or swapped with a neighbour. A
-    difference only in upper and lower case is closest, then a module before the name. Generated names, with a
-    `$`, are no candidates.
+    difference only in upper and lower case is closest, then a module before the name. A name of one letter is
+    like no other one. Generated names, with a `$`, are no candidates.
     """
     allowed = max(1, len(name) // 3)
     others = {other for other in candidates if other != name and "$" not in other}
     scored = [(_distance(name, other, allowed), other) for other in others]
-    return min(((score, other) for score, other in scored if score <= allowed), default=(0, None))[1]
+    return min(
+        ((score, other) for score, other in scored if score <= allowed and score < len(name)),
+        default=(0, None),
+    )[1]
 
 
 def meant(near: str | None, otherwise: str = "") -> str:

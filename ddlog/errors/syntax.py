@@ -13,7 +13,11 @@ class BadCharacter(Diagnostic):
 
     @property
     def hint(self) -> str:
-        return _CHARACTERS.get(self.character, "")
+        """What the character is written as."""
+        letter = (
+            "names have the letters a to z and A to Z, digits and `_`" if self.character.isalpha() else ""
+        )
+        return self.help or _CHARACTERS.get(self.character, letter)
 
 
 _CHARACTERS = {"!": "`!` is written `not`", "$": '`${...}` stands in a string, which begins with `"`'}

@@ -234,6 +234,8 @@ class ArgumentWriter:
             return integer(0, call.span)
         if template.endswith("_of($)") or template == "ordinal($)":
             self.functions[template.partition("(")[0]] = None
+        if template.endswith("_of($)"):
+            self.functions["import sql as sql"] = None
         if call.name == "ord":
             self.note(_ORDINAL, call.span)
         if "int_from" in template or template == "float_of($)":

@@ -93,28 +93,31 @@ function substring(s: string, start: {number}, length: {number}): string {{
     else substr(s, from, from + (length as {wide} as bit<64>))
 }}""",
     "number_of": """\
-// Stops with a division by zero where the text is no number.
+// Stops where the text is no number.
 function number_of(s: string): {number} {{
-    match (parse_dec_i64(s)) {{
-        Some{{var x}} -> x as {number},
-        None -> 1 / 0
-    }}
+    var found = match (parse_dec_i64(s)) {{
+        Some{{var x}} -> if (x as {number} as s64 == x) Some{{x as {number}}} else None,
+        None -> None
+    }};
+    sql::sure(found, s, "number of {word} bits")
 }}""",
     "unsigned_of": """\
-// Stops with a division by zero where the text is no number.
+// Stops where the text is no number.
 function unsigned_of(s: string): {bits} {{
-    match (parse_dec_u64(s)) {{
-        Some{{var x}} -> x as {bits},
-        None -> 1 / 0
-    }}
+    var found = match (parse_dec_u64(s)) {{
+        Some{{var x}} -> if (x as {bits} as u64 == x) Some{{x as {bits}}} else None,
+        None -> None
+    }};
+    sql::sure(found, s, "unsigned number of {word} bits")
 }}""",
     "float_of": """\
-// Stops with a division by zero where the text is no number.
+// Stops where the text is no number.
 function float_of(s: string): {float} {{
-    match (parse_{suffix}(s)) {{
-        Ok{{var x}} -> x,
-        Err{{_}} -> (1 / (0: {number})) as {float}
-    }}
+    var found = match (parse_{suffix}(s)) {{
+        Ok{{var x}} -> Some{{x}},
+        Err{{_}} -> None
+    }};
+    sql::sure(found, s, "number")
 }}""",
     "ordinal": """\
 function ordinal(s: string): {number} {{

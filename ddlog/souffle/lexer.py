@@ -42,12 +42,24 @@ _TOKEN = re.compile(
   | (?P<FLOAT>      [0-9]+ (?: \. [0-9]+ (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) \b )
   | (?P<NUMBER>     (?: 0x[0-9A-Fa-f]+ | 0b[01]+ | [0-9]+ ) u? \b )
   | (?P<OPEN>       " )
-  | (?P<SIGN>       :- | \*\* | <: | <= | >= | != | . )
+  | (?P<SIGN>       :- | \*\* | <: | <= | >= | != | && | \|\| | . )
     """,
     re.VERBOSE | re.ASCII,
 )
 _FOR_PREPROCESSOR = {".include": "INCLUDE", ".once": "ONCE"}
 _FOREIGN = {".extern": "a functor of Soufflé, `.functor f(x: number): number`, is a function of Python"}
+SPELLINGS = {
+    **dict.fromkeys(("&&", "and", "AND"), "the terms of a body are separated by `,`"),
+    **dict.fromkeys(("||", "or", "OR"), "`||` and `or` are written `;`"),
+    **dict.fromkeys(("not", "NOT"), "a negation is `!relation(...)`"),
+    "==": "`==` is written `=`",
+    "<>": "`<>` is written `!=`",
+    "=<": "`=<` is written `<=`",
+    "<-": "`:-` stands between the head and the body of a rule",
+    ":=": "`:-` stands between the head and the body of a rule",
+    ": -": "`:-` stands between the head and the body of a rule",
+}
+"""What a word or sign of other languages is in Soufflé."""
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
@@ -81,7 +93,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "LINE" and text[text.rfind("\n", 0, start) + 1 : start].strip():
             found.append(BadCharacter("#", span=places.span(start, start + 1)))
         elif kind == "SIGN" and value not in words:
-            found.append(BadCharacter(value, span=places.span(start, at)))
+            found.append(BadCharacter(value, span=places.span(start, at), help=SPELLINGS.get(value, "")))
         elif kind != "SPACE":
             yield Lexeme(words.get(value, kind), value, places, start, at)
 

@@ -15,7 +15,7 @@ from . import syntax as ast
 from .actions import SouffleActions
 from .flowlog import as_souffle
 from .flowlogtokens import as_tokens_of_souffle
-from .lexer import Lexeme
+from .lexer import SPELLINGS, Lexeme
 from .preprocess import PreprocessorSettings, preprocess
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -113,7 +113,7 @@ class _Parser:
             token = self.tokens[at]
             span, found = token.span, f"`{token.span.text()}`"
             near = nearest(token.value, {text for text in fitting if text.islower() and len(text) > 2})
-            help = meant(near) if token.kind == "IDENT" else ""
+            help = _spelling(self.tokens, at) or (meant(near) if token.kind == "IDENT" else "")
         self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help))
 
     def _resume(self, at: int, begins: bool) -> int:
@@ -128,7 +128,17 @@ class _Parser:
         return len(self.tokens)
 
 
+def _spelling(tokens: list[Lexeme], at: int) -> str:
+    """The help for a token that is a word or a part of a sign of other languages, or stands after one."""
+    before, after = tokens[at - 1].value if at else "", tokens[at + 1].value if at + 1 < len(tokens) else ""
+    token = tokens[at].value
+    texts = (token, before, before + token, token + after, f"{token} {after}")
+    return next((SPELLINGS[text] for text in texts if text in SPELLINGS), "")
+
+
 def _wanted(fitting: set[str]) -> str:
+    if ".decl" in fitting:
+        return "a declaration or a rule"
     if fitting >= _EXPRESSION:
         return "a value" if "!" not in fitting else "a term"
     closing: list[str] = [text for text in (")", "]", "}", ",", ":", "=", ":-", ".") if text in fitting]

@@ -127,8 +127,14 @@ class Relations:
             self.found.append(twice)
             return
         self.declared[relation.name] = DeclaredRelation(relation)
+        names: set[str] = set()
         for attribute in relation.attributes:
             self.types.check(attribute.type, attribute.span)
+            if attribute.name in names:
+                self.found.append(
+                    errors.DeclaredTwice(what="column", name=attribute.name, span=attribute.span)
+                )
+            names.add(attribute.name)
         for qualifier in relation.qualifiers:
             if qualifier.word == "eqrel" and len(relation.attributes) != 2:
                 wrong = errors.WrongNumber(

@@ -207,7 +207,10 @@ class _Translator:
         whole = Places(self.source).span(0, len(self.source.text))
         names = self.output.functions
         imports = sorted(name.removeprefix("import ") for name in names if name.startswith("import "))
-        declarations: list[syntax.Declaration] = [syntax.Import(each, None, whole) for each in imports]
+        named = (each.partition(" as ") for each in imports)
+        declarations: list[syntax.Declaration] = [
+            syntax.Import(module, alias or None, whole) for module, _, alias in named
+        ]
         declarations += self.types.typedefs()
         declarations += [self._function(name) for name in names if not name.startswith("import ")]
         declarations += self.output.made.values()

@@ -30,7 +30,9 @@ _SPELLINGS = {
     "&&": "the clauses of a rule are separated by commas; inside a condition `&&` is written `and`",
     **dict.fromkeys(("is", "IS"), "an Option is tested by `is_none(x)` and `is_some(x)`"),
     "?": "only in the REPL a query has `?` before it",
-    "WHERE": "conditions follow the relations, after a comma",
+    **dict.fromkeys(("WHERE", "where"), "conditions follow the relations, after a comma"),
+    **dict.fromkeys(("module", "package"), "a module is a file: `import m` reads `m.dl`"),
+    "SELECT": "statements of SQL stand in a module of their own, a file that ends in `.sql`",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }
 _FOR_OPERANDS = ("<>", "===", "!==", "+=", "-=", "[]", "'")  # only where an expression should stand
@@ -117,6 +119,10 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
         return "a rule goes `for (x in R) ...` or `for (R(x)) ...`, a loop `for (x in collection) ...`"
     if token == "," and set(fitting) == {")", "if"}:
         return "each relation has a `for` of its own: `for (R(x)) for (S(x)) ...`"
+    if token == "in" and {".", ","} <= set(fitting):
+        return "the elements of a collection are `var x = FlatMap(collection)`"
+    if before == "SELECT":
+        return _SPELLINGS[before]
     if before == "#" and "[" in fitting:
         return _SPELLINGS["#"]
     if token == "->" and {":", "{"} <= set(fitting):

@@ -196,6 +196,23 @@ def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
         return "names of relations, constructors and indexes begin with a capital letter"
     if token.kind == "UPPER" and "LOWER" in fitting and "UPPER" not in fitting:
         return "names of variables, functions and fields begin with a small letter"
+    before = tokens[at - 1] if at else token
+    if token.value == ":" and before.kind == "UPPER":
+        return "names of fields and variables begin with a small letter"
+    if token.value in ("input", "output") and before.value in ("relation", "stream", "multiset"):
+        return f"`{token.value}` stands before `{before.value}`"
+    if token.value == "{" and before.value == "=":
+        return "fields stand after the name of a constructor: `typedef T = T{field: type, ...}`"
+    if (
+        token.value == "."
+        and any(each.value == "if" for each in tokens[max(0, at - 12) : at])
+        and "," not in fitting
+    ):
+        return "a condition of a rule is a clause without `if`"
+    if before.value.endswith("key") and fitting == {"("}:
+        return "a primary key is a function of the row: `primary key (x) x.id`"
+    if token.value == "on" and "(" in fitting:
+        return "an index has variables: `index I(x: T) on R(x, _)`"
     if token.value == "_" and "LOWER" in fitting:
         return "a name stands here; that of a value that is not used begins with `_`, as `_x` does"
     if token.value in ("and", "&", "or", "|") and {".", ","} <= fitting:

@@ -203,9 +203,11 @@ def test_a_text_that_is_no_number_stops_the_program() -> None:
         session.insert("R", ("12",))
         session.commit()
         assert [row[0] for row in session["Q"]] == [12]
-        session.insert("R", ("twelve",))
-        with pytest.raises(DDlogError, match="division by zero"):
-            session.commit()
+        for wrong in ("twelve", "99999999999", ""):
+            session.insert("R", (wrong,))
+            with pytest.raises(DDlogError, match=f'"{wrong}" is no number of 32 bits'):
+                session.commit()
+            session.rollback()
 
 
 def transactions(seed: int) -> Iterator[tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
