@@ -34,6 +34,9 @@ each once a message (`wire`).
 **Ends.** When a worker ends, all are started again, with the rows that the inputs had at the last commit
 (`runtime`, `spool`). Other processes take rows of a relation from the workers one by one (`giving`).
 
+**Inputs.** The first worker divides the rows of a commit that it has. Rows that other processes have come to
+the workers past it, and the first worker knows who can send them again (`arriving`).
+
 Operators of windows, and brackets, run on the first worker, which gets all rows that they read. When a step
 faults on a row, or a recursion does not settle, the workers give the epoch up, and what is to be done then is
 decided by `runtime`."""

@@ -2,7 +2,9 @@
 
 **With updates.** The state is in the in-process engine (`engine/spark/runtime.py`): in this process, or in
 workers that run on the executors (`engine/shards/`, opened by `engine/spark/workers.py`). Rows cross over as
-Arrow tables (`engine/spark/given.py`, `engine/spark/arrowrows.py`).
+Arrow tables (`engine/spark/given.py`, `engine/spark/arrowrows.py`); those of large DataFrames go from
+executors to workers (`engine/spark/sending.py`). What the user should know of that is in
+`engine/spark/advising.py`.
 
 **Without updates.** A session that takes no changes has the runtime of `engine/spark/batch/`. `keys.py`
 finds columns that tell the rows of a node apart, `needs.py` which columns of a node are read and whether a

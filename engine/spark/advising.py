@@ -92,7 +92,7 @@ def share(spark: SparkSession, workers: int) -> int | None:
 def per_executor(spark: SparkSession, workers: int) -> int:
     """The number of workers that come to run on one executor, if they are spread evenly."""
     context: Any = spark.sparkContext
-    executors = max(1, context._jsc.sc().getExecutorMemoryStatus().size() - 1)  # without the driver
+    executors = max(1, int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1)  # without the driver
     return -(-workers // executors)
 
 

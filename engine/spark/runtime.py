@@ -5,7 +5,7 @@
                                      on the executors
 
 The state is in the driver while it is small, and from then on in the workers that executors run (`workers`):
-see `engine/shards/`."""
+see `engine/shards/`. Rows of a large DataFrame go to workers past the driver (`sending`)."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class SparkRuntime:
         if not self.is_in_workers:
             self._move(kept[1])
         read = partial(self._collected_batch, schema, kept[0])
-        source = FrameSource(*kept, given, self.codec, schema, self._nan, read)
+        source = FrameSource(*kept, given, self.codec, schema, self._nan, read, self._configured)
         return Batch(Elsewhere(len(schema), source), source.length)
 
     def _collected_batch(self, schema: Schema, frame: DataFrame) -> Batch:

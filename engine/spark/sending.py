@@ -21,7 +21,7 @@ from ..shards.giving import Bringing, Carrier
 from ..shards.wire import divided, packed
 from .arrowrows import from_arrow
 from .codec import Codec
-from .tables import WEIGHT, arrow_schema
+from .tables import WEIGHT, Guard, arrow_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,29 +45,33 @@ class FrameSource:
         schema: Schema,
         nan: float,
         read: Callable[[], Batch],
+        configured: Guard,
     ) -> None:
-        """`read` gives the rows to the driver."""
+        """`read` gives the rows to the driver. `configured` is entered where Spark runs."""
         self._kept, self.length, self._made = kept, length, made
         self._codec, self._schema, self._nan, self._read = codec, schema, nan, read
+        self._configured = configured
 
     def send(self, way: Way) -> Sequence[Piece]:
         send = sender(way, self._codec, self._schema, self._nan)
-        try:
-            return _sent(self._kept, send)
-        except Exception as error:
-            if _LOST not in str(error):
-                raise
-        try:
-            return _sent(self._made, send)
-        except Exception as error:
-            raise RowsChanged("can no longer be computed") from error
+        with self._configured():
+            try:
+                return _sent(self._kept, send)
+            except Exception as error:
+                if _LOST not in str(error):
+                    raise
+            try:
+                return _sent(self._made, send)
+            except Exception as error:
+                raise RowsChanged("can no longer be computed") from error
 
     def read(self) -> Batch:
         return self._read()
 
     def differ(self, places: Sequence[int]) -> bool:
-        keys = self._kept.select(*(f"c{place}" for place in places))
-        return bool(keys.distinct().count() == self.length)
+        with self._configured():
+            keys = self._kept.select(*(f"c{place}" for place in places))
+            return bool(keys.distinct().count() == self.length)
 
 
 def _sent(frame: DataFrame, send: Send) -> list[Piece]:
