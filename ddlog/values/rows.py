@@ -46,7 +46,7 @@ def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[
 
     def take(value: Any) -> Row:
         if value.__class__ is tuple and len(value) == len(tests) and is_plain(*value):
-            return value  # type: ignore[no-any-return]
+            return value
         return row_of(value, relation, typedefs)
 
     return take

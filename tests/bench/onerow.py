@@ -23,6 +23,7 @@ PROGRAMS = {
     "Out(a, c) :- Edge(a, b), To(b, c).",
     "reach": "input relation From(a: u32)\noutput relation Out(a: u32)\nOut(a) :- From(a).\n"
     "Out(b) :- Out(a), Edge(a, b).",
+    "grow": "output relation Out(a: u32)\nOut(0).\nOut(a) :- Edge(a, _), Out(0).",
 }
 ROWS, NODES, VALUES = 50_000, 1000, 777
 

@@ -118,10 +118,11 @@ class GrowingSet:
         if rows:
             self._came.append(self._iterations - 1)
             self._reached.append(self.high)
-            with all_alike(self.indexes) as indexes:
-                for index in indexes:
-                    for at, row in enumerate(rows, self.low):
-                        index.insert_later(at, row)
+            if self.indexes:
+                with all_alike(self.indexes) as indexes:
+                    for index in indexes:
+                        for at, row in enumerate(rows, self.low):
+                            index.insert_later(at, row)
 
     def settle(self) -> None:
         """Lets the indexes take in the rows that they were to take in later."""

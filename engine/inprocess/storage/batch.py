@@ -36,7 +36,7 @@ class Batch:
         """The rows, one by one."""
         columns = self.columns
         if columns.__class__ is RowColumns or columns.__class__ is TableColumns:  # faster than `isinstance`
-            return columns.rows()  # type: ignore[attr-defined, no-any-return]
+            return columns.rows()
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
     def take(self, rows: Array) -> Batch:
