@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .interpreter import Interpreter
 from .passages import Passage
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
     from ..sessions.session import Session
 
+T = TypeVar("T")
 _ASKING: dict[str, Callable[[Session], Callable[[str], Explanation]]] = {
     "": lambda session: session.why,
     "not": lambda session: session.why_not,
@@ -32,7 +33,7 @@ class Why:
 
     def perform(self, on: Interpreter) -> None:
         with self.question.placing():
-            found = _ASKING[self.word](on.session)(self.question.text)
+            found = _asked(on, _ASKING[self.word](on.session), self.question.text)
         on.explain(found)
 
 
@@ -44,10 +45,15 @@ class WhyAll:
 
     def perform(self, on: Interpreter) -> None:
         with self.question.placing():
-            found = on.session.why_all(self.question.text)
+            found = _asked(on, on.session.why_all, self.question.text)
         for number, each in enumerate(found, 1):
             on.show(f"derivation {number} of {len(found)}")
             on.explain(each)
+
+
+def _asked(on: Interpreter, ask: Callable[..., T], question: str) -> T:
+    values = on.values_in(question)
+    return ask(question, values=values) if values else ask(question)
 
 
 def read_why(scanner: Scanner, word: str) -> Why | WhyAll:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
@@ -94,6 +94,10 @@ class Interpreter:
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
         return self.session.in_transaction
+
+    def values_in(self, question: str) -> Mapping[str, Any]:
+        """The values of the names in braces of a question: none, but in a notebook."""
+        return {}
 
     def run(self, commands: Iterable[Command]) -> None:
         """Runs commands until the last or `exit`. Raises DDlogError with the place of the command."""

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import Formatter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .declared import Declared
 from .source import Span
@@ -82,7 +82,9 @@ def moved(diagnostic: Diagnostic, move: Callable[[Span], Span | None]) -> Diagno
     notes = tuple(
         each if each.span is None else replace(each, span=move(each.span)) for each in diagnostic.notes
     )
-    places = {name: move(each) for name, each in vars(diagnostic).items() if isinstance(each, Span)}
+    places: dict[str, Any] = {
+        name: move(each) for name, each in vars(diagnostic).items() if isinstance(each, Span)
+    }
     return replace(diagnostic, notes=notes, **places)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..check.query import check_query
@@ -35,11 +36,11 @@ class Goal:
         return self.pattern if self.exact and not any(each is ANY for each in self.pattern) else None
 
 
-def goal(held: HeldRelations, text: str) -> Goal:
+def goal(held: HeldRelations, text: str, given: Mapping[str, Any] = MappingProxyType({})) -> Goal:
     """The goal of a question: one term, whose arguments are values, variables, patterns or `_`, or a record
-    as it is printed. Raises DDlogError."""
+    as it is printed; `given` are the values of names in braces. Raises DDlogError."""
     source = Source("<question>", _as_term(text, held))
-    query = check_query(held.program, source)
+    query = check_query(held.program, source, given)
     atoms = [each for each in query.rule.body if isinstance(each, Atom)]
     written = query.rule.span
     if (

@@ -90,7 +90,7 @@ def lower_query(program: core.CheckedProgram, query: core.CheckedQuery) -> Circu
     columns = body.schema(variables)
     joined = body.join(body.columns(body.heads[0].args, columns), columns)
     schema = lowering.nodes[joined.node].schema
-    distinct = lowering.add(Distinct(joined.node, schema), (joined,))
+    distinct = lowering.add(Distinct(joined.node, schema, rule.text), (joined,))
     lowering.nodes.append(Output("query", distinct.node, schema, text=rule.text))
     return _circuit(lowering)
 

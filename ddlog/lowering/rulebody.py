@@ -155,7 +155,7 @@ class BodyCircuit:
         term = Term(place.node, names)
         projected = Join((term,), (), tuple(f"c{i}" for i in used), schema, self.text)
         joined = self.builder.add(projected, (place,))
-        distinct = self.builder.add(Distinct(joined.node, schema), (joined,))
+        distinct = self.builder.add(Distinct(joined.node, schema, self.text), (joined,))
         return distinct, tuple(name for name in columns if name is not None)
 
     def group(self, clause: core.GroupBy, rest: Sequence[core.Clause]) -> tuple[core.Clause, ...]:
@@ -168,7 +168,8 @@ class BodyCircuit:
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
         joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
         schema = self.builder.node(joined).schema
-        grouped = joined if clause.bag else builder.add(Distinct(joined.node, schema), (joined,))
+        distinct = Distinct(joined.node, schema, self.text)
+        grouped = joined if clause.bag else builder.add(distinct, (joined,))
         self.aliases = {}
         self.types |= {name: type for name, type, _ in plan.results}
         names = (*plan.keys, *(name for name, _, _ in plan.results))

@@ -60,8 +60,9 @@ def join_orders(analysis: Analysis, first: int, last: int) -> Iterator[tuple[Spa
     """The places of the atoms of rules on some lines, and the places of the atoms in the order of joins."""
     profile = profile_of(analysis.source.name)
     orders: dict[str, list[str]] = {}
-    for plan in () if profile is None else profile.plans:
-        orders.setdefault(plan.rule, [plan.start, *(each.term for each in plan.look_ups)])
+    for plan in (() if profile is None else profile.plans) or ():
+        first_term = [] if plan.start is None else [plan.start]
+        orders.setdefault(plan.rule, [*first_term, *(each.term for each in plan.look_ups)])
     for piece in analysis.pieces_of(first, last) if orders else ():
         for rule in piece.parsed.tree.declarations:
             if isinstance(rule, syntax.RuleDecl) and (order := orders.get(_one_line(rule.span))):

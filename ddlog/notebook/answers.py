@@ -70,9 +70,11 @@ class Answers(Interpreter):
         return reader
 
     def ask(self, query: str, name: str) -> Result:
-        found = names_of_values(parse_query(Source(name, query))[0])
-        values = {each: self._names[each] for each in found if each in self._names}
-        return self.session.ask(query, values, name=name, warned=self.warned)
+        return self.session.ask(query, self.values_in(query), name=name, warned=self.warned)
+
+    def values_in(self, question: str) -> Mapping[str, Any]:
+        found = names_of_values(parse_query(Source("<question>", question))[0])
+        return {each: self._names[each] for each in found if each in self._names}
 
     def show_rows(self, rows: RelationView | Result) -> None:
         self._shown.append(rows)

@@ -325,7 +325,9 @@ METHODS: Mapping[str, Method] = {
     ),
     **{
         word: Method(
-            _explained(word), {**_RELATION, "row": _ROW, **named}, frozenset({"row", *named})
+            _explained(word),
+            {**_RELATION, "row": _ROW, "values": (dict,), **named},
+            frozenset({"row", "values", *named}),
         )
         for word, named in _EXPLAINED.items()
     },

@@ -194,26 +194,64 @@ class RemoteSession(Session):
         rows = self._remote.unpacked(found["rows"], relation, more)
         return Result(relation, rows, typedefs, found["warnings"])
 
-    def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
-        made: Explanation = self._explained("why", relation, row, depth=depth)
+    def why(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Explanation:
+        made: Explanation = self._explained("why", relation, row, values, depth=depth)
         return made
 
-    def why_all(self, relation: str, row: Any = None, *, depth: int = 10) -> list[Explanation]:
-        return list(self._explained("why_all", relation, row, depth=depth))
+    def why_all(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> list[Explanation]:
+        return list(self._explained("why_all", relation, row, values, depth=depth))
 
-    def why_not(self, relation: str, row: Any = None, *, depth: int = 3, within: float = 2.0) -> Absence:
-        made: Absence = self._explained("why_not", relation, row, depth=depth, within=within)
+    def why_not(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 3,
+        within: float = 2.0,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Absence:
+        made: Absence = self._explained("why_not", relation, row, values, depth=depth, within=within)
         return made
 
-    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> EndingSets:
-        made: EndingSets = self._explained("why_ends", relation, row, within=within)
+    def why_ends(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        within: float = 2.0,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> EndingSets:
+        made: EndingSets = self._explained("why_ends", relation, row, values, within=within)
         return made
 
-    def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
-        made: ChangeExplanation = self._explained("why_change", relation, row, depth=depth)
+    def why_change(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ChangeExplanation:
+        made: ChangeExplanation = self._explained("why_change", relation, row, values, depth=depth)
         return made
 
-    def _explained(self, word: str, relation: str, row: Any, **more: Any) -> Any:
+    def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
+        if values:
+            more["values"] = {each: _sent(each, values[each]) for each in values}
         if row is not None:
             declared = self.state.declared(relation)
             more["row"] = _json_row(row_of(row, declared, self.typedefs), declared, self.typedefs)

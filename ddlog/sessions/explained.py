@@ -208,45 +208,54 @@ class Explaining:
         self._held = SessionHeld(state)
         self._derivations = Derivations(self._held)
 
-    def why(self, relation: str, value: Any, depth: int) -> Explanation:
+    def why(self, relation: str, value: Any, values: Mapping[str, Any], depth: int) -> Explanation:
         """Why a row holds. A question without a `value` is a text."""
         from ..explaining.why import row_asked, why
 
-        name, row, matches = self._asked(relation, value, row_asked)
+        name, row, matches = self._asked(relation, value, values, row_asked)
         return why(self._derivations, name, row, depth, matches)
 
-    def why_all(self, relation: str, value: Any, depth: int) -> list[Explanation]:
+    def why_all(self, relation: str, value: Any, values: Mapping[str, Any], depth: int) -> list[Explanation]:
         """A proof for each derivation of a row that holds."""
         from ..explaining.why import row_asked, why_all
 
-        name, row, _ = self._asked(relation, value, row_asked)
+        name, row, _ = self._asked(relation, value, values, row_asked)
         return why_all(self._derivations, name, row, depth)
 
-    def why_not(self, relation: str, value: Any, depth: int, within: float) -> Absence:
+    def why_not(
+        self, relation: str, value: Any, values: Mapping[str, Any], depth: int, within: float
+    ) -> Absence:
         """Why a row does not hold. A question without a `value` is a text."""
         from ..explaining.why import whole_row, why_not
 
-        name, row, _ = self._asked(relation, value, whole_row)
+        name, row, _ = self._asked(relation, value, values, whole_row)
         return why_not(self._derivations, name, row, depth, within)
 
-    def why_ends(self, relation: str, value: Any, within: float) -> EndingSets:
+    def why_ends(self, relation: str, value: Any, values: Mapping[str, Any], within: float) -> EndingSets:
         """The smallest sets of changes of facts that end a row."""
         from ..explaining.why import row_asked, why_ends
 
-        name, row, _ = self._asked(relation, value, row_asked)
+        name, row, _ = self._asked(relation, value, values, row_asked)
         return why_ends(self._derivations, name, row, within)
 
-    def why_change(self, relation: str, value: Any, depth: int) -> ChangeExplanation:
+    def why_change(
+        self, relation: str, value: Any, values: Mapping[str, Any], depth: int
+    ) -> ChangeExplanation:
         """Why the last commit changed whether a row holds."""
         from ..explaining.why import row_changed, why_change
 
-        name, row, matches = self._asked(relation, value, row_changed)
+        name, row, matches = self._asked(relation, value, values, row_changed)
         return why_change(self._held, name, row, depth, matches)
 
     def _asked(
-        self, relation: str, value: Any, choose: Callable[[HeldRelations, Goal], tuple[Row, Sequence[Row]]]
+        self,
+        relation: str,
+        value: Any,
+        values: Mapping[str, Any],
+        choose: Callable[[HeldRelations, Goal], tuple[Row, Sequence[Row]]],
     ) -> tuple[str, Row, Sequence[Row]]:
-        """The relation and the row of a question, and the rows that match it."""
+        """The relation and the row of a question, and the rows that match it. `values` are those of names in
+        its text."""
         state = self._state
         state.check_open()
         if value is not None:
@@ -257,5 +266,5 @@ class Explaining:
         from ..explaining.goals import goal
 
         state.start()
-        found = goal(self._held, relation)
+        found = goal(self._held, relation, values)
         return found.relation, *choose(self._held, found)

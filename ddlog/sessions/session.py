@@ -415,34 +415,71 @@ class Session(Inputs):
 
         return execute(self, commit, statement, parameters, name)
 
-    def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
+    def why(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Explanation:
         """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row
         is a tuple, or in another form that `insert` takes; without it `relation` is a question such as
-        `Path("a", x)`, and the first row that matches is explained. An error if the row does not hold."""
-        return self._explaining.why(relation, row, depth)
+        `Path("a", x)`, and the first row that matches is explained. `values` are those of names in braces in
+        the question, such as `Path({start}, x)`, as for `query`. An error if the row does not hold."""
+        return self._explaining.why(relation, row, values, depth)
 
-    def why_all(self, relation: str, row: Any = None, *, depth: int = 10) -> list[Explanation]:
+    def why_all(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> list[Explanation]:
         """Why a row holds, as `why` says it, for each derivation of the row, those of least height first."""
-        return self._explaining.why_all(relation, row, depth)
+        return self._explaining.why_all(relation, row, values, depth)
 
-    def why_not(self, relation: str, row: Any = None, *, depth: int = 3, within: float = 2.0) -> Absence:
+    def why_not(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 3,
+        within: float = 2.0,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Absence:
         """Why a row does not hold as of the last commit: for each rule that could give it, how far its body
         can be satisfied, and what fails next; below, the same of missing rows, with so many levels. `within`
         is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
-        return self._explaining.why_not(relation, row, depth, within)
+        return self._explaining.why_not(relation, row, values, depth, within)
 
-    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> EndingSets:
+    def why_ends(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        within: float = 2.0,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> EndingSets:
         """The smallest sets of up to three changes of facts that end a row that holds. Each is a list of the
         facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
         its `insertions`. `complete` of the result says whether so many seconds (`within`) sufficed for the
         search. The row is given as for `why`."""
-        return self._explaining.why_ends(relation, row, within)
+        return self._explaining.why_ends(relation, row, values, within)
 
-    def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
+    def why_change(
+        self,
+        relation: str,
+        row: Any = None,
+        *,
+        depth: int = 10,
+        values: Mapping[str, Any] = MappingProxyType({}),
+    ) -> ChangeExplanation:
         """Why the last commit made a row come or go: a tree of changes, with so many levels, down to the
         changes of facts. The row is given as for `why`; of a question, the first row that matches and changed
         is explained. An error if the row did not change."""
-        return self._explaining.why_change(relation, row, depth)
+        return self._explaining.why_change(relation, row, values, depth)
 
     def measure(self) -> None:
         """Measures the commits from now on, for `profile`."""

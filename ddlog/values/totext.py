@@ -53,8 +53,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs, plain: bool = False) -> str
             return word if plain and not fields else f"{word}{{{', '.join(shown)}}}"
         case Function():
             holder, captured = captured_by(value, typedefs)
-            fields = zip(captured, holder.fields, strict=True)
-            held = (show(v, of, typedefs, plain) for v, (_, of) in fields)
+            known = zip(captured, holder.fields, strict=True)
+            held = (show(v, of, typedefs, plain) for v, (_, of) in known)
             return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"
         case Opaque() if type.name == ANY:
             return show(value.value, value.type, typedefs, plain)

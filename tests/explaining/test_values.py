@@ -78,3 +78,27 @@ def test_references_and_interned_values_are_written_as_they_are_printed() -> Non
         assert list(session.query('I(x, y), not O("x", Dot, _)')) == [("x", 3)]
         assert list(session.query('I(x, y), not O("x", Square{3}, _)')) == []
         assert list(session.query('I(x, y), O("x", &Square{z}, _)')) == [("x", 3, 3)]
+
+
+def test_values_of_a_question_are_no_text_of_it() -> None:
+    program = """
+    input relation Item(name: string, size: Option<u32>)
+    output relation Known(name: string, size: Option<u32>)
+    Known(n, s) :- Item(n, s).
+    """
+    name = 'a", x) :- '
+    with ddlog.compile(program).session() as session:
+        session.insert("Item", (name, None), ("b", 7))
+        session.commit()
+        found = session.why("Known({name}, s)", values={"name": name})
+        assert str(found).split("\n")[0] == 'Known("a\\", x) :- ", None)  height 1'
+        assert 'Known("b", Some{7})  height 1' in str(session.why("Known({n}, s)", values={"n": "b"}))
+        assert "does not hold" in str(
+            session.why_not("Known({n}, {s})", values={"n": "b", "s": 8}, within=60)
+        )
+        [[(relation, row)]] = session.why_ends("Known({n}, s)", values={"n": "b"}, within=60)
+        assert (relation, row[0]) == ("Item", "b")
+        assert session.why_change("Known({n}, s)", values={"n": "b"}).came
+        assert len(session.why_all("Known({n}, s)", values={"n": "b"})) == 1
+        with pytest.raises(ddlog.DDlogError, match="n is given none"):
+            session.why("Known({n}, s)")

@@ -111,6 +111,8 @@ def test_braces_are_values_of_names(notebook: Notebook) -> None:
     notebook.shell.user_ns["name"] = 'a"b'
     assert notebook.texts("%ddlog -s other ? P({name}, n)") == "n\n─\n1\n(1 row)"
     assert notebook.texts("%ddlog -s other query P({name}, n)") == "n\n─\n1\n(1 row)"
+    assert notebook.texts("%ddlog -s other why P({name}, n)").startswith('P("a\\"b", 1)  fact')
+    assert "does not hold" in notebook.texts("%ddlog -s other why not P({name}, 3)")
     outputs, _ = notebook.run("%ddlog -s other ? P({nobody}, n)")
     assert "nobody is given none" in outputs[0]["text/plain"]
 

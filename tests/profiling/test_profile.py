@@ -88,6 +88,25 @@ def test_a_profile_counts_what_was_done() -> None:
     assert slow == sorted(slow, reverse=True)
 
 
+def test_each_operator_is_one_of_a_rule_or_relation() -> None:
+    program = """
+    input relation A(x: u32, y: u32)
+    input relation B(x: u32, y: u32)
+    output relation R(x: u32, n: usize)
+    R(x, n) :- A(x, y), not B(x, _), var n = y.group_by(x).count().
+    output relation S(x: u32)
+    S(x) :- A(x, _), not B(_, x).
+    """
+    with ddlog.compile(program).session() as session:
+        session.measure()
+        session.insert("A", (1, 2), (1, 3))
+        session.insert("B", (2, 2))
+        session.commit()
+        found = [each for stratum in session.profile().strata for each in stratum.operators]
+    assert {each.relation for each in found} == {"A", "B", "R", "S"}
+    assert {each.text.split("(")[0] for each in found} == {"A", "B", "R", "S"}
+
+
 def test_the_rounds_of_a_recursion_say_how_many_rows_are_new() -> None:
     with ddlog.compile(PATHS).session() as session:
         session.measure()

@@ -125,6 +125,7 @@ def test_questions(session: Session) -> None:
     assert session.query('Reach("a", x)').rows == [("b",), ("c",)]
     assert session.query('Reach("a", "c")') and not session.query('Reach("c", "a")')
     assert "height 2" in str(session.why("Reach", ("a", "c"))) and len(session.why_all('Reach("a", x)')) == 1
+    assert "height 2" in str(session.why("Reach({x}, {y})", values={"x": "a", "y": "c"}))
     ends = session.why_ends("Reach", ("a", "c"))
     assert ends.complete and [list(each) for each in ends] == [[("Link", ("a", "b"))], [("Link", ("b", "c"))]]
     missing = session.why_not('Reach("c", "a")')
