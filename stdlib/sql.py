@@ -18,6 +18,7 @@ from .sqlgroups import deviation_of_doubles as deviation_of_doubles
 from .sqlgroups import in_order as in_order
 from .sqlgroups import mean_of_values as mean_of_values
 from .sqlgroups import mode as mode
+from .sqlgroups import of_pairs as of_pairs
 from .sqlgroups import only as only
 from .sqlgroups import order_key as order_key
 from .sqlgroups import ordered as ordered
@@ -46,6 +47,7 @@ from .sqljson import json_sure as json_sure
 from .sqljson import json_type as json_type
 from .sqljson import json_valid as json_valid
 from .sqllists import element as element
+from .sqllists import histogram as histogram
 from .sqllists import list_distinct as list_distinct
 from .sqllists import list_has_all as list_has_all
 from .sqllists import list_has_any as list_has_any
@@ -61,7 +63,9 @@ from .sqllists import map_of as map_of
 from .sqllists import map_text as map_text
 from .sqllists import mean_of_doubles as mean_of_doubles
 from .sqllists import mean_of_units as mean_of_units
+from .sqllists import not_empty as not_empty
 from .sqllists import part_text as part_text
+from .sqllists import product_of as product_of
 from .sqllists import slice as slice
 from .sqllists import split as split
 from .sqllists import struct_text as struct_text
@@ -75,6 +79,9 @@ from .sqlregexps import regexp_split as regexp_split
 from .sqltexts import ascii as ascii
 from .sqltexts import chr as chr
 from .sqltexts import concat_ws as concat_ws
+from .sqltexts import format_double as format_double
+from .sqltexts import format_integer as format_integer
+from .sqltexts import format_text as format_text
 from .sqltexts import ilike as ilike
 from .sqltexts import left as left
 from .sqltexts import length as length

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..values import Fault, Group, Struct, Vec
+from ..values import NAN, Fault, Group, Struct, Vec
 from .options import NONE, some
 
 
@@ -103,6 +103,43 @@ def variance(n: int, total: int, squares: int, scale: int, population: bool) -> 
     if below < 1:
         return NONE
     return some(rounded(n * squares - total * total, n * below * scale * scale))
+
+
+def of_pairs(pairs: Vec, what: str) -> Struct:
+    there = [each[1] for each in pairs if each[0] == 1]
+    n = len(there)
+    if n < 1 + (what == "covar_samp"):
+        return NONE
+    if not all(math.isfinite(each) for pair in there for each in pair):
+        return some(NAN)
+    ys, xs = ([Fraction(pair[k]) for pair in there] for k in (0, 1))
+    y, x = sum(ys) / n, sum(xs) / n
+    sxx, syy = sum((each - x) ** 2 for each in xs), sum((each - y) ** 2 for each in ys)
+    sxy = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
+    match what:
+        case "covar_pop":
+            return some(float(sxy / n))
+        case "covar_samp":
+            return some(float(sxy / (n - 1)))
+        case "regr_avgx":
+            return some(float(x))
+        case "regr_avgy":
+            return some(float(y))
+        case "regr_sxx":
+            return some(float(sxx))
+        case "regr_syy":
+            return some(float(syy))
+        case "regr_sxy":
+            return some(float(sxy))
+        case "corr":
+            return some(float(sxy) / math.sqrt(sxx * syy)) if sxx and syy else some(NAN)
+    if not sxx:
+        return some(NAN) if what == "regr_slope" else NONE
+    if what == "regr_slope":
+        return some(float(sxy / sxx))
+    if what == "regr_intercept":
+        return some(float(y - x * sxy / sxx))
+    return some(float(sxy**2 / (sxx * syy)) if syy else 1.0)
 
 
 def variance_of_doubles(values: Vec, population: bool) -> Struct:

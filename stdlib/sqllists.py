@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..values import Fault, Map, Struct, Vec
+from ..values import Fault, Map, Struct, Vec, canonical_float
 from .group import float_sum, mean
 from .options import NONE, some
 
@@ -65,6 +67,22 @@ def list_max(values: Vec) -> Struct:
 def sum_of_units(values: Vec) -> Struct:
     there = _plain(values)
     return some(sum(there)) if there else NONE
+
+
+def not_empty(values: Vec) -> Vec:
+    if not values:
+        raise Fault("LIST_REDUCE of an empty list needs a value to begin with")
+    return values
+
+
+def product_of(values: Vec) -> Struct:
+    there = _plain(values)
+    return some(canonical_float(math.prod(there))) if there else NONE
+
+
+def histogram(values: Vec) -> Struct:
+    counts = Counter(_plain(values))
+    return some(Map((value, some(count)) for value, count in counts.items())) if counts else NONE
 
 
 def sum_of_doubles(values: Vec) -> Struct:

@@ -165,3 +165,15 @@ def levenshtein(a: str, b: str) -> int:
         for j, y in enumerate(b, 1):
             before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
     return row[-1]
+
+
+def format_integer(form: str, a: int) -> str:
+    return format(a, form)
+
+
+def format_double(form: str, a: float) -> str:
+    return format(float(a), form)
+
+
+def format_text(form: str, a: str) -> str:
+    return format(a, form)

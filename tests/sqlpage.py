@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlglot
 from sqlglot import expressions as sql
 
-from ddlog.sql import aggregates, functions, spark, windows
+from ddlog.sql import aggregates, functions, others, spark, windows
 
 PAGE = Path(__file__).parent.parent / "docs" / "sqlfunctions.md"
 MOST = 4  # arguments that are tried
@@ -41,10 +41,11 @@ def made_by(name: str) -> set[type]:
 
 def dialects() -> Mapping[str, Mapping[str, list[str]]]:
     """The names of functions by dialect and kind."""
+    written = [*others.OF_LISTS, *names_of([sql.RegrCount])]
     ducks = {
         "Functions of values": [*names_of(functions.FUNCTIONS), *functions.NAMED],
-        "Aggregates": names_of(aggregates.FUNCTIONS),
-        "Functions of windows": names_of(windows.FUNCTIONS),
+        "Aggregates": [*names_of(aggregates.FUNCTIONS), *written],
+        "Functions of windows": [*names_of(windows.FUNCTIONS), *written],
     }
     sparks = {
         "Functions of values": [*spark.FUNCTIONS, *spark.ALIKE, *spark.WORDS],

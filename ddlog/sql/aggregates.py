@@ -17,7 +17,7 @@ from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .collecting import aggregates_of
-from .formulas import MOMENTS, Parts, argument_value, formula, function_of, of_nothing
+from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing
 from .gathered import GATHERED, Order, ordered_by
 from .groupingkeys import grouping, keys_of
 from .rules import SqlBody, SqlClause, SqlLet
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from .selects import SelectBlock
 
-FUNCTIONS = (
+FUNCTIONS: tuple[type[Expression], ...] = (
     sql.Count, sql.CountIf, sql.Sum, sql.Avg, sql.Min, sql.Max, sql.LogicalAnd, sql.LogicalOr, sql.AnyValue,
-    *MOMENTS, *GATHERED,
+    *MOMENTS, *PAIRED, *GATHERED,
 )  # fmt: skip
 
 

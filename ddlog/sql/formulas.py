@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..syntax import Expr
-from ..syntax.templates import name, tree
+from ..syntax.templates import items, name, tree
 from . import conversions as c
 from .gathered import GATHERED, Order, argument_of, excludes_null, gathered, plainly
 from .types import (
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 
+PAIRED: dict[type[Expression], str] = {
+    sql.CovarPop: "covar_pop",
+    sql.CovarSamp: "covar_samp",
+    sql.Corr: "corr",
+    sql.RegrSlope: "regr_slope",
+    sql.RegrIntercept: "regr_intercept",
+    sql.RegrR2: "regr_r2",
+    sql.RegrAvgx: "regr_avgx",
+    sql.RegrAvgy: "regr_avgy",
+    sql.RegrSxx: "regr_sxx",
+    sql.RegrSyy: "regr_syy",
+    sql.RegrSxy: "regr_sxy",
+}
+"""The statistics of pairs of values, by the names of the library."""
 MOMENTS = (sql.Stddev, sql.StddevSamp, sql.StddevPop, sql.Variance, sql.VariancePop)
 
 
@@ -111,6 +125,10 @@ def formula(
     assert value is not None
     if isinstance(inner, GATHERED):
         return gathered(block, inner, value, order, made.item, result)
+    if type(inner) in PAIRED:
+        pairs = f"$.map(|v| v.{made.item(value.optional().tree)})"
+        found = result(f'sql::of_pairs({pairs}, "{PAIRED[type(inner)]}")', DOUBLE, True)
+        return SqlValue(found, DOUBLE, True)
     zero = "0.0" if value.type == DOUBLE else "0"
     filled = value.tree
     if value.nullable:
@@ -175,8 +193,22 @@ def moment_of(node: Expression) -> tuple[str, str]:
     return "deviation" if root else "variance", "true" if population else "false"
 
 
+def _pair(block: SelectBlock, node: Expression) -> SqlValue:
+    """The two arguments of a statistic of pairs, as doubles; NULL where one of them is. Raises SqlError."""
+    cells = list[SqlValue]()
+    for each in (node.this, node.expression):
+        value = block.scalars.value(each)
+        number = c.convert(value, DOUBLE) if value.type.is_number or value.type == NULL else None
+        if number is None:
+            block.places.mistyped(block.places.called(node), str(value.type), each)
+        cells.append(number)
+    return c.strict(cells, lambda *plain: items(*plain), SqlType("row", parts=(DOUBLE, DOUBLE)))
+
+
 def argument_value(block: SelectBlock, node: Expression, argument: Expression) -> SqlValue:
     """The argument of an aggregate, of a type that it takes. Raises SqlError."""
+    if type(node) in PAIRED:
+        return _pair(block, node)
     value, called = block.scalars.value(argument), block.places.called(node)
     value = null(INTEGER) if value.type == NULL else value
     if node.expressions or node.args.get("count") is not None:

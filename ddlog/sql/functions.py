@@ -24,6 +24,7 @@ from .arithmetic import (
 )
 from .calls import call
 from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .formats import formatted, printed
 from .intervals import age, bucket, of_units
 from .intervals import literal as interval
 from .jsons import JSONS, NAMED_JSONS
@@ -175,6 +176,7 @@ NAMED: dict[str, Translate] = {
         ]
     },
     "age": age,
+    "printf": printed,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
@@ -293,6 +295,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.TimeToUnix: part("EPOCH"),
     sql.WeekOfYear: part("WEEK"),
     sql.DayOfWeekIso: part("ISODOW"),
+    sql.Format: formatted,
     sql.Interval: interval,
     sql.ToDays: of_units("DAY"),
     sql.DateBin: bucket,

@@ -11,9 +11,9 @@ from sqlglot.expressions.builders import apply_index_offset
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, name, tree
 from . import conversions as c
-from .calls import argument
+from .calls import argument, check_arguments
 from .scalars import Scalars, Translate, is_true
-from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, common, list_of, null
+from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, common, list_of, map_of, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -113,8 +113,18 @@ def folded(s: Scalars, node: Expression) -> SqlValue:
     """AGGREGATE(list, start, (sum, x) -> …, sum -> …). Raises SqlError."""
     if len(node.expressions) not in (3, 4):
         s.places.wrong(f"{s.places.called(node)} takes 3 or 4 arguments", node)
-    values, start = a_list(s, node.expressions[0], node), s.value(node.expressions[1]).optional()
-    parameters, body = _parts(s, node, node.expressions[2], 2)
+    values, start = a_list(s, node.expressions[0], node), s.value(node.expressions[1])
+    total = _fold(s, node, values, start, node.expressions[2])
+    if len(node.expressions) == 3:
+        return total
+    (last,), finish = _parts(s, node, node.expressions[3], 1)
+    return _applied(s, [last], finish, [total])
+
+
+def _fold(s: Scalars, node: Expression, values: SqlValue, start: SqlValue, function: Expression) -> SqlValue:
+    """What a lambda of two parameters makes of a value and the elements of a list, one after another."""
+    start = start.optional()
+    parameters, body = _parts(s, node, function, 2)
     item, variable = c.item_of(values.type)
     sofar = SqlValue(c.inside(name(f"{variable}s"), start.type), start.type, True)
     found = _applied(s, parameters, body, [sofar, item])
@@ -127,14 +137,10 @@ def folded(s: Scalars, node: Expression) -> SqlValue:
         c.outside(made.optional()).tree,
     )
     first = c.outside(start).tree
-    total = c.strict(
+    return c.strict(
         [values], lambda plain: c.inside(tree("$.fold($, $)", plain, step, first), start.type), start.type,
         optional=True,
     )  # fmt: skip
-    if len(node.expressions) == 3:
-        return total
-    (last,), finish = _parts(s, node, node.expressions[3], 1)
-    return _applied(s, [last], finish, [total])
 
 
 def _mapped(s: Scalars, values: SqlValue, parameter: Expression, body: Expression) -> SqlValue:
@@ -258,6 +264,66 @@ def mean(s: Scalars, node: Expression) -> SqlValue:
     return c.strict([values], f"sql::mean_of_units($, {10**type.scale})", DOUBLE, optional=True)
 
 
+def list_product(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_PRODUCT, a double."""
+    values = a_list(s, _one(s, node), node)
+    doubles = c.each(values, lambda item: c.convert(item, DOUBLE) or item)
+    if doubles.type.parts[0] != DOUBLE:
+        s.places.mistyped(s.places.called(node), str(values.type), node)
+    return c.strict([doubles], "sql::product_of($)", DOUBLE, optional=True)
+
+
+def histogram(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_HISTOGRAM: how often each value is there."""
+    values = a_list(s, _one(s, node), node)
+    if values.type.parts[0] == NULL:
+        return null(map_of(INTEGER, INTEGER))
+    return c.strict([values], "sql::histogram($)", map_of(values.type.parts[0], INTEGER), optional=True)
+
+
+def of_aggregate(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_AGGREGATE: the function of lists of this name."""
+    check_arguments(s, node, len(node.expressions), 2, 2)
+    of, name = node.expressions
+    if not isinstance(name, sql.Literal) or name.name.lower() not in _AGGREGATES:
+        known = ", ".join(sorted(_AGGREGATES))
+        s.places.refuse(f"{s.places.called(node)} of something else than {known}", node)
+    return s.value(_AGGREGATES[name.name.lower()](of))
+
+
+def reduced(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_REDUCE(list, (a, b) -> …), perhaps with a value to begin with."""
+    check_arguments(s, node, len(node.expressions), 2, 3)
+    values, function = a_list(s, node.expressions[0], node), node.expressions[1]
+    if len(node.expressions) == 3:
+        return _fold(s, node, values, s.value(node.expressions[2]), function)
+    part = values.type.parts[0]
+    some = c.strict([values], "sql::not_empty($)", values.type)
+    first = c.strict([some], lambda x: c.inside(tree("sql::element($, 1)", x), part), part, optional=True)
+    rest = c.strict([some], "sql::slice($, 2, -1)", values.type)
+    return _fold(s, node, rest, first, function)
+
+
+def _one(s: Scalars, node: Expression) -> Expression:
+    """The only argument of a function. Raises SqlError."""
+    check_arguments(s, node, len(node.expressions), 1, 1)
+    found: Expression = node.expressions[0]
+    return found
+
+
+def _named(name: str) -> Callable[[Expression], Expression]:
+    return lambda of: sql.Anonymous(this=name, expressions=[of])
+
+
+_AGGREGATES: dict[str, Callable[[Expression], Expression]] = {
+    **{each: _named(f"list_{each}") for each in ("sum", "avg", "count", "product", "histogram")},
+    "mean": _named("list_avg"),
+    "min": lambda of: sql.ArrayMin(this=of),
+    "max": lambda of: sql.ArrayMax(this=of),
+}
+"""The functions of lists that aggregates are."""
+
+
 def _numbers(s: Scalars, node: Expression) -> tuple[SqlValue, SqlType]:
     """The list of the plain values of a list of numbers, and their type."""
     if len(node.expressions) != 1:
@@ -333,6 +399,14 @@ NAMED_LISTS: dict[str, Translate] = {
     "list_value": values_of,
     "list_sum": total,
     "list_avg": mean,
+    "list_product": list_product,
+    "list_histogram": histogram,
+    "list_aggregate": of_aggregate,
+    "list_aggr": of_aggregate,
+    "array_aggregate": of_aggregate,
+    "array_aggr": of_aggregate,
+    "list_reduce": reduced,
+    "array_reduce": reduced,
     "list_count": function("vec_len($.filter(|x| is_some(x))) as bigint", INTEGER, "0 list"),
     "list_unique": function("vec_len(sql::list_distinct($)) as bigint", INTEGER, "0 list"),
     "list_position": function("sql::list_position($, $)", INTEGER, "0 list", "1 cell", optional=True),

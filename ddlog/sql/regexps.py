@@ -62,6 +62,7 @@ def check_pattern(s: Scalars, pattern: Expression) -> None:
 REGEXPS: dict[type[Expression], Translate] = {
     sql.RegexpLike: regexp("sql::regexp_matches($, $)", BOOLEAN, options="flag"),
     sql.RegexpFullMatch: regexp("sql::regexp_full_match($, $)", BOOLEAN, options="options"),
+    sql.SimilarTo: regexp("sql::regexp_full_match($, $)", BOOLEAN),
     sql.RegexpExtract: regexp("sql::regexp_extract($, $, $)", VARCHAR, "group", options="parameters"),
     sql.RegexpExtractAll: regexp(
         "sql::regexp_extract_all($, $, $)", list_of(VARCHAR), "group", options="parameters"

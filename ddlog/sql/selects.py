@@ -17,6 +17,7 @@ from .jsons import as_lists
 from .lateral import unnested
 from .moments import reads_clock
 from .nested import field
+from .others import as_others, with_columns
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
@@ -65,6 +66,7 @@ class SelectBlock(Subqueries):
         _first_of_each(node)
         as_lists(node)
         firsts_as_lists(node, self.places)
+        as_others(node, self.places)
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")
@@ -144,7 +146,9 @@ class SelectBlock(Subqueries):
         """The columns of the select list: names, empty where there is none, and expressions; a `*` as the
         values of the columns that it stands for."""
         found: list[tuple[str, Expression | SqlValue]] = []
-        for each in self.node.expressions:
+        shown = [(e.table, e.name) for e in self.scope.entries if not e.hidden]
+        given = [made for each in self.node.expressions for made in with_columns(each, shown, self.places)]
+        for each in given:
             match each:
                 case sql.Star():
                     found += self._star("", each)

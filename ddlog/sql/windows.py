@@ -15,7 +15,7 @@ from ..syntax import Expr
 from ..syntax.templates import items, let, tree
 from ..values import quote
 from . import conversions as c
-from .formulas import MOMENTS, argument_value, has_exact_mean, moment_of
+from .formulas import MOMENTS, PAIRED, argument_value, has_exact_mean, moment_of
 from .frames import frame_of
 from .gathered import GATHERED, gathered, ordered_by, plainly
 from .rules import SqlBody, SqlClause, grouped
@@ -53,7 +53,7 @@ _VALUES: dict[type[Expression], str] = {
     sql.LogicalOr: "max",
 }
 _OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
-FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *GATHERED)
+FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
 
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
@@ -183,6 +183,11 @@ def _function(
         made = f"sql::{name}_of_doubles($, {population})"
         return WindowCall(
             call("window_frames"), tested(number), DOUBLE, True, lambda found, _: tree(made, found)
+        )
+    if kind in PAIRED:
+        form = f'sql::of_pairs($, "{PAIRED[kind]}")'
+        return WindowCall(
+            call("window_frames"), tested(value), DOUBLE, True, lambda found, _: tree(form, found)
         )
     if kind is sql.Count:
         number_of = call("window_number", "distinct 0") if distinct else counts

@@ -99,6 +99,12 @@ CALLS = {
     "(sql::variance(2, 4, 10, 1, false), sql::variance(1, 1, 1, 1, false), sql::deviation(2, 4, 10, 1, true))": "(Some{2}, None, Some{1})",  # noqa: E501
     "(sql::variance_of_doubles([Some{1.5}, None, Some{2.5}], true), sql::variance_of_doubles([Some{1.0}], false))": "(Some{0.25}, None)",  # noqa: E501
     "sql::deviation_of_doubles([Some{1.0}, Some{3.0}], true)": "Some{1}",
+    '(sql::of_pairs([Some{(1.0, 2.0)}, None, Some{(3.0, 6.0)}], "regr_slope"), sql::of_pairs([None], "corr"))': "(Some{0.5}, None)",  # noqa: E501
+    "(sql::product_of([Some{2.0}, None, Some{1.5}]), sql::product_of([None]))": "(Some{3}, None)",
+    'sql::histogram([Some{"a"}, None, Some{"b"}, Some{"a"}])': 'Some{{"a": Some{2}, "b": Some{1}}}',
+    "sql::not_empty([1: u8])": "[1]",
+    "sql::not_empty((vec_empty(): Vec<u8>))": "fault: LIST_REDUCE of an empty list needs a value to begin with",  # noqa: E501
+    '(sql::format_integer("05d", 42), sql::format_double(".2f", 1.005), sql::format_text(">3", "a"))': '("00042", "1.00", "  a")',  # noqa: E501
     '(sql::bits_of([6, 3], "&"), sql::bits_of([6, 3], "^"), sql::mean_of_values([Some{1}, None, Some{2}], 10))': "(Some{2}, Some{5}, Some{15})",  # noqa: E501
     'sql::map_of([Some{"b"}, Some{"a"}], [Some{1: u8}, None])': '{"a": None, "b": Some{1}}',
     "sql::map_of([Some{1: u8}, None], [Some{1: u8}, None])": "fault: a key of a map is NULL",

@@ -51,6 +51,16 @@ SELECT pk, split_part(s, ' ', 1) AS a, split_part(s, ' ', -1) AS b, translate(s,
 SELECT pk, a & b AS x, a | b AS y, xor(a, b) AS z, gcd(a * 6, b * 2) AS g, bit_count(b) AS c FROM t
 SELECT pk, strftime(d, '%Y-%m/%d %a') AS a, strftime(w, '%H:%M:%S %j') AS b, last_day(d) AS c, dayname(d) AS e, monthname(w) AS f, epoch(w) AS g, isodow(d) AS h, weekofyear(w) AS i, strptime('2020-0' || a, '%Y-%m') AS j, make_date(2020, a, b) AS k FROM t
 SELECT pk, '{"a": {"b": [1, 2.5, "x"]}, "c": null}' -> 'a' AS a, '{"a": {"b": [1, 2.5, "x"]}}' ->> '$.a.b[2]' AS b, json_extract('[1,{"k":' || a || '}]', '$[1].k') AS c, json_extract_string('{"z":"q"}', 'z') AS d, json_array_length('[1,2]') AS e, json_valid(s) AS f, '{"c": null}' ->> 'c' AS g FROM t
+SELECT pk, printf('%d-%s %05d|%5.2f|%%', a, s, pk, x) AS p, printf('%s', d) AS q, format('{}-{:>5} {{}} {:.3f} {}', a, s, x, d) AS u, format('{1}{0}', s, pk) AS v, format('{:,}', a * 1000) AS w, format('{}', m) AS y FROM t
+SELECT pk FROM t WHERE s SIMILAR TO '(a|c).*' OR s NOT SIMILAR TO '[a-c ]*'
+SELECT k, list_aggregate(xs, 'sum') AS a, list_aggr(xs, 'max') AS b, list_product(xs) AS c, list_histogram(ss) AS d, list_aggregate(xs, 'avg') AS e FROM l
+SELECT k, list_reduce(xs, lambda u, v: u * 2 + v) AS a, list_reduce(xs, lambda u, v: u + v, 10) AS b FROM l WHERE len(xs) > 0
+SELECT a, product(b) AS p, product(b) FILTER (WHERE b > 1) AS q, histogram(s) AS h, quantile_cont(x, [0.25, 0.5]) AS c, quantile_disc(b, [0.5, 1]) FILTER (WHERE b > 1) AS u, percentile_cont([0.1]) WITHIN GROUP (ORDER BY x DESC) AS v FROM t GROUP BY a
+SELECT a, covar_pop(x, b) AS p, covar_samp(b, m) AS q, corr(b, m) FILTER (WHERE pk > 5) AS u, regr_slope(b, x) AS v, regr_intercept(b, m) AS w, regr_r2(x, b) AS y, regr_count(b, x) AS z FROM t GROUP BY a
+SELECT regr_avgx(b, m) AS p, regr_avgy(b, m) AS q, regr_sxx(b, m) AS u, regr_syy(b, m) AS v, regr_sxy(b, m) AS w, regr_count(b, m) FILTER (WHERE b > 1) AS x, product(a) AS y FROM t WHERE pk < 9
+SELECT pk, product(b) OVER (PARTITION BY a ORDER BY pk) AS p, corr(b, m) OVER (PARTITION BY a) AS q, regr_count(b, m) OVER (ORDER BY pk) AS u, quantile_cont(b, [0.5]) OVER (PARTITION BY a) AS v FROM t
+SELECT pk, COLUMNS('^[ab]$') + 1, COLUMNS(* EXCLUDE (x, w, pk)) FROM t
+SELECT a, sum(COLUMNS(['pk', 'b'])), max(COLUMNS('^(s|d)$')) AS u FROM t GROUP BY a
 SELECT i FROM generate_series(1, 5) g(i)
 SELECT range AS r, pk FROM range(3), t
 SELECT t.pk, g.i FROM t, generate_series(1, t.a) g(i)
@@ -253,7 +263,23 @@ def refusal(query: str) -> str:
 @pytest.mark.parametrize(
     ("query", "error"),
     [
-        ("SELECT histogram(a) FROM t", "the function HISTOGRAM is not supported: histogram(a"),
+        ("SELECT entropy(a) FROM t", "the function ENTROPY is not supported: entropy(a"),
+        (
+            "SELECT format(s, a) FROM t",
+            "the function FORMAT of a text that is not a constant is not supported: format(s, a",
+        ),
+        (
+            "SELECT format('{} {}', a) FROM t",
+            "'{} {}' has a place for an argument 2: there is none: format('{} {}', a",
+        ),
+        ("SELECT printf('%d', s) FROM t", "`d` does not write a VARCHAR: s"),
+        ("SELECT COLUMNS('zz') FROM t", "COLUMNS means no column: COLUMNS('zz'"),
+        ("SELECT pk FROM t WHERE COLUMNS(*) > 1", "the function COLUMNS is not supported: COLUMNS(*"),
+        (
+            "SELECT list_aggregate([a], 'entropy') FROM t",
+            "the function LIST_AGGREGATE of something else than avg, count, histogram, max, mean, min, "
+            "product, sum is not supported: list_aggregate([a], 'entropy'",
+        ),
         (
             "SELECT a FROM t WHERE a > NOW()",
             "a comparison is not defined for INTEGER and TIMESTAMP: a > NOW",

@@ -1,0 +1,133 @@
+"""Calls that are written as others before they are translated: aggregates as functions of a LIST, several
+quantiles as a list of one each, and COLUMNS as the columns that it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+    from .places import SqlPlaces
+
+_QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
+OF_LISTS = {"product": "list_product", "histogram": "list_histogram"}
+"""The aggregates that are functions of the list of the values that are not NULL."""
+
+
+def as_others(node: Expression, places: SqlPlaces) -> None:
+    """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
+    if places.dialect.is_ansi:
+        return
+    for call in list(node.find_all(sql.Anonymous)):
+        if call.name.lower() in OF_LISTS and len(call.expressions) == 1:
+            _of_list(call)
+    for quantile in list(node.find_all(*_QUANTILES)):
+        if isinstance(_shares(quantile), sql.Array):
+            _of_each(quantile)
+    for count in list(node.find_all(sql.RegrCount)):
+        both = sql.and_(*(_there(part) for part in (count.this, count.expression)))
+        count.replace(sql.Count(this=sql.Case(ifs=[sql.If(this=both, true=sql.true())])))
+
+
+def _there(node: Expression) -> Expression:
+    return sql.Not(this=sql.Is(this=sql.paren(node.copy(), copy=False), expression=sql.Null()))
+
+
+def _outside(node: Expression) -> Expression:
+    """An aggregate with its FILTER and its window."""
+    while isinstance(node.parent, sql.Filter | sql.WithinGroup | sql.Window) and node.arg_key == "this":
+        node = node.parent
+    return node
+
+
+def _of_list(node: Expression) -> None:
+    (value,), whole = node.expressions, _outside(node)
+    tests, parent = [_there(value)], node.parent
+    if isinstance(parent, sql.Filter) and parent is not node:
+        tests.append(parent.expression.this.copy())
+    listed: Expression = sql.Filter(
+        this=sql.ArrayAgg(this=value.copy()), expression=sql.Where(this=sql.and_(*tests))
+    )
+    if isinstance(whole, sql.Window):
+        window = whole.copy()
+        window.set("this", listed)
+        listed = window
+    whole.replace(sql.Anonymous(this=OF_LISTS[node.name.lower()], expressions=[listed]))
+
+
+def _shares(node: Expression) -> Expression | None:
+    """The quantiles that are asked for."""
+    found: Expression | None = node.args.get("expression") or node.args.get("quantile")
+    return node.this if isinstance(node.parent, sql.WithinGroup) else found
+
+
+def _of_each(node: Expression) -> None:
+    """Several quantiles as a list; NULL where the first one is."""
+    whole, shares = _outside(node), _shares(node)
+    assert shares is not None
+    made: list[Expression] = []
+    for share in shares.expressions:
+        for key, value in list(node.args.items()):
+            if value is shares:
+                node.set(key, share.copy())
+                shares = node.args[key]
+        made.append(whole.copy())
+    if made:
+        values = sql.Anonymous(this="list_value", expressions=made)
+        whole.replace(sql.Case(ifs=[sql.If(this=_there(made[0]), true=values)]))
+
+
+# ------------------------------------------------------------------------ COLUMNS
+
+
+def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: SqlPlaces) -> list[Expression]:
+    """The expressions that an expression of a select list with COLUMNS stands for, each for one of the tables
+    and columns; the expression itself if it has none. Raises SqlError."""
+    stars = list(node.find_all(sql.Columns))
+    if not stars:
+        return [node]
+    chosen = [_chosen(each.this, names, places, each) for each in stars]
+    if len({tuple(each) for each in chosen}) > 1:
+        places.wrong("COLUMNS of one expression do not mean the same columns", node)
+    made: list[Expression] = []
+    for table, name in chosen[0]:
+        copied = node.copy()
+        for each in list(copied.find_all(sql.Columns)):
+            column = sql.column(name, table or None, quoted=True)
+            if each is copied:
+                copied = column
+            else:
+                each.replace(column)
+        named = isinstance(copied, sql.Alias | sql.Column)
+        made.append(copied if named else sql.alias_(copied, name, quoted=True, copy=False))
+    return made
+
+
+def _chosen(
+    what: Expression, names: Sequence[tuple[str, str]], places: SqlPlaces, node: Expression
+) -> list[tuple[str, str]]:
+    match what:
+        case sql.Star():
+            if what.args.get("replace") or what.args.get("rename"):
+                places.refuse("COLUMNS(*) with REPLACE or RENAME", node)
+            left_out = {each.name.lower() for each in what.args.get("except_") or ()}
+            found = [each for each in names if each[1] not in left_out]
+        case sql.Literal(is_string=True):
+            try:
+                pattern = re.compile(what.name, re.IGNORECASE)
+            except re.error as error:
+                places.wrong(f"`{what.name}` is no regular expression: {error}", node)
+            found = [each for each in names if pattern.search(each[1])]
+        case sql.Array() if all(isinstance(each, sql.Literal) for each in what.expressions):
+            wanted = [each.name.lower() for each in what.expressions]
+            found = [each for name in wanted for each in names if each[1] == name]
+        case _:
+            places.refuse("COLUMNS of something else than *, a pattern or a list of names", node)
+    if not found:
+        places.wrong("COLUMNS means no column", node)
+    return found
