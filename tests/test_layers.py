@@ -140,8 +140,8 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory or its
-# clock; and all that the library sees.
+# The rooms that see the engine, from expressions on, beside those that only ask for its limit of memory or
+# its clock; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
 LIMITS = {"ddlog.engine.clock", "ddlog.engine.machine", "ddlog.engine.memory"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding", "ddlog.engine.memory"}
