@@ -385,8 +385,10 @@ def unit(span: Span) -> Typed:
 def _conversion(actual: Type, expected: Type) -> str:
     """The help that an integer of another type can be converted; empty for other types."""
     match actual, expected:
-        case (Bit(a), Signed(b)) | (Signed(a), Bit(b)) if a != b:
-            return f"`(x as {type(expected)(a)}) as {expected}` converts it"
+        case Bit(other), Signed(width) if width != other:
+            return f"`(x as {Bit(width)}) as {expected}` converts it"
+        case Signed(other), Bit(width) if width != other:
+            return f"`(x as {Signed(width)}) as {expected}` converts it"
         case ((Bit() | Signed()), (Bit() | Signed() | BigInt())) | (BigInt(), Signed()):
             return f"`x as {expected}` converts it"
     return ""
