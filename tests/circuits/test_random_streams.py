@@ -17,7 +17,7 @@ from ..trying import trying
 from .random_streams import Epoch, circuits, epochs
 
 LIMIT = 25
-some = trying(13)
+some = trying(8)
 UNSETTLED = (NeverZero, IterationLimitReached, RecursionRepeats)
 
 

@@ -320,7 +320,7 @@ def agree(expr: core.Expr, batch: list[dict[str, Any]]) -> bool:
     return True
 
 
-@trying(200)
+@trying(120)
 @given(st.data())
 def test_expressions_mean_what_the_model_says(data: st.DataObject) -> None:
     type = data.draw(st.sampled_from(SCALARS))
@@ -328,7 +328,7 @@ def test_expressions_mean_what_the_model_says(data: st.DataObject) -> None:
     agree(expr, data.draw(st.lists(rows, min_size=1, max_size=3)))
 
 
-@trying(133)
+@trying(80)
 @given(st.data())
 def test_single_operations(data: st.DataObject) -> None:
     type = data.draw(st.sampled_from(SCALARS))

@@ -26,7 +26,7 @@ from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
 from .threads import in_threads
 
-thorough = trying(25)
+thorough = trying(15)
 
 
 @thorough
@@ -102,7 +102,7 @@ def test_loops_in_loops(
         runtime.close()
 
 
-@trying(12, long=400)
+@trying(8, long=400)
 @given(loops(2), streams(), st.sampled_from([2, 3]))
 def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], size: int) -> None:
     """All workers find the repetition in the same round."""
@@ -114,7 +114,7 @@ def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], s
         runtime.close()
 
 
-@trying(20, long=400)
+@trying(12, long=400)
 @given(
     st.booleans().flatmap(lambda rounds: circuits(rounds, windows=False)),
     streams(),

@@ -215,7 +215,7 @@ def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spa
 
 def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
     @seed(2)
-    @sampled(6)
+    @sampled(3)
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ON_WORKERS, spark)
