@@ -23,7 +23,6 @@ from _signal import (  # type: ignore[import-not-found]
     setitimer,
     signal,
 )
-from _thread import interrupt_main
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 _WORDS = {SIGINT: "interrupted", SIGTERM: "terminated"}
 _AT_ONCE = 0.5  # seconds in which a second Ctrl-C is the same one
 _PATIENCE = 5.0  # seconds for the command to end
+_SOON = 0.01  # seconds in which a function that nothing can be raised in returns
 
 _asked: int = 0  # the signal that asked for the end
 _last = float("-inf")
@@ -88,9 +88,9 @@ def _terminate(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
-def _try_again_later() -> None:
+def _try_again_later(after: float = _PATIENCE) -> None:
     signal(SIGALRM, _again)
-    setitimer(ITIMER_REAL, _PATIENCE, _PATIENCE)
+    setitimer(ITIMER_REAL, after, _PATIENCE)
 
 
 def _again(number: int, frame: FrameType | None) -> None:
@@ -100,11 +100,12 @@ def _again(number: int, frame: FrameType | None) -> None:
 
 
 def _unraisable(error: Any) -> None:
-    """Raises an interrupt again that came where nothing can be raised, as in the end of an object."""
+    """Raises an interrupt again, soon, that came where nothing can be raised, as in the end of an object.
+    Here nothing can be raised either."""
     global _last
     if error.exc_type is KeyboardInterrupt:
         _last = float("-inf")
-        interrupt_main()
+        _try_again_later(_SOON)
     else:
         sys.__unraisablehook__(error)
 

@@ -103,7 +103,7 @@ def applied(rows: set[tuple[int, ...]], found: Batch | None, whole: bool) -> set
     return rows
 
 
-@trying(25)
+@trying(14)
 @given(st.booleans(), changes)
 def test_changes_of_steps(greatest: bool, epochs: list[list[tuple[Step, bool]]]) -> None:
     """Values, offers and changes are those of rounds, whatever comes and goes."""

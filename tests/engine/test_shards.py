@@ -26,7 +26,7 @@ from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
 from .threads import in_threads
 
-thorough = trying(15)
+thorough = trying(10)
 
 
 @thorough
