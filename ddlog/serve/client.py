@@ -37,7 +37,6 @@ from .wire import Unpack, Wire
 
 if TYPE_CHECKING:
     from ..core import Relation
-    from ..explaining.explanation import Absence, ChangeExplanation, EndingSets, Explanation
     from ..profiling.profile import Profile
 
 _PAUSE = 0.2  # seconds before a subscription that broke off goes on
@@ -193,61 +192,6 @@ class RemoteSession(Session):
         typedefs = {**self.typedefs, **more}
         rows = self._remote.unpacked(found["rows"], relation, more)
         return Result(relation, rows, typedefs, found["warnings"])
-
-    def why(
-        self,
-        relation: str,
-        row: Any = None,
-        *,
-        depth: int = 10,
-        values: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Explanation:
-        made: Explanation = self._explained("why", relation, row, values, depth=depth)
-        return made
-
-    def why_all(
-        self,
-        relation: str,
-        row: Any = None,
-        *,
-        depth: int = 10,
-        values: Mapping[str, Any] = MappingProxyType({}),
-    ) -> list[Explanation]:
-        return list(self._explained("why_all", relation, row, values, depth=depth))
-
-    def why_not(
-        self,
-        relation: str,
-        row: Any = None,
-        *,
-        depth: int = 3,
-        within: float = 2.0,
-        values: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Absence:
-        made: Absence = self._explained("why_not", relation, row, values, depth=depth, within=within)
-        return made
-
-    def why_ends(
-        self,
-        relation: str,
-        row: Any = None,
-        *,
-        within: float = 2.0,
-        values: Mapping[str, Any] = MappingProxyType({}),
-    ) -> EndingSets:
-        made: EndingSets = self._explained("why_ends", relation, row, values, within=within)
-        return made
-
-    def why_change(
-        self,
-        relation: str,
-        row: Any = None,
-        *,
-        depth: int = 10,
-        values: Mapping[str, Any] = MappingProxyType({}),
-    ) -> ChangeExplanation:
-        made: ChangeExplanation = self._explained("why_change", relation, row, values, depth=depth)
-        return made
 
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
         if values:

@@ -427,7 +427,8 @@ class Session(Inputs):
         is a tuple, or in another form that `insert` takes; without it `relation` is a question such as
         `Path("a", x)`, and the first row that matches is explained. `values` are those of names in braces in
         the question, such as `Path({start}, x)`, as for `query`. An error if the row does not hold."""
-        return self._explaining.why(relation, row, values, depth)
+        found: Explanation = self._explained("why", relation, row, values, depth=depth)
+        return found
 
     def why_all(
         self,
@@ -438,7 +439,8 @@ class Session(Inputs):
         values: Mapping[str, Any] = MappingProxyType({}),
     ) -> list[Explanation]:
         """Why a row holds, as `why` says it, for each derivation of the row, those of least height first."""
-        return self._explaining.why_all(relation, row, values, depth)
+        found: list[Explanation] = self._explained("why_all", relation, row, values, depth=depth)
+        return found
 
     def why_not(
         self,
@@ -452,7 +454,8 @@ class Session(Inputs):
         """Why a row does not hold as of the last commit: for each rule that could give it, how far its body
         can be satisfied, and what fails next; below, the same of missing rows, with so many levels. `within`
         is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
-        return self._explaining.why_not(relation, row, values, depth, within)
+        found: Absence = self._explained("why_not", relation, row, values, depth=depth, within=within)
+        return found
 
     def why_ends(
         self,
@@ -466,7 +469,8 @@ class Session(Inputs):
         facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
         its `insertions`. `complete` of the result says whether so many seconds (`within`) sufficed for the
         search. The row is given as for `why`."""
-        return self._explaining.why_ends(relation, row, values, within)
+        found: EndingSets = self._explained("why_ends", relation, row, values, within=within)
+        return found
 
     def why_change(
         self,
@@ -479,7 +483,12 @@ class Session(Inputs):
         """Why the last commit made a row come or go: a tree of changes, with so many levels, down to the
         changes of facts. The row is given as for `why`; of a question, the first row that matches and changed
         is explained. An error if the row did not change."""
-        return self._explaining.why_change(relation, row, values, depth)
+        found: ChangeExplanation = self._explained("why_change", relation, row, values, depth=depth)
+        return found
+
+    def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
+        """The answer of the method of `Explaining` with this name."""
+        return getattr(self._explaining, word)(relation, row, values, **more)
 
     def measure(self) -> None:
         """Measures the commits from now on, for `profile`."""
