@@ -27,7 +27,7 @@ from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
 
-class GivenUp(BaseException):
+class EpochTakenBack(BaseException):
     """Ends an epoch that runs when the server is to end, which takes the epoch back."""
 
 
@@ -292,7 +292,7 @@ class Owner:
         try:
             self._committer.commit(transactions, decided)
             outcomes = [(each.future, self._outcome(each)) for each in changes]
-        except GivenUp:
+        except EpochTakenBack:
             if self.session.in_transaction:
                 self.session.rollback()
             ended = {each for each, _ in decided}
@@ -325,7 +325,7 @@ class Owner:
         here = self.session.state.host.offer.here
         if threading.get_ident() == self._thread and isinstance(here, InProcess) and here.is_running:
             interrupt.ask(None)
-            raise GivenUp
+            raise EpochTakenBack
 
     def _forked(self, alone: bool = False) -> Copy | None:
         """A new copy of this process; None if there can be none: from now on readers wait."""

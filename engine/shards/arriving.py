@@ -44,7 +44,7 @@ class Way(NamedTuple):
     owning: range
 
 
-class Piece(NamedTuple):
+class SentRows(NamedTuple):
     """Rows that one process has sent: their name, their number and the sum of their hashes."""
 
     name: str
@@ -53,31 +53,32 @@ class Piece(NamedTuple):
 
 
 class Source(Protocol):
-    """Who has rows elsewhere."""
+    """A holder of rows in other processes."""
 
     @property
     def length(self) -> int:
         """The number of rows."""
 
-    def send(self, way: Way) -> Sequence[Piece]:
+    def send(self, way: Way) -> Sequence[SentRows]:
         """Sends all rows to their owners. Raises an error of its own if a worker has ended."""
 
     def read(self) -> Batch:
-        """The rows, here."""
+        """The rows, as a batch of this process."""
 
     def differ(self, places: Sequence[int]) -> bool:
         """Whether all rows differ from each other in these columns."""
 
 
 class Load(NamedTuple):
-    """Rows that have come to each worker, in pieces; what came beside these is not of them."""
+    """Rows that came to each worker under a name. Of the pieces under it only these count: a task that was
+    tried again sent others."""
 
     name: str
     pieces: tuple[str, ...]
 
 
 class Elsewhere(LazyColumns):
-    """The columns of rows that are elsewhere. They are read here only by who looks at them."""
+    """The columns of rows that are elsewhere. This process reads them only if it looks at one."""
 
     def __init__(self, arity: int, source: Source) -> None:
         super().__init__()
@@ -96,7 +97,7 @@ class Elsewhere(LazyColumns):
 
     @property
     def load(self) -> Load:
-        """What has come to the workers."""
+        """The load by which the rows came to the workers."""
         assert self._came is not None
         return self._came[1]
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from .. import memory
 from .starting import Address
@@ -17,6 +17,8 @@ _PATIENCE = 60.0  # seconds in which a worker takes a line
 
 Give = Callable[[str], Iterator[Parcel]]
 """The rows of a relation on a worker, some at a time."""
+Take = Callable[[str, str, list[Parcel]], None]
+"""Takes a piece of a load that was brought: the names of both, and its rows."""
 
 
 class Doors(NamedTuple):
@@ -33,25 +35,18 @@ class Bringing(NamedTuple):
     piece: str
 
 
-class Taker(Protocol):
-    """Takes what is brought. See `arriving.Arrivals`."""
-
-    def add(self, load: str, piece: str, parcels: list[Parcel]) -> None:
-        """Takes a whole piece."""
-
-
 class NoRoom(Exception):
     """A worker has no memory for rows that are brought."""
 
 
-def attend(door: Door, give: Give, taker: Taker, limit: int | None = None) -> None:
+def attend(door: Door, give: Give, take: Take, limit: int | None = None) -> None:
     """Gives rows to all who come to a door, and takes what they bring, for ever, as long as the process has
     fewer bytes than its limit."""
     while True:
-        threading.Thread(target=_attend, args=(door.line(None), give, taker, limit), daemon=True).start()
+        threading.Thread(target=_attend, args=(door.line(None), give, take, limit), daemon=True).start()
 
 
-def _attend(line: Connection, give: Give, taker: Taker, limit: int | None) -> None:
+def _attend(line: Connection, give: Give, take: Take, limit: int | None) -> None:
     with line, suppress(EOFError, OSError):
         wish: Bringing | str = line.recv()
         refused = None
@@ -65,7 +60,7 @@ def _attend(line: Connection, give: Give, taker: Taker, limit: int | None) -> No
                         f"a worker has its whole share of memory, {limit >> 20} MiB, and rows still come"
                     )
             if refused is None:
-                taker.add(*wish, parcels)
+                take(*wish, parcels)
         else:
             for parcel in give(wish):
                 line.send(parcel)

@@ -34,7 +34,7 @@ from ..inprocess.arrangements.timeline import Timed
 from ..inprocess.arrangements.views import View
 from ..inprocess.recursion.checkpoint import RoundCheckpoint
 from ..inprocess.recursion.loopcontents import LoopContents
-from ..inprocess.recursion.loopepoch import Event, LoopEpoch
+from ..inprocess.recursion.loopepoch import LoopEpoch, PartEvent
 from ..inprocess.recursion.loops import LoopRecursion
 from ..inprocess.recursion.loopsettling import Reach, Settling, no_reach
 from ..inprocess.recursion.looptimelines import LoopTimelines
@@ -199,7 +199,7 @@ class ShardsLoopEpoch(LoopEpoch):
         super().__init__(recursion, memory, imports, epoch, reach)
         self._stretches = recursion.stretches
         self._waiting: dict[tuple[int, int], set[int]] = {}  # parts with events, by first part and time
-        self._visited: tuple[int, dict[int, Event]] = 0, {}  # the time, and the events of the parts
+        self._visited: tuple[int, dict[int, PartEvent]] = 0, {}  # the time, and the events of the parts
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
         self._moving = unsteady(self._parts)
         self._gives_up = False
@@ -214,10 +214,10 @@ class ShardsLoopEpoch(LoopEpoch):
 
     # ------------------------------------------------------------- events
 
-    def _event(self, at: int, time: int) -> Event:
+    def _event(self, at: int, time: int) -> PartEvent:
         found = self._events.get((at, time))
         if found is None:
-            found = self._events[at, time] = Event(len(self._parts.parts[at].sources))
+            found = self._events[at, time] = PartEvent(len(self._parts.parts[at].sources))
             first = self._stretches.first[self._stretches.of[at]]
             if (first, time) not in self._waiting:
                 self._waiting[first, time] = set()
@@ -225,7 +225,7 @@ class ShardsLoopEpoch(LoopEpoch):
             self._waiting[first, time].add(at)
         return found
 
-    def _due(self) -> Iterator[tuple[int, int, Event]]:
+    def _due(self) -> Iterator[tuple[int, int, PartEvent]]:
         while (moment := self._next()) is not None:
             time, parts = moment
             events = {at: self._event(at, time) for at in parts}
@@ -267,7 +267,7 @@ class ShardsLoopEpoch(LoopEpoch):
 
     # ------------------------------------------------------------- operators
 
-    def _visit(self, at: int, time: int, event: Event) -> Batch | None:
+    def _visit(self, at: int, time: int, event: PartEvent) -> Batch | None:
         self._team.ready()
         match self._nodes[at]:
             case Exchange(_, key) as node:

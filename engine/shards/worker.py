@@ -51,7 +51,9 @@ def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None
         control.send(sendable(error))
         return
     control.send(None)
-    threading.Thread(target=attend, args=(door, member.parcels, member.arrivals, share), daemon=True).start()
+    threading.Thread(
+        target=attend, args=(door, member.parcels, member.arrivals.add, share), daemon=True
+    ).start()
     follow(member, control)
 
 

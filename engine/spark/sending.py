@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.interner import Values
 from ..schema import Schema
-from ..shards.arriving import Piece, RowsChanged, Way, digest
+from ..shards.arriving import RowsChanged, SentRows, Way, digest
 from ..shards.giving import Bringing, Carrier
 from ..shards.wire import divided, packed
 from .arrowrows import from_arrow
@@ -52,7 +52,7 @@ class FrameSource:
         self._codec, self._schema, self._nan, self._read = codec, schema, nan, read
         self._configured = configured
 
-    def send(self, way: Way) -> Sequence[Piece]:
+    def send(self, way: Way) -> Sequence[SentRows]:
         send = sender(way, self._codec, self._schema, self._nan)
         with self._configured():
             try:
@@ -74,9 +74,9 @@ class FrameSource:
             return bool(keys.distinct().count() == self.length)
 
 
-def _sent(frame: DataFrame, send: Send) -> list[Piece]:
+def _sent(frame: DataFrame, send: Send) -> list[SentRows]:
     found = frame.mapInArrow(send, "name string, rows bigint, digest string").collect()
-    return [Piece(row["name"], row["rows"], int(row["digest"])) for row in found]
+    return [SentRows(row["name"], row["rows"], int(row["digest"])) for row in found]
 
 
 def sender(way: Way, codec: Codec, schema: Schema, nan: float) -> Send:

@@ -18,7 +18,7 @@ from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
-from ddlog.engine.shards.arriving import Arrivals, Elsewhere, Load, Piece, RowsChanged, Way, digest
+from ddlog.engine.shards.arriving import Arrivals, Elsewhere, Load, RowsChanged, SentRows, Way, digest
 from ddlog.engine.shards.giving import Bringing, Carrier, Doors, NoRoom, attend
 from ddlog.engine.shards.runtime import Sharded, WorkerGone
 from ddlog.engine.shards.tcp import Door
@@ -41,7 +41,7 @@ class Held:
     def length(self) -> int:
         return self.batch.length
 
-    def send(self, way: Way) -> Sequence[Piece]:
+    def send(self, way: Way) -> Sequence[SentRows]:
         """In two pieces; and one that is not finished, and one that is not named."""
         values, half = self._runtime.values, self.batch.length // 2
         pieces = []
@@ -55,7 +55,7 @@ class Held:
                     carrier.bring(rank - way.owning.start, packed(values, self._schema, rows))
             carrier.finish()
             if number < 2:
-                pieces.append(Piece(name, part.length, digest(values, self._schema, part)))
+                pieces.append(SentRows(name, part.length, digest(values, self._schema, part)))
         return pieces
 
     def read(self) -> Batch:
@@ -202,7 +202,7 @@ def test_elements_of_a_stream_end_with_the_next_epoch(workers: Sharded) -> None:
 
 def test_rows_for_which_a_worker_has_no_memory() -> None:
     door, arrivals = Door("127.0.0.1", b"key"), Arrivals()
-    threading.Thread(target=attend, args=(door, iter, arrivals, 1), daemon=True).start()
+    threading.Thread(target=attend, args=(door, iter, arrivals.add, 1), daemon=True).start()
     carrier = Carrier(Doors([door.address], b"key"), Bringing("load", "piece"))
     for _ in range(3):
         carrier.bring(0, Parcel((), 1, None, None))

@@ -51,7 +51,7 @@ def in_threads(
         for rank, control in controls.items():
             member = Member(whole, Team(rank, lines[rank], first), nan, 1, maintain=maintain)
             if doors:
-                attending = own[rank - 1], member.parcels, member.arrivals
+                attending = own[rank - 1], member.parcels, member.arrivals.add
                 threading.Thread(target=_attending, args=attending, daemon=True).start()
             threading.Thread(target=follow, args=(member, control), daemon=True).start()
         controls = {rank: ours for rank, (ours, _) in pairs.items()}

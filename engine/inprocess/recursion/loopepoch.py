@@ -93,7 +93,7 @@ class Remembered(Protocol):
         """A round of the outermost loop is over."""
 
 
-class Event:
+class PartEvent:
     """The work of a part at a time: changes of its sources, rows that it emits as they are, and keys to
     visit."""
 
@@ -121,7 +121,7 @@ class LoopEpoch:
         self._parts, self._lattice = recursion.parts, recursion.parts.lattice
         self._nodes = [part.node for part in self._parts.parts]
         self._heap: list[tuple[tuple[int, ...], int, int]] = []
-        self._events: dict[tuple[int, int], Event] = {}
+        self._events: dict[tuple[int, int], PartEvent] = {}
         self._first = False
         self._gathered: dict[int, Gathering] = {}  # the changes of relations of the outermost loop, by part
         self._names: dict[int, list[tuple[int, str]]] = {}  # the relations that a part is, with their scopes
@@ -217,11 +217,11 @@ class LoopEpoch:
 
     # ------------------------------------------------------------- events
 
-    def _event(self, at: int, time: int) -> Event:
+    def _event(self, at: int, time: int) -> PartEvent:
         """The event of a part at a time."""
         found = self._events.get((at, time))
         if found is None:
-            found = self._events[at, time] = Event(len(self._parts.parts[at].sources))
+            found = self._events[at, time] = PartEvent(len(self._parts.parts[at].sources))
             heappush(self._heap, (self._order(at, time), time, at))
         return found
 
@@ -232,7 +232,7 @@ class LoopEpoch:
             order += (int(self._lattice.round(time, component)), place)
         return tuple(order)
 
-    def _due(self) -> Iterator[tuple[int, int, Event]]:
+    def _due(self) -> Iterator[tuple[int, int, PartEvent]]:
         """The events in their order, those that visits bring about among them: time, part and event."""
         while self._heap:
             _, time, at = heappop(self._heap)
@@ -288,7 +288,7 @@ class LoopEpoch:
 
     # ------------------------------------------------------------- operators
 
-    def _measured(self, at: int, time: int, event: Event, inside: metering.Inside) -> Batch | None:
+    def _measured(self, at: int, time: int, event: PartEvent, inside: metering.Inside) -> Batch | None:
         taken = sum(batch.length for each in event.changes for batch in each)
         since, node = metering.clock(), self._nodes[at]
         out = self._visit(at, time, event)
@@ -298,7 +298,7 @@ class LoopEpoch:
             inside.add(operator_of(node), node.text, since, until, taken, length)
         return out
 
-    def _visit(self, at: int, time: int, event: Event) -> Batch | None:
+    def _visit(self, at: int, time: int, event: PartEvent) -> Batch | None:
         """The rows that a part emits at a time."""
         node = self._nodes[at]
         arity = len(node.schema)
@@ -429,7 +429,7 @@ class LoopEpoch:
         now = int(lattice.round(time, scope.component))
         return self._later(at, time, time + (rounds - now) * lattice.unit(scope.component), rows)
 
-    def _gate(self, at: int, time: int, event: Event) -> list[Batch]:
+    def _gate(self, at: int, time: int, event: PartEvent) -> list[Batch]:
         found: list[Batch] = []
         change = self._sum(event.changes[0], len(self._nodes[at].schema))
         flag = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
