@@ -257,9 +257,7 @@ class Window:
         own = at + side
         if kind != "rows" or without in ("group", "ties"):
             own = rows.peers(at)[side]
-        if text in ("-", "+"):
-            return own if bounded else self._edge(rows, at, text, side)
-        if text in ("first", "last"):
+        if text in ("-", "+", "first", "last"):
             return own if bounded else self._edge(rows, at, text, side)
         edge = self._edge(rows, at, text, side)
         if (start, end) in (("-", "first"), ("last", "+")):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _WORDS = {SIGINT: "interrupted", SIGTERM: "terminated"}
 _AT_ONCE = 0.5  # seconds in which a second Ctrl-C is the same one
 _PATIENCE = 5.0  # seconds for the command to end
-_SOON = 0.01  # seconds in which a function that nothing can be raised in returns
+_SOON = 0.01  # seconds after which `_unraisable` has returned
 
 _asked: int = 0  # the signal that asked for the end
 _last = float("-inf")
@@ -100,8 +100,8 @@ def _again(number: int, frame: FrameType | None) -> None:
 
 
 def _unraisable(error: Any) -> None:
-    """Raises an interrupt again, soon, that came where nothing can be raised, as in the end of an object.
-    Here nothing can be raised either."""
+    """Raises an interrupt again that came where Python ignores exceptions, as in the end of an object. Python
+    ignores those of this function, too, so a timer raises it."""
     global _last
     if error.exc_type is KeyboardInterrupt:
         _last = float("-inf")

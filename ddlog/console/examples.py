@@ -1,4 +1,4 @@
-"""What is wrong with an example of an error, by the language that it is in.
+"""The errors and warnings of the wrong examples in `errors/explained/`, by their language.
 
 An example of commands is a program, the line `// Commands:` and a command file. One of the console is files,
 each after the line `# NAME`, and commands, which begin with `$`. These examples and those of Python run in a
@@ -23,7 +23,7 @@ from ..errors.source import Source
 
 _COMMANDS = "// Commands:\n"
 FOLDER = "ddlog-example-"
-"""How the names of folders begin in which examples run."""
+"""The beginning of the name of each folder in which an example runs."""
 
 
 @cache

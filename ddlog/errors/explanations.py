@@ -1,4 +1,4 @@
-"""What each kind of error means, with a wrong and a right example, or what an example would take.
+"""The meaning of each kind of error, with a wrong and a right example, or the reason that there is none.
 
 The files in `explained/` are named as those that declare the kinds. A section has the name of a kind, a
 remark where the words of the declaration are not enough, and an example as a difference: the wrong one is
@@ -50,7 +50,7 @@ _KIND_TAKES = {
     "WorkersAreSettled": "Spark",
     "WouldChange": "a fault of the formatter",
 }
-"""What an example would take, for the kinds of a file, and for single ones."""
+"""The things that an example needs beside a text: for all kinds of a file, and for single kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class CodeMeaning:
 
     @property
     def takes(self) -> str:
-        """What an example would take that a text has not; empty if there is one, or could be."""
+        """The thing that an example needs beside a text; empty if there is an example, or a text suffices."""
         if self.example is not None:
             return ""
         return _KIND_TAKES.get(self.kind.__name__) or _TAKES.get(codes()[self.code][0], "")

@@ -13,7 +13,7 @@ class BadCharacter(Diagnostic):
 
     @property
     def hint(self) -> str:
-        """What the character is written as."""
+        """The right spelling of the character, or the letters that names may have."""
         letter = (
             "names have the letters a to z and A to Z, digits and `_`" if self.character.isalpha() else ""
         )

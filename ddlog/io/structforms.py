@@ -170,7 +170,7 @@ def _offsets(values: ValueList) -> pa.Array:
 
 
 def _bounds(array: pa.Array) -> list[int]:
-    """Where the elements of each collection of an array begin, from 0 on, and where the last ones end."""
+    """The offsets, from 0 on, at which the elements of each collection of an array begin; the last end."""
     offsets = array.offsets.to_numpy()
     bounds: list[int] = (offsets - offsets[0]).tolist() if len(offsets) else [0]
     return bounds

@@ -158,8 +158,8 @@ def _first_rows(called: Function, rest: Sequence[Expr]) -> First | None:
 
 
 def _ordered(called: Function, rest: Sequence[Expr]) -> RowFunction | None:
-    """The function of each row of a group that a function is a list of which is called with it and these
-    arguments; None: it is no such function."""
+    """The window function whose values a function of the library lists when it is called with a group and
+    these arguments; None for any other function."""
     name = local_name(called.name).partition("<")[0]
     given = [each.value for each in rest if isinstance(each, Const)]
     if called.module != "sql" or not name.startswith("window_") or len(given) < len(rest):

@@ -213,7 +213,6 @@ class Program:
         of what outputs on demand read is computed. Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
-        from ..engine.passes.dead_code import remove_dead_code
         from ..engine.passes.ordered import spread_ordered
         from ..lowering.fields import fields_as_columns
         from ..lowering.lower import lower
@@ -233,7 +232,7 @@ class Program:
                 checked = demanded(checked, wanted)
             relational = optimize(lower(checked, wanted))
             if records == "columns":
-                relational = remove_dead_code(spread_ordered(relational))
+                relational = spread_ordered(relational)
             return relational if stage == "relational" else incrementalize(relational)
 
     def _named(self, name: str) -> str:

@@ -59,7 +59,7 @@ SPELLINGS = {
     ":=": "`:-` stands between the head and the body of a rule",
     ": -": "`:-` stands between the head and the body of a rule",
 }
-"""What a word or sign of other languages is in Soufflé."""
+"""How words and signs of other languages are written in Soufflé."""
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}

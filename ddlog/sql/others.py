@@ -48,7 +48,7 @@ def _outside(node: Expression) -> Expression:
 def _of_list(node: Expression) -> None:
     (value,), whole = node.expressions, _outside(node)
     tests, parent = [_there(value)], node.parent
-    if isinstance(parent, sql.Filter) and parent is not node:
+    if isinstance(parent, sql.Filter):
         tests.append(parent.expression.this.copy())
     listed: Expression = sql.Filter(
         this=sql.ArrayAgg(this=value.copy()), expression=sql.Where(this=sql.and_(*tests))

@@ -49,9 +49,7 @@ class EpochOperators:
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
-        self.changed: list[
-            Store | GroupState | OrderedState | ClockState
-        ] = []  # what this epoch may have changed
+        self.changed: list[Store | GroupState | OrderedState | ClockState] = []  # perhaps, by this epoch
         self.taken: dict[int, Batch] = {}  # the changes of the inputs
         self.leaving: dict[int, list[Batch]] = {}  # of forgetful nodes: rows that may be in no window now
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped

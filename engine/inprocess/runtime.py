@@ -89,8 +89,9 @@ class InProcess:
         self._is_settling = False
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
-        self.names: Sequence[str | None] | None = None  # the fingerprints of the nodes, if they are known
         """The epochs before the first one of this runtime, for rows that are told their number."""
+        self.names: Sequence[str | None] | None = None
+        """The fingerprints of the nodes, if they are known."""
         self.budget = Budget()
         self.meter: metering.Meter | None = None
         """Takes the walks of epochs, if no meter is in force."""

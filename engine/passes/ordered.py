@@ -8,14 +8,18 @@ operator, which keeps the items up row by row.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from ..circuit import Circuit, Group, Join, Node, Ordered, Term, Unnest
 from ..operators.steps import inputs
+from .dead_code import remove_dead_code
 
 
 def spread_ordered(circuit: Circuit) -> Circuit:
     """The circuit in which joins that spread the list of an ordered group alone read the rows of an Ordered.
-    Groups that are read otherwise stay."""
+    Groups that are read otherwise stay. The same circuit if it has no such group."""
+    if not any(_is_ordered(node) for node in circuit.nodes):
+        return circuit
     nodes: list[Node] = []
     new: list[int] = []
     for at in circuit.nodes:
@@ -24,7 +28,13 @@ def spread_ordered(circuit: Circuit) -> Circuit:
             node = _spread(node, nodes)
         nodes.append(node)
         new.append(len(nodes) - 1)
-    return Circuit(tuple(nodes), tuple((relation, new[node]) for relation, node in circuit.relations))
+    relations = tuple((relation, new[node]) for relation, node in circuit.relations)
+    return remove_dead_code(Circuit(tuple(nodes), relations))
+
+
+def _is_ordered(node: Node) -> TypeGuard[Group]:
+    """Whether a node is a group of which one list is made that has an item for each row."""
+    return isinstance(node, Group) and len(node.aggregates) == 1 and node.aggregates[0].ordered is not None
 
 
 def _spread(join: Join, nodes: list[Node]) -> Join:
@@ -33,7 +43,7 @@ def _spread(join: Join, nodes: list[Node]) -> Join:
         return join
     (term,), (first, *rest) = join.terms, join.steps
     group = nodes[term.source]
-    if not isinstance(group, Group) or len(group.aggregates) != 1 or group.aggregates[0].ordered is None:
+    if not _is_ordered(group):
         return join
     listed = term.columns[group.keys]
     used = {name for step in rest for name in inputs(step)} | {*join.output, *term.columns[: group.keys]}

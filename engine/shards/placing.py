@@ -116,9 +116,7 @@ def keys_of_parts(
             case Import(source):
                 keys.append(imported[source])
             case Earlier(relation):
-                keys.append(
-                    results[part.scope].get(relation, ())
-                )  # the flag of a loop is a row without columns
+                keys.append(results[part.scope].get(relation, ()))  # the flag of a loop has no columns
             case Result() | Gate():
                 keys.append(keys[part.sources[0]])
             case node:

@@ -149,7 +149,7 @@ def divided(
 def exchanged(
     team: Team, values: Values, schema: Schema, key: Sequence[int], batch: Batch | None
 ) -> Batch | None:
-    """The rows that this worker owns of those that all workers have, this one those of a batch."""
+    """The rows that this worker owns in the batches of all workers; `batch` is its own."""
     parts = [None] * team.size if batch is None else divided(values, schema, key, batch, team.owning)
     own = parts[team.rank]
     sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]

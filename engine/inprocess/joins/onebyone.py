@@ -64,11 +64,10 @@ def is_known(views: Iterable[View | None]) -> bool:
 def is_fit(steps: Collection[PlanStep]) -> bool:
     """True if a plan can be written as a function."""
     loops = sum(isinstance(each, LookUp) or _is_unnest(each) for each in steps)
-    return loops <= _LOOPS and all(
-        not (isinstance(each.step, Inspect) or expression(each.step).effect)
-        if isinstance(each, RunStep)
-        else True
+    return loops <= _LOOPS and not any(
+        isinstance(each.step, Inspect) or expression(each.step).effect
         for each in steps
+        if isinstance(each, RunStep)
     )
 
 
