@@ -19,6 +19,7 @@ from ddlog.engine.shards import member
 from ddlog.engine.shards.placing import placed
 from ddlog.engine.shards.runtime import WorkerGone
 
+from ..taking import small
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, modes, settling, streams
 from .test_loops import early_checkpoints, loops
@@ -30,16 +31,24 @@ thorough = trying(10)
 
 
 @thorough
-@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+@given(
+    any_circuits,
+    streams(),
+    st.sampled_from([1, 2, 3, 7]),
+    st.integers(0, 1),
+    st.booleans(),
+    st.integers(0, 3),
+)
 @settling
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, seed: int
 ) -> None:
-    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
-    try:
-        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-    finally:
-        runtime.close()
+    with small(seed):
+        runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
+        try:
+            follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
+        finally:
+            runtime.close()
 
 
 @trying(12, long=400)
