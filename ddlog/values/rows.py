@@ -28,11 +28,16 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
     if relation.constructor is None:
         (column,) = relation.columns
         return (_checked(value, column, relation, typedefs),)
-    given = _by_position(value, relation)
-    return tuple(
-        _checked(each, column, relation, typedefs)
-        for each, column in zip(given, relation.columns, strict=True)
-    )
+    try:
+        given = _by_position(value, relation)
+        return tuple(
+            _checked(each, column, relation, typedefs)
+            for each, column in zip(given, relation.columns, strict=True)
+        )
+    except DDlogError:
+        if isinstance(value, list) and value and all(isinstance(each, tuple | list | dict) for each in value):
+            raise _no_row("a list of rows", relation) from None
+        raise
 
 
 def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
@@ -71,6 +76,8 @@ def _plain_test(type: Type, name: str) -> str | None:
 
 def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
     names = [column.name for column in relation.columns]
+    if hasattr(value, "__arrow_c_stream__"):  # its columns may be attributes
+        raise _no_row(f"a table ({value.__class__.__name__})", relation)
     value = by_attributes(value, names)
     match value:
         case tuple() if len(value) == len(names):
@@ -91,7 +98,11 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
         return (value,)
     if isinstance(value, list):
         return _by_position(tuple(value), relation)
-    raise DDlogError([NoRow(relation.name, repr(value), tuple(names))])
+    raise _no_row(repr(value), relation)
+
+
+def _no_row(shown: str, relation: Relation) -> DDlogError:
+    return DDlogError([NoRow(relation.name, shown, tuple([column.name for column in relation.columns]))])
 
 
 def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
