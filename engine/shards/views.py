@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ..derived import Position
-from ..inprocess.arrangements.timeline import Timed
+from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import Groups, Matches, View
 from ..inprocess.storage.batch import Batch, concat, no_rows
 from ..inprocess.storage.interner import Values
@@ -152,14 +152,14 @@ class ShardsView:
         return [Matches(rows[p.left], p.rows, p.table, p.weights, p.times) for p in parts if len(p.rows)]
 
 
-class TimedShardsView(ShardsView, Timed):
+class TimedShardsView(ShardsView, TimedView):
     """A version in product time of a part of a loop. Rows whose absence is asked for have owners."""
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
         positions = tuple(range(len(self._spread.schema)))
         parts = self._parts(positions, keys, length)
         own, local = parts[self._team.rank], self._local
-        assert isinstance(local, Timed)
+        assert isinstance(local, TimedView)
         left, times, weights = local.absence([key[own] for key in keys], len(own))
         found = [(own[left], times, weights)]
         for peer, (left, times, weights) in self._asked(positions, keys, parts, "absence"):
@@ -178,7 +178,7 @@ def answered(
     if asked.what == "presence":
         return view.presence(keys.columns, keys.length)
     if asked.what == "absence":
-        assert isinstance(view, Timed)
+        assert isinstance(view, TimedView)
         return view.absence(keys.columns, keys.length)
     groups, total = view.groups(positions, keys.columns, keys.length)
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
