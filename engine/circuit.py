@@ -9,7 +9,7 @@ from .operators.bracket import Bracket, DeltaBracket
 from .operators.distinct import DeltaDistinct, Distinct
 from .operators.ends import Constant, Input, Output
 from .operators.feedback import Feed, Feedback
-from .operators.fixpoint import Fixpoint, Import, Result, Variable
+from .operators.fixpoint import Fixpoint, FixpointResult, Import, Variable
 from .operators.group import Aggregate, DeltaGroup, First, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Exchange, Integrate, Negate, Sum, Trace
@@ -22,10 +22,55 @@ Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
 """The operators that remember earlier epochs."""
 
 __all__ = [
-    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Admit", "Aggregate", "Bracket", "Circuit", "Clock",
-    "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup", "DeltaJoin",
-    "DeltaLate", "DeltaOrdered", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Exchange", "Feed",
-    "Feedback", "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join",
-    "Late", "Let", "Loop", "Negate", "Node", "NodeId", "Ordered", "Output", "Result", "Step", "Sum", "Term",
-    "Trace", "Unnest", "Variable", "Window",
+    "CIRCUMSTANCES",
+    "EPOCH",
+    "ITERATION",
+    "WEIGHT",
+    "Admit",
+    "Aggregate",
+    "Bracket",
+    "Circuit",
+    "Clock",
+    "Clocked",
+    "Constant",
+    "Delay",
+    "DeltaBracket",
+    "DeltaClock",
+    "DeltaDistinct",
+    "DeltaGroup",
+    "DeltaJoin",
+    "DeltaLate",
+    "DeltaOrdered",
+    "DeltaWindow",
+    "Differentiate",
+    "Distinct",
+    "Earlier",
+    "Exchange",
+    "Feed",
+    "Feedback",
+    "First",
+    "Fixpoint",
+    "FixpointResult",
+    "Group",
+    "Guard",
+    "Import",
+    "Input",
+    "Inspect",
+    "Integrate",
+    "Join",
+    "Late",
+    "Let",
+    "Loop",
+    "Negate",
+    "Node",
+    "NodeId",
+    "Ordered",
+    "Output",
+    "Step",
+    "Sum",
+    "Term",
+    "Trace",
+    "Unnest",
+    "Variable",
+    "Window",
 ]  # fmt: skip

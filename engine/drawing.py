@@ -16,6 +16,7 @@ from .circuit import (
     DeltaOrdered,
     Distinct,
     Fixpoint,
+    FixpointResult,
     Group,
     Import,
     Input,
@@ -23,7 +24,6 @@ from .circuit import (
     NodeId,
     Ordered,
     Output,
-    Result,
     Sum,
     Trace,
     Variable,
@@ -38,7 +38,7 @@ _FRAME, _HEADING, _MARGIN = 22.0, 26.0, 20.0
 _FILLS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Input, Constant), "#e3f0e1"),
     ((Output,), "#dde9f7"),
-    ((Import, Variable, Result), "#f3ecdb"),
+    ((Import, Variable, FixpointResult), "#f3ecdb"),
     ((Trace,), "#eeeeee"),
 )
 
@@ -120,7 +120,7 @@ def _box(node: Node, relation: str | None, heats: Heats | None, inside: bool) ->
 
 def _remark(node: Node, relation: str | None) -> list[str]:
     """The rule beneath the operator, in a few lines."""
-    if isinstance(node, Input | Output | Result | Variable | Trace):
+    if isinstance(node, Input | Output | FixpointResult | Variable | Trace):
         return []
     match node:
         case Distinct() | DeltaDistinct() | Sum():

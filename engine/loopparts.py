@@ -1,8 +1,8 @@
 """A loop with all that is in it as one list of operators, each with its place in product time.
 
 Entering a scope leaves a packed time as it is (the new component is 0), so an Import inside is the node that
-it imports. A delay adds to the component of its scope, and a Result sets the component of the scope that it
-reads to 0. A loop that ends when a relation is empty has a Gate behind each delay:
+it imports. A delay adds to the component of its scope, and a FixpointResult sets the component of the scope
+that it reads to 0. A loop that ends when a relation is empty has a Gate behind each delay:
 
     delay ──► Gate ──► body ──► … ──► the relation ──► is there a row? ──┐
                 ▲                                                       │
@@ -24,13 +24,13 @@ from .circuit import (
     Earlier,
     Exchange,
     Fixpoint,
+    FixpointResult,
     Group,
     Import,
     Join,
     Loop,
     Node,
     NodeId,
-    Result,
     Term,
     Variable,
 )
@@ -132,7 +132,7 @@ class LoopParts:
                         ids[at] = self.imports[source] = self._add(each, (), place, number)
                 case Fixpoint():
                     inner[at] = self._add_scope(each, place, number, ids)
-                case Result(fixpoint, relation):
+                case FixpointResult(fixpoint, relation):
                     made = self.scopes[inner[fixpoint]].results[relation]
                     ids[at] = self._add(each, (made,), place, number)
                 case Variable(relation) | Earlier(relation):
@@ -211,7 +211,7 @@ def is_set(parts: LoopParts, at: int) -> bool:
         return not term.negated and keeps_valuations(node, of) and is_set(parts, source)
     if isinstance(node, Exchange):
         return is_set(parts, part.sources[0])
-    if isinstance(node, Result | Earlier | Gate):
+    if isinstance(node, FixpointResult | Earlier | Gate):
         node = origin(parts, part.sources[0]).node
     return isinstance(node, Distinct | Group)
 
@@ -268,7 +268,7 @@ def reaches(parts: LoopParts) -> list[int]:
             found.append(part.depth)
             continue
         reach = max((found[source] for source in part.sources), default=1)
-        if isinstance(part.node, Result):
+        if isinstance(part.node, FixpointResult):
             reach = min(reach, part.depth)
         elif isinstance(part.node, Gate):
             reach = max(reach, part.node.component + 1)

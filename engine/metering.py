@@ -51,7 +51,7 @@ class _InForce(threading.local):
 _in_force = _InForce()
 
 
-class Walk(Protocol):
+class EpochWalk(Protocol):
     """The walk of an epoch: its nodes, a time before each node, and one after all."""
 
     circuit: Circuit
@@ -123,7 +123,7 @@ class Meter:
     measured there."""
 
     def __init__(self) -> None:
-        self.walk: Walk | None = None
+        self.walk: EpochWalk | None = None
         self.inside: Inside | None = None
         self.weight, self.since, self.late = 1, 0.0, 0.0
         self.operators: list[tuple[NodeId, str, str]] = []

@@ -103,7 +103,7 @@ class Naive:
                     self._named[-1 - scope] = max(self._named[-1 - scope], _last(each, values[source]))
                 case c.Fixpoint():
                     values[at] = self.relations(each, values)
-                case c.Result(fixpoint, relation):
+                case c.FixpointResult(fixpoint, relation):
                     values[at] = values[fixpoint][relation]
                 case c.Constant(rows):
                     values[at] = zset.zset((row, 1) for row in rows)

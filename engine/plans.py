@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from .circuit import Circuit, DeltaJoin, Fixpoint, Guard, Import, Input, Join, NodeId, Result, Term, Variable
+from .circuit import (
+    Circuit,
+    DeltaJoin,
+    Fixpoint,
+    FixpointResult,
+    Guard,
+    Import,
+    Input,
+    Join,
+    NodeId,
+    Term,
+    Variable,
+)
 from .derived import derived_keys
 from .integrals import shown
 from .joinplan import JoinPlan, LookUpRows
@@ -112,7 +124,7 @@ def source_names(circuit: Circuit, outside: Mapping[NodeId, str] | None = None) 
     for at, node in enumerate(circuit.nodes):
         if isinstance(node, Import):
             name = (outside or {}).get(node.node, "import")
-        elif isinstance(node, Input | Result | Variable):
+        elif isinstance(node, Input | FixpointResult | Variable):
             name = node.relation
         else:
             name = relations.get(at, node.title().rstrip("Δ"))

@@ -140,7 +140,7 @@ class Evaluation:
             case c.Fixpoint(body):
                 inner = Evaluation(body, self._incremental, self._limit)
                 return self._bodies.setdefault(i, inner)._fixpoint(node, values)
-            case c.Result(fixpoint, relation):
+            case c.FixpointResult(fixpoint, relation):
                 return values[fixpoint][relation]
             case _:
                 return node.value([values[source] for source in node.reads()], self._moment)

@@ -28,6 +28,7 @@ from .circuit import (
     Feed,
     Feedback,
     Fixpoint,
+    FixpointResult,
     Import,
     Input,
     Integrate,
@@ -36,7 +37,6 @@ from .circuit import (
     Node,
     NodeId,
     Output,
-    Result,
     Sum,
     Trace,
 )
@@ -251,7 +251,7 @@ class _Walk(Generic[B]):
         found = self.changes.get(at)
         return self.operators.nothing() if found is None else found
 
-    def of_relation(self, node: Result) -> B:
+    def of_relation(self, node: FixpointResult) -> B:
         """The change of a relation of a recursion."""
         return self._results[node.fixpoint][node.relation]
 
@@ -342,7 +342,7 @@ _ASKED: dict[type[Node], Callable[[_Walk[Any], int, Any], Any]] = {
     Differentiate: _clocked,
     Feed: _clocked,
     Feedback: lambda walk, at, node: walk.operators.clocked(at, node, walk.operators.nothing()),
-    Result: lambda walk, at, node: walk.of_relation(node),
+    FixpointResult: lambda walk, at, node: walk.of_relation(node),
     Constant: lambda walk, at, node: walk.operators.constant(at, node),
 }
 """Gives the change of a node, by its class: a small epoch asks many nodes that have little to do."""

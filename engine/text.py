@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .circuit import Circuit, Earlier, Fixpoint, Import, NodeId, Result, Trace, Variable
+from .circuit import Circuit, Earlier, Fixpoint, FixpointResult, Import, NodeId, Trace, Variable
 from .labels import one_line, relation_names, schema_text
 from .node import Name
 
@@ -61,7 +61,7 @@ def _dot_nodes(circuit: Circuit, prefix: str, indent: str, outside: Name | None)
         yield f'{indent}{name(i)} [label="{label}"{style}];'
         if isinstance(node, Import) and outside:
             yield f"{indent}{outside(node.node)} -> {name(i)};"
-        elif isinstance(node, Result):
+        elif isinstance(node, FixpointResult):
             owner = circuit.nodes[node.fixpoint]
             assert isinstance(owner, Fixpoint)
             inner = dict(owner.results)[node.relation]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from ..types import Bit, Function, Opaque, Signed, Tuple, Type, User
+from ..types import Bit, FunctionType, Opaque, Signed, Tuple, Type, User
 from ..values import (
     TypeDefs,
     any_class,
@@ -98,7 +98,7 @@ def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
         case Opaque(name, (key, of)) if local_name(name) == "Map":
             pairs = (f"{debug_text(k, key, typedefs)}: {debug_text(v, of, typedefs)}" for k, v in value)
             return f"{{{', '.join(pairs)}}}"
-        case Function():
+        case FunctionType():
             holder, captured = captured_by(value, typedefs)
             held = (debug_text(v, of, typedefs) for v, (_, of) in zip(captured, holder.fields, strict=True))
             return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..engine.rounding import rounded, rounded_single
-from ..types import Float, Function, Opaque, Tuple, Type
+from ..types import Float, FunctionType, Opaque, Tuple, Type
 from ..values import NAN, Fault, Group, wrap
 from .typed import Signature, demand_number, typed
 
@@ -57,7 +57,7 @@ def sum_of(g: Group, f: Callable[[Any], Any], *, signature: Signature) -> Any:
 @typed
 def avg_of(g: Group, f: Callable[[Any], Any], *, signature: Signature) -> float:
     taken = signature.parameters[1]
-    assert isinstance(taken, Function)
+    assert isinstance(taken, FunctionType)
     demand_number(taken.result, "avg_of")
     return mean([f(value) for value in g[1]])
 

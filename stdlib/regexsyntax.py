@@ -58,7 +58,7 @@ class Flags:
 
 def translated(pattern: str, captures: bool = False) -> str:
     """The pattern for RE2, whose groups are kept if it `captures`, or SyntaxFault."""
-    reader = _Reader(pattern, captures)
+    reader = _PatternReader(pattern, captures)
     found = reader.alternatives()
     if not reader.at_end():
         raise SyntaxFault("a group is closed that is not open")
@@ -66,7 +66,7 @@ def translated(pattern: str, captures: bool = False) -> str:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PatternReader:
     text: str
     captures: bool = False
     at: int = 0

@@ -141,7 +141,7 @@ _SUMS = {
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowFunction:
     """A window function: its order, its name and number, and its frame, as `sql.dl` describes them; the
     scale of a mean."""
 
@@ -503,20 +503,20 @@ def _neighbours(values: Sequence[Any], shift: int) -> list[Any]:
 
 
 @lru_cache(1024)
-def window_of(function: str, order: str, *rest: Any) -> Window:
+def window_of(function: str, order: str, *rest: Any) -> WindowFunction:
     """The window function of a function of `sql.dl` with these arguments beside the group."""
     match function, rest:
         case "window_frames", (frame,):
-            return Window(order, "frames", 0, frame)
+            return WindowFunction(order, "frames", 0, frame)
         case "window_mean", (_, frame, scale):
-            return Window(order, "mean", 0, frame, scale)
+            return WindowFunction(order, "mean", 0, frame, scale)
         case "window_mean_of_doubles", (_, frame, _):
-            return Window(order, "mean_of_doubles", 0, frame)
+            return WindowFunction(order, "mean_of_doubles", 0, frame)
         case "window_share", (what, frame):
-            return Window(order, what, 0, frame)
+            return WindowFunction(order, what, 0, frame)
     what, frame = rest
     name, number = what.split()
-    return Window(order, name, int(number), frame)
+    return WindowFunction(order, name, int(number), frame)
 
 
 def _given(function: str, g: Group, *given: Any) -> Vec:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ddlog.console.arguments import parser
 from ddlog.console.manpage import options_of
-from ddlog.console.usage import Parser
+from ddlog.console.usage import UsageParser
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 HEAD = """\
@@ -29,12 +29,12 @@ def page() -> str:
     return "\n".join([HEAD, *sections, f"## Examples\n\n{_verbatim(whole.epilog)}"])
 
 
-def _section(name: str, command: Parser) -> str:
+def _section(name: str, command: UsageParser) -> str:
     words = [f"## ddlog {name}", command.description or "", "\n".join(_options(command))]
     return "\n\n".join([*words, *([_verbatim(command.epilog)] if command.epilog else [])]).rstrip() + "\n"
 
 
-def _options(command: Parser) -> Iterator[str]:
+def _options(command: UsageParser) -> Iterator[str]:
     for written, help in options_of(command):
         if not written.startswith("-h"):
             yield f"- `{written}`: {_sign(help)}"

@@ -46,7 +46,7 @@ def _declarations(text: str) -> str:
             head = whole.removesuffix(each.body.span.text())
             assert head != whole, each.name
             text = text.replace(whole, head.rstrip(" {=\n"))
-    return text if any(not isinstance(each, syntax.Import) for each in module.declarations) else ""
+    return text if any(not isinstance(each, syntax.ImportDecl) for each in module.declarations) else ""
 
 
 def _section(name: str, text: str) -> str:

@@ -72,7 +72,7 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
         for each in declaration.parameters:
             yield from _attributes(each, "an argument", _ARGUMENT)
     for declaration in (*module.all(TRANSFORMERS), *module.all(OTHER)):
-        if not isinstance(declaration, syntax.Import):
+        if not isinstance(declaration, syntax.ImportDecl):
             known = _RULE if isinstance(declaration, syntax.RuleDecl | syntax.ForDecl) else {}
             yield from _attributes(declaration, _OTHERS[type(declaration)], known)
 

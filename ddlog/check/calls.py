@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from .. import core, errors
 from ..errors.diagnostics import Note, counted
 from ..errors.source import Span
-from ..names.signatures import Signature
-from ..types import Bit, Function, Signed, String, Type, TypeVar, wrapped
+from ..names.signatures import DeclaredSignature
+from ..types import Bit, FunctionType, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
 from .context import Border, Context, Typed
 
@@ -20,7 +20,7 @@ NO_PLACE = "it is not a variable or a part of one"
 class Instance:
     """A function with types for its type variables, perhaps still unknown ones."""
 
-    signature: Signature
+    signature: DeclaredSignature
     arguments: Mapping[str, Type]
 
     @property
@@ -49,7 +49,7 @@ class UndecidedCall:
         context: Context,
         name: str,
         span: Span,
-        candidates: Sequence[Signature],
+        candidates: Sequence[DeclaredSignature],
         arguments: Sequence[Typed],
         *,
         method: bool = False,
@@ -106,10 +106,10 @@ class UndecidedCall:
             self.arguments = (replace(first, type=inner, place=None), *others)
         return inner is not None
 
-    def _instance(self, signature: Signature) -> Instance:
+    def _instance(self, signature: DeclaredSignature) -> Instance:
         return Instance(signature, {name: self.context.fresh() for name in signature.variables})
 
-    def fits(self, signature: Signature, *, with_result: bool = False) -> bool:
+    def fits(self, signature: DeclaredSignature, *, with_result: bool = False) -> bool:
         """Whether the arguments, and the result if asked, can have the types of the function."""
         substitution = self.context.substitution
         mark = substitution.mark()
@@ -124,7 +124,7 @@ class UndecidedCall:
     def _arguments_known(self) -> bool:
         return not any(is_unknown(self.context.know(each.type)) for each in self.arguments)
 
-    def _commit(self, signature: Signature) -> None:
+    def _commit(self, signature: DeclaredSignature) -> None:
         context = self.context
         self.chosen = instance = self._instance(signature)
         mutable = [each.mutable for each in signature.parameters]
@@ -137,7 +137,7 @@ class UndecidedCall:
     def _shown(self) -> str:
         return ", ".join(self.context.show(each.type) for each in self.arguments)
 
-    def _report_several(self, viable: Sequence[Signature]) -> None:
+    def _report_several(self, viable: Sequence[DeclaredSignature]) -> None:
         modules = {each.module: each for each in viable}
         choices = " or ".join(f"`{module}::{each.name}`" for module, each in modules.items() if module)
         self.context.report(
@@ -172,7 +172,7 @@ def call(
     context: Context,
     name: str,
     span: Span,
-    candidates: Sequence[Signature],
+    candidates: Sequence[DeclaredSignature],
     arguments: Sequence[Typed],
     expected: Type | None = None,
     *,
@@ -194,13 +194,13 @@ def call(
     return Typed(decision.result, span, decision.build)
 
 
-def _told_apart_by_result(best: Sequence[Signature], viable: Sequence[Signature]) -> bool:
+def _told_apart_by_result(best: Sequence[DeclaredSignature], viable: Sequence[DeclaredSignature]) -> bool:
     """Whether another function than the best has the same parameters, so that the result decides."""
     shapes = [each.shape[:-1] for each in viable]
     return any(shapes.count(each.shape[:-1]) > 1 for each in best)
 
 
-def most_specific(candidates: Sequence[Signature], module: str) -> list[Signature]:
+def most_specific(candidates: Sequence[DeclaredSignature], module: str) -> list[DeclaredSignature]:
     """The one fitting function without type variables, else the one of this module, else all of them."""
     for prefer in (
         [each for each in candidates if not each.variables],
@@ -211,7 +211,7 @@ def most_specific(candidates: Sequence[Signature], module: str) -> list[Signatur
     return list(candidates)
 
 
-def places(candidates: Sequence[Signature]) -> tuple[Note, ...]:
+def places(candidates: Sequence[DeclaredSignature]) -> tuple[Note, ...]:
     """The candidates as notes of a message."""
     more = (Note(f"and {len(candidates) - 6} more"),) if len(candidates) > 6 else ()
     return tuple(Note(f"candidate: {each.show()}") for each in candidates[:6]) + more
@@ -296,7 +296,7 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
     inner = wrapped(type_)
     if not viable and inner is not None:
         return to_string(context, replace(value, type=inner, place=None))
-    if not viable and isinstance(type_, Bit | Signed | Function):
+    if not viable and isinstance(type_, Bit | Signed | FunctionType):
         viable = list(environment.functions("__builtin_2string", context.module))
     if not viable:
         if isinstance(type_, TypeVar) and is_unknown(type_) and context.failed:
@@ -305,7 +305,9 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
     return call(context, "to_string", value.span, viable, [value], String())
 
 
-def _texts(context: Context, value: Typed, signatures: Sequence[Signature]) -> list[Signature]:
+def _texts(
+    context: Context, value: Typed, signatures: Sequence[DeclaredSignature]
+) -> list[DeclaredSignature]:
     """Of functions `to_string`, those that take the value."""
     signatures = [each for each in signatures if len(each.parameters) == 1]
     decision = UndecidedCall(context, "to_string", value.span, signatures, [value])

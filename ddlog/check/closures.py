@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
-from ..names.signatures import Signature
-from ..types import Function, Type
+from ..names.signatures import DeclaredSignature
+from ..types import FunctionType, Type
 from ..types.unify import is_unknown, substitute
 from . import expr as expressions
 from .calls import hand_over, most_specific, places
@@ -19,7 +19,9 @@ from .context import Border, Context, Local, Scope, Typed
 def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type | None) -> Typed:
     """`|x, y: T|: R e`. Types that are not written are inferred from the use of the closure."""
     known = context.know(expected) if expected is not None else None
-    wanted = known if isinstance(known, Function) and len(known.parameters) == len(expr.parameters) else None
+    wanted = (
+        known if isinstance(known, FunctionType) and len(known.parameters) == len(expr.parameters) else None
+    )
     inner = Scope(scope, border=Border.CLOSURE)
     held = inner.captured
     locals_: list[Local] = []
@@ -36,7 +38,7 @@ def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type
     context.result, context.in_rule, context.in_head, context.loops = result, False, False, 0
     body = expressions.check(context, expr.body, inner.inner(), result)
     context.result, context.in_rule, context.in_head, context.loops = around
-    type_ = Function(tuple(x.type for x in locals_), tuple(x.mutable for x in locals_), result)
+    type_ = FunctionType(tuple(x.type for x in locals_), tuple(x.mutable for x in locals_), result)
 
     def build() -> core.Expr:
         captured = tuple(each.build() for each in held.values())
@@ -61,23 +63,25 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text)
 
 
-def hint(context: Context, expr: syntax.Expr, position: int, candidates: Sequence[Signature]) -> Type | None:
+def hint(
+    context: Context, expr: syntax.Expr, position: int, candidates: Sequence[DeclaredSignature]
+) -> Type | None:
     """The type of a closure argument as far as all candidates agree: which of its parameters are `mut`."""
     if not isinstance(expr, syntax.Closure):
         return None
     said = {
         type_.mutable
         for each in candidates
-        if isinstance(type_ := each.parameters[position].type, Function)
+        if isinstance(type_ := each.parameters[position].type, FunctionType)
         and len(type_.parameters) == len(expr.parameters)
     }
     if len(said) != 1:
         return None
-    return Function(tuple(context.fresh() for _ in expr.parameters), said.pop(), context.fresh())
+    return FunctionType(tuple(context.fresh() for _ in expr.parameters), said.pop(), context.fresh())
 
 
 def named(
-    context: Context, name: str, span: Span, signatures: Sequence[Signature], expected: Type | None
+    context: Context, name: str, span: Span, signatures: Sequence[DeclaredSignature], expected: Type | None
 ) -> Typed:
     """The name of a function as a value: of several functions, the one with the expected type."""
     value = _UndecidedName(context, name, span, signatures)
@@ -90,10 +94,12 @@ def named(
 class _UndecidedName:
     """The name of a function as a value; the type that it must have decides which function."""
 
-    def __init__(self, context: Context, name: str, span: Span, candidates: Sequence[Signature]) -> None:
+    def __init__(
+        self, context: Context, name: str, span: Span, candidates: Sequence[DeclaredSignature]
+    ) -> None:
         self.context, self.name, self.span, self.candidates = context, name, span, candidates
         self.type: Type = context.fresh()
-        self.chosen: tuple[Signature, dict[str, Type]] | None = None
+        self.chosen: tuple[DeclaredSignature, dict[str, Type]] | None = None
 
     def ask(self, final: bool) -> bool:
         viable = [each for each in self.candidates if self._fits(each)]
@@ -123,9 +129,9 @@ class _UndecidedName:
         key = self.context.instances.demand(signature, types)
         return self._value(signature, key, self.context.final(self.type))
 
-    def _value(self, signature: Signature, key: str, type_: Type) -> core.Expr:
+    def _value(self, signature: DeclaredSignature, key: str, type_: Type) -> core.Expr:
         """The function as a closure without captured values, which calls it."""
-        assert isinstance(type_, Function)
+        assert isinstance(type_, FunctionType)
         span = signature.span
         given = enumerate(zip(type_.parameters, type_.mutable, strict=True))
         parameters = tuple(core.Parameter(f"${i}", of, mutable) for i, (of, mutable) in given)
@@ -136,23 +142,23 @@ class _UndecidedName:
         lifted = self.context.lift(function, 0, signature.name)
         return core.Closure(lifted, (), type_, self.span)
 
-    def _of(self, signature: Signature) -> tuple[Type, dict[str, Type]]:
+    def _of(self, signature: DeclaredSignature) -> tuple[Type, dict[str, Type]]:
         arguments: dict[str, Type] = {name: self.context.fresh() for name in signature.variables}
-        whole = Function(
+        whole = FunctionType(
             tuple(each.type for each in signature.parameters),
             tuple(each.mutable for each in signature.parameters),
             signature.result,
         )
         return substitute(whole, arguments), arguments
 
-    def _fits(self, signature: Signature) -> bool:
+    def _fits(self, signature: DeclaredSignature) -> bool:
         substitution = self.context.substitution
         mark = substitution.mark()
         fine = substitution.unify(self._of(signature)[0], self.type)
         substitution.undo(mark)
         return fine
 
-    def _commit(self, signature: Signature) -> None:
+    def _commit(self, signature: DeclaredSignature) -> None:
         type_, arguments = self._of(signature)
         self.chosen = signature, arguments
         self.context.agree(self.span, type_, self.type)
@@ -168,10 +174,10 @@ def apply(context: Context, function: Typed, args: Sequence[Typed], span: Span) 
             return False
         if is_unknown(known):
             context.substitution.unify(
-                known, Function(tuple(a.type for a in args), (False,) * len(args), result)
+                known, FunctionType(tuple(a.type for a in args), (False,) * len(args), result)
             )
             known = context.know(function.type)
-        if not isinstance(known, Function):
+        if not isinstance(known, FunctionType):
             if not context.failed:
                 context.report(errors.functions.NotAFunction(span=function.span, type=context.show(known)))
             return True

@@ -14,7 +14,7 @@ from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.environment import Environment, digest
-from ..names.signatures import Signature, readable
+from ..names.signatures import DeclaredSignature, readable
 from ..syntax.foreign import GROUPED, value_hint
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import LiteralSort, Substitution, is_unknown, substitute, type_variables
@@ -105,7 +105,7 @@ class Scope:
 class FunctionInstances(Protocol):
     """The functions that the bodies of a program need."""
 
-    def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
+    def demand(self, signature: DeclaredSignature, types: tuple[Type, ...]) -> str:
         """The key of an instance of a declared function."""
 
     def lift(self, function: core.Function, captured: int, text: str) -> str:

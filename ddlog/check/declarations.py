@@ -11,7 +11,7 @@ from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.environment import Environment
 from ..names.modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
-from ..names.signatures import Signature
+from ..names.signatures import DeclaredSignature
 from ..types import Type, TypeDef
 from ..types.unify import type_variables
 from .streams import check_declared as check_streams
@@ -94,7 +94,9 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
             yield from _extern(environment, module, signature)
 
 
-def _extern(environment: Environment, module: ModuleSyntax, signature: Signature) -> Iterator[Diagnostic]:
+def _extern(
+    environment: Environment, module: ModuleSyntax, signature: DeclaredSignature
+) -> Iterator[Diagnostic]:
     """Finds the Python function of an extern function, without executing its file."""
     name, arity = signature.name, len(signature.parameters)
     wrong = static_problem(environment.python_file(module), name, arity, signature.span)

@@ -20,7 +20,7 @@ from ..types import (
     Bit,
     Bool,
     Float,
-    Function,
+    FunctionType,
     Opaque,
     Signed,
     String,
@@ -41,7 +41,7 @@ _IDENTITIES = frozenset(
         "intern::istring_str",
     }
 )
-_TYPES = frozenset({Tuple, User, Opaque, Function})
+_TYPES = frozenset({Tuple, User, Opaque, FunctionType})
 _PLAIN = (Bool, BigInt, Bit, Signed, Float, String)
 
 T = TypeVar("T")
@@ -72,8 +72,8 @@ class Eraser:
                 return User(name, tuple(map(self.type, args)))
             case Tuple(items):
                 return Tuple(tuple(map(self.type, items)))
-            case Function(parameters, mutable, result):
-                return Function(tuple(map(self.type, parameters)), mutable, self.type(result))
+            case FunctionType(parameters, mutable, result):
+                return FunctionType(tuple(map(self.type, parameters)), mutable, self.type(result))
         return type_
 
     def part(self, node: T) -> T:

@@ -9,7 +9,7 @@ from .. import core, errors, syntax
 from ..errors.source import Span
 from ..names.modules import FUNCTIONS, RELATIONS
 from ..syntax.foreign import function_hint
-from ..types import INTERN, REF, Bool, Function, Opaque, Signed, String, Tuple, Type, User, wrapped
+from ..types import INTERN, REF, Bool, FunctionType, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..types.unify import substitute
 from . import access, closures, literal, operators, statement
 from .calls import call
@@ -282,4 +282,4 @@ def _call(
 def _callable(context: Context, local: Local) -> bool:
     """Whether a variable may be a function: if not, a call of its name is one of a function of this name."""
     known = context.know(local.type)
-    return isinstance(known, Function) or context.is_open(known)
+    return isinstance(known, FunctionType) or context.is_open(known)

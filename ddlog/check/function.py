@@ -10,8 +10,8 @@ from .. import core, errors
 from ..errors.diagnostics import Diagnostic
 from ..names.attributes import has_side_effects
 from ..names.environment import Environment
-from ..names.signatures import Signature, readable
-from ..types import CLOSURE, Constructor, Function, Type, TypeDef
+from ..names.signatures import DeclaredSignature, readable
+from ..types import CLOSURE, Constructor, FunctionType, Type, TypeDef
 from ..types import TypeVar as TypeVariable
 from ..types.unify import depth, substitute, type_variables
 from .context import Context, Scope
@@ -32,12 +32,12 @@ class Instances:
         self.environment = environment
         self.functions: dict[str, core.Function] = {}
         self.diagnostics: list[Diagnostic] = []
-        self._waiting: list[tuple[str, Signature, tuple[Type, ...]]] = []
+        self._waiting: list[tuple[str, DeclaredSignature, tuple[Type, ...]]] = []
         self._seen = set(known)
         self._lifted: dict[str, core.Function] = {}
         self._eraser = Eraser()
 
-    def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
+    def demand(self, signature: DeclaredSignature, types: tuple[Type, ...]) -> str:
         """The key of an instance; it will be checked unless its types are still variables."""
         key = signature.key(types)
         if key not in self._seen and not any(map(type_variables, types)):
@@ -55,7 +55,7 @@ class Instances:
             key = f"{CLOSURE}{function.key}:{number}"
         held, own = function.parameters[:captured], function.parameters[captured:]
         holder = Constructor(text, 0, tuple((each.name, each.type) for each in held))
-        of = Function(tuple(x.type for x in own), tuple(x.mutable for x in own), function.result)
+        of = FunctionType(tuple(x.type for x in own), tuple(x.mutable for x in own), function.result)
         self.environment.typedefs[key] = TypeDef(key, (), (holder,), function=of)
         self.functions[key] = self.erased(replace(function, key=key))
         return key
@@ -79,11 +79,11 @@ class Instances:
         """A checked part of the program with its types erased for later stages."""
         return self._eraser.part(part) if self.environment.erases else part
 
-    def generic(self, signature: Signature) -> None:
+    def generic(self, signature: DeclaredSignature) -> None:
         """Checks a function for whatever types its variables stand for."""
         self._check(signature, tuple(TypeVariable(name) for name in signature.variables))
 
-    def _check(self, signature: Signature, types: tuple[Type, ...]) -> core.Function | None:
+    def _check(self, signature: DeclaredSignature, types: tuple[Type, ...]) -> core.Function | None:
         mapping = dict(zip(signature.variables, types, strict=True))
         function, diagnostics = check_function(self.environment, signature, mapping, self)
         known = set(self.diagnostics)
@@ -97,7 +97,7 @@ def _short(types: Sequence[Type]) -> str:
 
 
 def check_function(
-    environment: Environment, signature: Signature, mapping: Mapping[str, Type], instances: Instances
+    environment: Environment, signature: DeclaredSignature, mapping: Mapping[str, Type], instances: Instances
 ) -> tuple[core.Function | None, list[Diagnostic]]:
     """One instance of a function; None after errors."""
     result = substitute(signature.result, mapping)

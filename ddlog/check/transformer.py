@@ -88,7 +88,7 @@ def application(
     if is_window(declaration):
         known = len(transformer.outputs) == len(declaration.outputs)
         return window_rules(environment, module, declaration, transformer.inputs) if known else []
-    writer = _Rules(environment, module, declaration)
+    writer = _TransformerRules(environment, module, declaration)
     arguments: list[syntax.Expr] = []
     for i, (port, name) in enumerate(zip(transformer.inputs, declaration.inputs, strict=True)):
         if not isinstance(port.type, syntax.RelationType):
@@ -104,7 +104,7 @@ def application(
     return writer.rules
 
 
-class _Rules(RuleWriter):
+class _TransformerRules(RuleWriter):
     """The rules of an application of a function of all rows."""
 
     def __init__(self, environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl) -> None:

@@ -17,7 +17,7 @@ from ..errors.diagnostics import Diagnostic
 from ..lowering.stratify import strongly_connected
 from ..names.environment import DEEPEST, LARGEST, Environment
 from ..names.modules import TYPES, ModuleSyntax
-from ..types import Function, Opaque, Type, TypeDef, TypeVar, User
+from ..types import FunctionType, Opaque, Type, TypeDef, TypeVar, User
 from ..types.unify import written_in
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
@@ -107,7 +107,7 @@ def _in_fields(typedef: TypeDef, *, stored: bool = False) -> Iterator[str]:
 
 
 def _names(type_: Type, stored: bool) -> Iterator[str]:
-    if stored and isinstance(type_, Opaque | Function):
+    if stored and isinstance(type_, Opaque | FunctionType):
         return
     if isinstance(type_, User):
         yield type_.name

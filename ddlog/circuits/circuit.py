@@ -245,7 +245,7 @@ def _closed(
 
 
 def _result(name: str, schema: Schema) -> Callable[[Sequence[int]], c.Node]:
-    return lambda ids: c.Result(ids[0], name, schema)
+    return lambda ids: c.FixpointResult(ids[0], name, schema)
 
 
 class Circuit(Builder, Runnable):

@@ -40,7 +40,7 @@ def _add(
         match node:
             case c.Fixpoint():
                 inner[at] = _add(node, nodes, results, new)
-            case c.Result(fixpoint, relation):
+            case c.FixpointResult(fixpoint, relation):
                 new[at] = inner[fixpoint][relation]
             case c.Import(source) if outside is not None:
                 new[at] = outside[source]

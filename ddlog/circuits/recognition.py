@@ -4,8 +4,8 @@
                         ▲                  │
                         └────── z⁻¹ ◄──────┘
 
-I(δ₀(a)) is a at all iterations, and ∫(D(o)) is the last o: an Import and a Result of a Fixpoint mean just
-this. A Fixpoint is kept up to date in nested time; other brackets are evaluated anew."""
+I(δ₀(a)) is a at all iterations, and ∫(D(o)) is the last o: an Import and a FixpointResult mean just this. A
+Fixpoint is kept up to date in nested time; other brackets are evaluated anew."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def in_rules(circuit: c.Circuit) -> c.Circuit:
 def _fixpoint(node: c.Node) -> c.Node:
     if isinstance(node, c.Bracket) or not isinstance(node, c.Fixpoint) or not node.monotone:
         return node
-    rules = _Rules(node.body)
+    rules = _BodyRules(node.body)
     results = [(name, rules.relation(at)) for name, at in node.results]
     while rules.waiting:
         name, at = rules.waiting.pop(0)
@@ -34,7 +34,7 @@ def _fixpoint(node: c.Node) -> c.Node:
 
 
 @dataclass
-class _Rules:
+class _BodyRules:
     body: c.Circuit
     nodes: list[c.Node] = field(default_factory=list)
     leaves: dict[NodeId, NodeId] = field(default_factory=dict)  # imports and variables, where they are now

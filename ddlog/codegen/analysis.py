@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .. import core
 from ..core import Expr, Pattern
 from ..core.walk import children
-from ..types import BigInt, Bit, Function, Signed, Type
+from ..types import BigInt, Bit, FunctionType, Signed, Type
 from ..values import wrap
 
 
@@ -81,7 +81,7 @@ def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]
             for arg, parameter in zip(args, parameters(function), strict=True):
                 if parameter.mutable:
                     found += _root(arg)
-        case core.Apply(applied, args) if isinstance(applied.type, Function):
+        case core.Apply(applied, args) if isinstance(applied.type, FunctionType):
             for arg, mutable in zip(args, applied.type.mutable, strict=True):
                 if mutable:
                     found += _root(arg)

@@ -14,7 +14,7 @@ from typing import Protocol
 from .. import core
 from ..core import Expr, Pattern
 from ..core.walk import children
-from ..types import Function, Type
+from ..types import FunctionType, Type
 from .analysis import bound_in, folded, is_path
 from .operators import bits, cast, operation
 from .patterns import ValueNames, bindings, conditions, constant_text
@@ -206,7 +206,7 @@ class ExpressionWriter(ABC):
 
 def changed_arguments(function: Expr) -> tuple[bool, ...]:
     """The arguments that a function changes which is a value."""
-    return function.type.mutable if isinstance(function.type, Function) else ()
+    return function.type.mutable if isinstance(function.type, FunctionType) else ()
 
 
 def _tuple(texts: Sequence[str]) -> str:

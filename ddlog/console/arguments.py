@@ -14,9 +14,9 @@ from .deltas import DELTAS
 from .options import PRINTED, REPORTED
 from .refused import REASONS, SOUFFLE_REASONS, refuse
 from .topics import BEGINNING, TOPICS, explain_topic
-from .usage import Parser
+from .usage import UsageParser
 
-_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[UsageParser]"
 
 _FILE_FORMS = """\
 fact files (--input): a directory with one file for each input relation, named after the relation
@@ -71,17 +71,17 @@ files.
 """
 
 
-def parser(only: str = "") -> Parser:
+def parser(only: str = "") -> UsageParser:
     """The parser of the whole command line, or of one command: the others take a while to make. The parsed
     arguments have the command's function as `act`."""
-    parser = Parser(
+    parser = UsageParser(
         prog="ddlog", description="Differential Datalog in Python.", epilog=BEGINNING,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="print the versions of ddlog and of what it runs on"
     )
-    commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    commands: _Commands = parser.add_subparsers(metavar="COMMAND", parser_class=UsageParser)
     parser.set_defaults(act=lambda _: explain_topic(parser, {}, "", None))
     for each in [_COMMANDS[only]] if only in _COMMANDS else dict.fromkeys(_COMMANDS.values()):
         each(commands)
@@ -89,9 +89,11 @@ def parser(only: str = "") -> Parser:
     return parser
 
 
-def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str) -> Parser:
+def _command(
+    commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str
+) -> UsageParser:
     """The parser of a command on a program."""
-    parser: Parser = commands.add_parser(name, help=help, description=help.capitalize() + ".")
+    parser: UsageParser = commands.add_parser(name, help=help, description=help.capitalize() + ".")
     optional: dict[str, Any] = {"nargs": "?"} if name == "repl" else {}
     parser.add_argument("program", metavar="PROG.dl", type=_name, **optional,
                         help="the program; - reads it from standard input")  # fmt: skip
@@ -108,7 +110,7 @@ def _command(commands: _Commands, name: str, act: Callable[[argparse.Namespace],
     return parser
 
 
-def _help(commands: _Commands, whole: Parser) -> None:
+def _help(commands: _Commands, whole: UsageParser) -> None:
     help = commands.add_parser("help", help="explain a command or a topic", description="Explain a topic.")
     help.add_argument("topic", nargs="?", metavar="TOPIC",
                       help=f"a command, or one of {', '.join(TOPICS)}")  # fmt: skip
@@ -438,12 +440,12 @@ def _import_ovsdb(commands: _Commands) -> None:
     parser.set_defaults(act=subcommands.import_ovsdb)
 
 
-def _delta(parser: Parser, help: str) -> None:
+def _delta(parser: UsageParser, help: str) -> None:
     parser.add_argument("--delta", nargs="?", choices=DELTAS, const="all", default="all", help=help)
     parser.add_argument("--no-delta", dest="delta", action="store_const", const="none", help="--delta none")
 
 
-def _session_options(parser: Parser) -> None:
+def _session_options(parser: UsageParser) -> None:
     parser.add_argument("--input", metavar="PLACE", action="append", default=[],
                         help="a directory with a fact file for each input relation, or REL=PLACE; "
                              "may be repeated")  # fmt: skip
@@ -466,7 +468,7 @@ def _session_options(parser: Parser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no notes, warnings or progress")
 
 
-def _state_options(parser: Parser) -> None:
+def _state_options(parser: UsageParser) -> None:
     parser.add_argument("--state", metavar="FILE", type=_name,
                         help="keep the inputs in this file, and go on from what it holds")  # fmt: skip
     parser.add_argument("--durability", choices=("commit", "interval", "exit"),
@@ -486,7 +488,7 @@ def _state_options(parser: Parser) -> None:
                              "be repeated")  # fmt: skip
 
 
-def _engine_options(parser: Parser) -> None:
+def _engine_options(parser: UsageParser) -> None:
     parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
                         help="auto (default): Spark if options, the environment (MASTER, SPARK_REMOTE) or an"
                              " active session says where Spark is, or if the input is larger than the "

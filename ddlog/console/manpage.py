@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 
-from .usage import Parser
+from .usage import UsageParser
 
 
-def man_page(whole: Parser, commands: Mapping[str, Parser]) -> str:
+def man_page(whole: UsageParser, commands: Mapping[str, UsageParser]) -> str:
     """The page in the language of man(7): each command with its options, then what stands below its help."""
     lines = [
         ".TH DDLOG 1", ".SH NAME", "ddlog \\- Differential Datalog in Python",
@@ -21,7 +21,7 @@ def man_page(whole: Parser, commands: Mapping[str, Parser]) -> str:
     return "\n".join([*lines, ".SH EXAMPLES", *_verbatim(whole.epilog), ""])
 
 
-def options_of(command: Parser) -> Iterator[tuple[str, str]]:
+def options_of(command: UsageParser) -> Iterator[tuple[str, str]]:
     """The arguments and options of a command as they are written, and their help."""
     formatter = argparse.HelpFormatter("ddlog")
     for action in command._actions:
@@ -30,7 +30,7 @@ def options_of(command: Parser) -> Iterator[tuple[str, str]]:
             yield formatter._format_action_invocation(action), help
 
 
-def _options(command: Parser) -> Iterator[str]:
+def _options(command: UsageParser) -> Iterator[str]:
     for written, help in options_of(command):
         yield from (".TP", f".B {_plain(written)}", _plain(help))
 

@@ -21,7 +21,7 @@ from .options import StateOptions
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
-    from ..serve.serving import Place
+    from ..serve.serving import ServerAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def _check_stdio(options: ServeOptions) -> None:
         raise DDlogError([CannotBeCombined("--mcp stdio", name, "there is no address to listen on")])
 
 
-def _place(options: ServeOptions) -> Place:
-    from ..serve.serving import Place
+def _place(options: ServeOptions) -> ServerAddress:
+    from ..serve.serving import ServerAddress
 
     if (options.certificate is None) != (options.key is None):
         raise DDlogError([OptionNeeded("--tls-cert", "--tls-key", "a certificate has a key")])
@@ -127,7 +127,7 @@ def _place(options: ServeOptions) -> Place:
     here = options.host in ("127.0.0.1", "localhost", "::1")
     if not here and options.certificate is None and options.proxy is None:
         raise DDlogError([NeedsTls(options.host)])
-    place = Place(options.host, options.port, options.certificate, options.key, options.proxy)
+    place = ServerAddress(options.host, options.port, options.certificate, options.key, options.proxy)
     return place if options.token_file is None else replace(place, token=read_token(options.token_file))
 
 

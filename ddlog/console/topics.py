@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from .usage import Parser, did_you_mean
+from .usage import UsageParser, did_you_mean
 
 BEGINNING = """\
 to begin
@@ -77,7 +77,9 @@ MAN = "man"  # the manual page, for `ddlog help man | man -l -`
 TOPICS = (*_EXAMPLES, *_OTHERS, MAN)
 
 
-def explain_topic(whole: Parser, commands: Mapping[str, Parser], file_forms: str, topic: str | None) -> int:
+def explain_topic(
+    whole: UsageParser, commands: Mapping[str, UsageParser], file_forms: str, topic: str | None
+) -> int:
     """Prints the help for a command or a topic, or for all; returns the exit code."""
     if topic is None:
         whole.print_help()

@@ -13,7 +13,7 @@ from ..errors.visible import visible
 _ENDINGS = (".dl", ".sql")
 
 
-class Parser(argparse.ArgumentParser):
+class UsageParser(argparse.ArgumentParser):
     """A parser of arguments whose errors are one line each. What it parses names it as `parser`."""
 
     def __init__(self, *given: Any, **named: Any) -> None:

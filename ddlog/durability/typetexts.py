@@ -63,8 +63,8 @@ def types_of(stored: Stored) -> tuple[list[tuple[str, Type]], dict[str, TypeDef]
     """The columns of a relation, and the types that they are made of. The order of several parameters of a
     type is that in which they occur, which may be another one than the program's."""
     names = {each.partition(": ")[0] for each in stored.types}
-    defined = [_Reader(_WORDS.findall(each), names).definition() for each in stored.types]
-    columns = [(name, _Reader(_WORDS.findall(text), names).type()) for name, text in stored.columns]
+    defined = [_TypeReader(_WORDS.findall(each), names).definition() for each in stored.types]
+    columns = [(name, _TypeReader(_WORDS.findall(text), names).type()) for name, text in stored.columns]
     return columns, {each.name: each for each in defined}
 
 
@@ -95,7 +95,7 @@ def relation_of(stored: Stored, place: str) -> Relation:
     return Relation(name, stored.role, stored.kind, record, None, declared, None, span)
 
 
-class _Reader:
+class _TypeReader:
     """Reads a type or a definition from its words. `names` are the types with constructors."""
 
     def __init__(self, words: Sequence[str], names: set[str]) -> None:

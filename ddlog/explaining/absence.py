@@ -82,7 +82,7 @@ class Absences:
         known = bindings(case.head, pattern, self.place.derivations.held.program.typedefs)
         if known is None:
             return None
-        body = _Body(self.place, case.rule, case.head, known, pattern, self.until)
+        body = _PatternBody(self.place, case.rule, case.head, known, pattern, self.until)
         reached, values = body.furthest()
         if reached == len(case.rule.body):
             fails = body.head_fails()
@@ -94,7 +94,7 @@ class Absences:
         return Reason("attempt", rule=written, place=written.span, variables=named, children=children)
 
     def _failure(
-        self, body: _Body, at: int, values: dict[str, Any], depth: int
+        self, body: _PatternBody, at: int, values: dict[str, Any], depth: int
     ) -> tuple[Reason, dict[str, Any]]:
         """The failure of a clause, and the values for which it is told."""
         match body.rule.body[at]:
@@ -120,7 +120,7 @@ class Absences:
 
 
 @dataclass(frozen=True)
-class _Body:
+class _PatternBody:
     """The body of a rule, for a pattern of its head."""
 
     place: ProofPlace

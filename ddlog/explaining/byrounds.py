@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 
 from ..core import Stratum
 from ..values.rows import Row
-from .derivations import Derivations, Member
+from .derivations import Derivations, GroupMember
 from .heights import UNKNOWN, Heights
 from .held import Fact, Replay
 from .node import Reason, absences, decisive, rows
@@ -84,12 +84,12 @@ class ByRounds:
         self._explain(self._below(tree, number))
         return self._shown(tree, number, depth, UNKNOWN)
 
-    def members(self, group: Reason, depth: int) -> tuple[list[Member], Callable[[Member], Reason]]:
+    def members(self, group: Reason, depth: int) -> tuple[list[GroupMember], Callable[[GroupMember], Reason]]:
         """The members of a group of a round as they are here, and how to show one."""
         number = min(group.rounds[0], self.replay.last)
         trees = self._of_round(number)
 
-        def show(member: Member) -> Reason:
+        def show(member: GroupMember) -> Reason:
             made = trees.member(member, _LEVELS)
             below = [each for row in rows(made.children) for each in self._below(row, number)]
             self._explain(below)

@@ -22,7 +22,7 @@ from typing import TypeVar
 from ..demand.demanded import needed
 from ..values.rows import Row
 from .changeside import SHOWN, Side, SideMembers, Spot
-from .derivations import Member, by_relation
+from .derivations import GroupMember, by_relation
 from .heights import UNKNOWN
 from .held import Fact, HeldRelations
 from .node import Reason, more, remark
@@ -269,21 +269,23 @@ class ChangeProofs:
         return replace(member, type=group.type, came=came, decides=False, children=parts)
 
 
-def _members(group: Reason) -> Sequence[Member]:
+def _members(group: Reason) -> Sequence[GroupMember]:
     """The members of a group in the state of its proof."""
     return () if group.group is None else group.group.members
 
 
-def _apart(members: Iterable[Member], group: Reason) -> dict[object, Member]:
+def _apart(members: Iterable[GroupMember], group: Reason) -> dict[object, GroupMember]:
     """The members of a group; where equal values count, one for each valuation."""
     if group.group is None or not group.group.clause.bag:
         return {each.value: each for each in members}
     return {
-        (each.value, way.rows, way.times): Member(each.value, (way,)) for each in members for way in each.ways
+        (each.value, way.rows, way.times): GroupMember(each.value, (way,))
+        for each in members
+        for way in each.ways
     }
 
 
-def _count(members: Mapping[object, Member]) -> int:
+def _count(members: Mapping[object, GroupMember]) -> int:
     return sum(each.ways[0].times for each in members.values())
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ..values.rows import Row
 from .byrounds import with_loops
-from .derivations import Derivations, Member
+from .derivations import Derivations, GroupMember
 from .held import ANY, HeldRelations, Replay
 from .node import Reason
 from .stages import over
@@ -33,7 +33,7 @@ class Side:
         self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
         self.groups: dict[Reason, SideMembers] = {}  # of the other side's proofs
         self.own: dict[Reason, Sequence[Reason]] = {}  # members of its groups that the other side lacks
-        self.strange: list[tuple[Reason, list[Member]]] = []  # the same, still to be looked at
+        self.strange: list[tuple[Reason, list[GroupMember]]] = []  # the same, still to be looked at
         self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
         self.asked: list[Reason] = []  # items of the other side's proofs that are still to be looked at
 
@@ -47,7 +47,7 @@ class Side:
             return Reason("cut", relation, row, rounds=rounds)
         return of.tree_of_round((relation, row), rounds[0], self.depth)
 
-    def members(self, group: Reason) -> tuple[Sequence[Member], Callable[[Member], Reason]]:
+    def members(self, group: Reason) -> tuple[Sequence[GroupMember], Callable[[GroupMember], Reason]]:
         """The members of a group of the other side, and how to show one of this side."""
         of = self.heights.rounds_in(group.loop) if len(group.rounds) == 1 else None
         if of is not None:
@@ -56,7 +56,7 @@ class Side:
         found = group.group.members if group.rounds else self.derivations.members(group.group)
         return found, self.show
 
-    def show(self, member: Member) -> Reason:
+    def show(self, member: GroupMember) -> Reason:
         """A member of a group around loops."""
         return self.trees.member(member, self.depth - 1)
 

@@ -36,7 +36,7 @@ class RuleValuation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class GroupMember:
     """A value in a group, and the valuations that put it there."""
 
     value: Any
@@ -50,13 +50,13 @@ class GroupMembers:
     members for a `key`."""
 
     clause: GroupBy
-    members: tuple[Member, ...]
+    members: tuple[GroupMember, ...]
     deciding: tuple[int, ...] | None
     inner: BodyStage
     key: Row
 
     @property
-    def needed(self) -> Iterator[Member]:
+    def needed(self) -> Iterator[GroupMember]:
         """The members on which the result rests."""
         places: Iterable[int] = range(len(self.members)) if self.deciding is None else self.deciding
         return (self.members[at] for at in places)
@@ -241,12 +241,12 @@ class Derivations:
         for key, each in pairs:
             yield key, replace(each, times=prod(times.get(fact, 1) for fact in each.rows))
 
-    def members(self, group: GroupMembers) -> list[Member]:
+    def members(self, group: GroupMembers) -> list[GroupMember]:
         """The members that a group has in the state as it is now."""
         ways: dict[Any, list[RuleValuation]] = {}
         for _, valuation in self._counted(group.inner, [group.key], group.clause):
             ways.setdefault(valuation.variables[MEMBER], []).append(valuation)
-        return [Member(value, tuple(ways[value])) for value in sorted(ways)]
+        return [GroupMember(value, tuple(ways[value])) for value in sorted(ways)]
 
     def _uses(self, stage: BodyStage, name: str, head: Head | None) -> set[str] | None:
         """The names of the functions whose only argument is the group; None if it is used otherwise."""
@@ -279,7 +279,7 @@ def _members(
     if uses and uses <= _DECIDERS:
         least = {0} if uses & {"min", "first"} else set()
         deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
-    members = tuple(Member(each, tuple(values[each])) for each in ordered)
+    members = tuple(GroupMember(each, tuple(values[each])) for each in ordered)
     return GroupMembers(clause, members, deciding, inner, key)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
-from .derivations import Derivation, Derivations, GroupMembers, Member, RuleValuation, by_relation
+from .derivations import Derivation, Derivations, GroupMember, GroupMembers, RuleValuation, by_relation
 from .held import Fact, Replay
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Rounds(Protocol):
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been
         there before."""
 
-    def members(self, group: Reason, depth: int) -> tuple[list[Member], Callable[[Member], Reason]]:
+    def members(self, group: Reason, depth: int) -> tuple[list[GroupMember], Callable[[GroupMember], Reason]]:
         """The members of a group of a round as they are here, and how to show one."""
 
 

@@ -39,7 +39,7 @@ def in_sql(program: CheckedProgram) -> InSql | None:
 
 
 @dataclass
-class _Body:
+class _RewrittenBody:
     """A rewritten body of a rule: its columns and computed values, and its items."""
 
     columns: list[Named] = field(default_factory=list)
@@ -58,7 +58,7 @@ class _Body:
             self.said.add(item.text)
             self.items.append(item)
 
-    def take(self, other: _Body) -> None:
+    def take(self, other: _RewrittenBody) -> None:
         """Adds what is said of a rule whose row is passed over."""
         self.columns += other.columns
         self.types |= other.types
@@ -91,7 +91,7 @@ class InSql:
 
     def __init__(self, program: CheckedProgram) -> None:
         self._program, self._words = program, Words(program)
-        self._bodies: dict[Reason, _Body] = {}
+        self._bodies: dict[Reason, _RewrittenBody] = {}
         self._nodes: dict[Reason, Reason] = {}
 
     def node(self, node: Reason) -> Reason:
@@ -124,7 +124,7 @@ class InSql:
         """Whether a relation is that behind a window of SQL, whose rows are told already."""
         return self._is_translated(relation) and self._program.relations[relation].window is not None
 
-    def _body_of(self, node: Reason) -> _Body:
+    def _body_of(self, node: Reason) -> _RewrittenBody:
         """The body of a rule, with the values of expressions that no item tells."""
         if node not in self._bodies:
             assert node.rule is not None
@@ -134,24 +134,24 @@ class InSql:
             self._bodies[node] = body
         return self._bodies[node]
 
-    def _body(self, items: Sequence[Reason], variables: Mapping[str, Any], rule: Rule) -> _Body:
+    def _body(self, items: Sequence[Reason], variables: Mapping[str, Any], rule: Rule) -> _RewrittenBody:
         body = self._begun(variables, rule)
         for item in items:
             self._item(item, body, rule)
         return body
 
-    def _begun(self, variables: Mapping[str, Any], rule: Rule) -> _Body:
+    def _begun(self, variables: Mapping[str, Any], rule: Rule) -> _RewrittenBody:
         named = (self._named(name, value, rule) for name, value in variables.items())
-        return _Body([each for each in named if each is not None and each[0].is_column])
+        return _RewrittenBody([each for each in named if each is not None and each[0].is_column])
 
-    def _computed(self, body: _Body, variables: Mapping[str, Any], rule: Rule) -> None:
+    def _computed(self, body: _RewrittenBody, variables: Mapping[str, Any], rule: Rule) -> None:
         """Adds the values of expressions which no item tells."""
         for name, value in variables.items():
             named = self._named(name, value, rule)
             if named is not None and not named[0].is_column and named[0].text:
                 body.say(condition(named[0].text, named[1], named[2]))
 
-    def _item(self, item: Reason, body: _Body, rule: Rule) -> None:
+    def _item(self, item: Reason, body: _RewrittenBody, rule: Rule) -> None:
         match item.kind:
             case "absent" | "excluded":
                 said = self._said_of(item.relation, _said(item.place))
@@ -172,7 +172,7 @@ class InSql:
             case _:
                 self._row(item, body)
 
-    def _row(self, item: Reason, body: _Body) -> None:
+    def _row(self, item: Reason, body: _RewrittenBody) -> None:
         """A row of a term; for one that only passes rows on, what is below it."""
         made = made_of(self._program.relations.get(item.relation))
         if (made is not None and made.dropped) or self._is_window(item.relation):
@@ -182,7 +182,7 @@ class InSql:
             if item.kind == "same":
                 kept = (each for each in inner.items if each.kind != "members")
                 same = [each.marked("same") if each.is_row else each for each in kept]
-                body.take(_Body(inner.columns, same, inner.types))
+                body.take(_RewrittenBody(inner.columns, same, inner.types))
                 return
             if not (inner.has_group and body.has_group):
                 body.take(inner)
@@ -192,14 +192,14 @@ class InSql:
     def _said_of(self, relation: str, text: str) -> str:
         return text or f"there are no {self._words.relation(relation)} for it"
 
-    def _condition(self, item: Reason, body: _Body, rule: Rule) -> None:
+    def _condition(self, item: Reason, body: _RewrittenBody, rule: Rule) -> None:
         clause = item.place
         if isinstance(clause, SqlPlace) and clause.said:
             named = self._named(clause.variable, item.value, rule) if clause.variable else None
             value, of = (True, Bool()) if named is None else named[1:]
             body.say(condition(clause.said, value, of))
 
-    def _group(self, group: Reason, body: _Body, rule: Rule) -> Reason:
+    def _group(self, group: Reason, body: _RewrittenBody, rule: Rule) -> Reason:
         by = group.place.members if isinstance(group.place, SqlPlace) else ()
         members = []
         for number, each in enumerate(group.children, 1):
@@ -239,7 +239,7 @@ class InSql:
 
     # ------------------------------------------------------------- clauses that fail
 
-    def _no_row(self, fails: Reason, body: _Body) -> None:
+    def _no_row(self, fails: Reason, body: _RewrittenBody) -> None:
         """A term without a row; of a relation that only passes rows on, what fails below."""
         made = made_of(self._program.relations.get(fails.relation))
         below = [

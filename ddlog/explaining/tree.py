@@ -10,7 +10,7 @@ from ..core import Atom, Clause, GetField, GetItem, GroupBy, Guard, Let, Unnest
 from ..core.expressions import matched
 from ..errors.source import Span
 from ..types import Bool, Type
-from .derivations import Derivation, GroupMembers, Member, RuleValuation
+from .derivations import Derivation, GroupMember, GroupMembers, RuleValuation
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact, HeldRelations
 from .node import Reason, more
@@ -107,7 +107,7 @@ class Trees:
             group=group,
         )
 
-    def _values(self, group: GroupMembers) -> list[tuple[Member, RuleValuation]]:
+    def _values(self, group: GroupMembers) -> list[tuple[GroupMember, RuleValuation]]:
         """The members of a group that are shown, those that decide among them, each with the lowest of the
         valuations that put it there."""
         deciding = group.deciding or ()
@@ -115,7 +115,7 @@ class Trees:
         members = [group.members[at] for at in sorted([*deciding, *rest][:SHOWN_MEMBERS])]
         return [(each, min(each.ways, key=self._heights.greatest)) for each in members]
 
-    def member(self, member: Member, depth: int) -> Reason:
+    def member(self, member: GroupMember, depth: int) -> Reason:
         """A member of a group, with the rows that put it there."""
         return self._member(member.value, min(member.ways, key=self._heights.greatest), depth)
 
@@ -163,8 +163,8 @@ def guard_text(guard: Guard) -> str:
 
 
 def _given_back_first(
-    valuation: RuleValuation, rows: Sequence[tuple[Member, RuleValuation]]
-) -> list[tuple[Member, RuleValuation]]:
+    valuation: RuleValuation, rows: Sequence[tuple[GroupMember, RuleValuation]]
+) -> list[tuple[GroupMember, RuleValuation]]:
     """The rows of a group of a query. First come those that a window or a LIMIT gives back as the row that is
     explained: a FlatMap of the group gives them, alone or with a value."""
     names = [each.name for each in valuation.stage.body[valuation.stage.last :] if isinstance(each, Unnest)]

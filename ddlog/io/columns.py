@@ -20,7 +20,7 @@ from ..types import (
     Bit,
     Bool,
     Float,
-    Function,
+    FunctionType,
     Opaque,
     Signed,
     String,
@@ -141,7 +141,7 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str | None]:
             return _option_writer(type, typedefs)
         case User() if type == JSON_VALUE:
             return lambda value: json_text(to_json(value, type, typedefs))
-        case Function() | Opaque() if isinstance(type, Function) or type.name in {ANY, *typedefs}:
+        case FunctionType() | Opaque() if isinstance(type, FunctionType) or type.name in {ANY, *typedefs}:
             return lambda value: values.show(value, type, typedefs)
     form = text_form(type, typedefs)
     if form is None:

@@ -22,13 +22,13 @@ from ..engine.circuit import (
     Distinct,
     Earlier,
     Fixpoint,
+    FixpointResult,
     Import,
     Input,
     Join,
     Let,
     Loop,
     Output,
-    Result,
     Sum,
     Term,
     Variable,
@@ -171,7 +171,7 @@ class _Strata(CircuitBuilder):
             self.known[relation.name] = self.union(relation, summands, False)
 
     def recursive(self, stratum: core.Stratum) -> None:
-        """Adds the values of mutually recursive relations: a Fixpoint, and a Result for each."""
+        """Adds the values of mutually recursive relations: a Fixpoint, and a FixpointResult for each."""
         relations = [self.program.relations[name] for name in stratum.relations]
         self.begin_body()
         for relation in relations:
@@ -185,7 +185,7 @@ class _Strata(CircuitBuilder):
         self.nodes.append(Fixpoint(Circuit(tuple(self.body)), tuple(results), text=text))
         fixpoint = len(self.nodes) - 1
         for relation in relations:
-            self.nodes.append(Result(fixpoint, relation.name, self.schema(relation), relation.name))
+            self.nodes.append(FixpointResult(fixpoint, relation.name, self.schema(relation), relation.name))
             self.known[relation.name] = NodeRef(len(self.nodes) - 1)
         self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
@@ -200,7 +200,7 @@ class _Strata(CircuitBuilder):
                 self.relation(self.program.relations[stratum.relations[0]], stratum.rules)
 
     def loop(self, stratum: core.Stratum) -> None:
-        """Adds the values of the relations of a loop: a Loop, and a Result for each."""
+        """Adds the values of the relations of a loop: a Loop, and a FixpointResult for each."""
         assert stratum.loop is not None
         body = _Round(self)
         body.strata(stratum.strata)
@@ -216,7 +216,7 @@ class _Strata(CircuitBuilder):
         made = len(self.nodes) - 1
         for name in relations:
             relation = self.program.relations[name]
-            self.nodes.append(Result(made, name, self.schema(relation), name))
+            self.nodes.append(FixpointResult(made, name, self.schema(relation), name))
             self.known[name] = NodeRef(len(self.nodes) - 1)
 
     def union(self, relation: core.Relation, summands: Sequence[NodeRef], inside: bool) -> NodeRef:

@@ -36,7 +36,7 @@ from .occurrences import (
     VARIABLE,
     Occurrence,
 )
-from .pieces import Known, Piece, pieces
+from .pieces import Known, PlacedPiece, pieces
 
 _TABLES = {
     RELATION: (RELATIONS,), TYPE: (TYPES,), CONSTRUCTOR: (CONSTRUCTORS,), FUNCTION: (FUNCTIONS, TRANSFORMERS),
@@ -45,7 +45,7 @@ Unsaved = Mapping[Path, bytes | None]
 
 
 @dataclass(frozen=True)
-class Declared:
+class NameDeclaration:
     """The declaration that a name stands for: the module that has it, the node, and the place of its name."""
 
     owner: ModuleSyntax
@@ -71,7 +71,7 @@ class Analysis:
         self._before: Known = {} if before is None else before._pieces[1]
 
     @cached_property
-    def _pieces(self) -> tuple[list[Piece], Known]:
+    def _pieces(self) -> tuple[list[PlacedPiece], Known]:
         is_program = not self.source.name.endswith((".dat", ".sql"))
         with deep_recursion():
             found = pieces(self.source if is_program else Source(self.source.name, ""), self._before)
@@ -79,7 +79,7 @@ class Analysis:
         return found
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[PlacedPiece]:
         """The pieces of the document."""
         return self._pieces[0]
 
@@ -95,11 +95,11 @@ class Analysis:
             return span
         return Span(self.source, span.line + first, span.column, span.end_line + first, span.end_column)
 
-    def piece(self, line: int) -> Piece:
+    def piece(self, line: int) -> PlacedPiece:
         """The piece with a line."""
         return self.pieces_of(line, line)[0]
 
-    def pieces_of(self, first: int, last: int) -> list[Piece]:
+    def pieces_of(self, first: int, last: int) -> list[PlacedPiece]:
         """The pieces with some lines."""
         at = max(0, bisect_right(self.pieces, first - 1, key=lambda each: each.first) - 1)
         return self.pieces[at : bisect_right(self.pieces, last - 1, key=lambda each: each.first)]
@@ -157,22 +157,22 @@ class Analysis:
         spans = [(each.span, each) for each in piece.parsed.tree.declarations]
         return next((each for span, each in spans if span.line <= own <= span.end_line), None)
 
-    def declared(self, occurrence: Occurrence, module: str = "") -> Declared | None:
+    def declared(self, occurrence: Occurrence, module: str = "") -> NameDeclaration | None:
         """The declaration of a name that a module of the program has."""
         if occurrence.kind == VARIABLE:
             same = self.of_variable(occurrence)
             first = next((each for each in same if each.declares), same[0])
-            return Declared(self.modules.all[module], None, self.placed(first.span))
+            return NameDeclaration(self.modules.all[module], None, self.placed(first.span))
         if occurrence.kind == MODULE:
             found = self.modules.all.get(occurrence.name)
-            return None if found is None else Declared(found, None, Span(found.source, 1, 1, 1, 1))
+            return None if found is None else NameDeclaration(found, None, Span(found.source, 1, 1, 1, 1))
         if occurrence.kind == INDEX:
-            return Declared(self.modules.all[module], occurrence.scope, self.placed(occurrence.span))
+            return NameDeclaration(self.modules.all[module], occurrence.scope, self.placed(occurrence.span))
         for table in _TABLES.get(occurrence.kind, ()):
             place = self.names.find(table, occurrence.name, module)
             if place is not None:
                 owner, node = place
-                return Declared(owner, node, self.placed(_name_span(node, occurrence)))
+                return NameDeclaration(owner, node, self.placed(_name_span(node, occurrence)))
         return None
 
     def of_variable(self, occurrence: Occurrence) -> list[Occurrence]:
@@ -210,7 +210,7 @@ class Analysis:
         return None
 
 
-def _moved(span: Span, piece: Piece) -> Span:
+def _moved(span: Span, piece: PlacedPiece) -> Span:
     first = piece.first
     return Span(piece.parsed.source, span.line - first, span.column, span.end_line - first, span.end_column)
 

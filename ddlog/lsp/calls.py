@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import syntax
 from ..errors.source import Span
 from ..syntax.forrules import for_rules
-from .analysis import Analysis, Declared
+from .analysis import Analysis, NameDeclaration
 from .navigation import is_same
 from .occurrences import FUNCTION, RELATION, Occurrence
 
@@ -21,16 +21,16 @@ class Use:
     """A relation or function that uses another one or is used, and the places where that is."""
 
     kind: str
-    declared: Declared
+    declared: NameDeclaration
     places: list[Span]
 
 
-def can_call(analysis: Analysis, occurrence: Occurrence) -> Declared | None:
+def can_call(analysis: Analysis, occurrence: Occurrence) -> NameDeclaration | None:
     """The declaration of a relation or function; None for other names."""
     return analysis.declared(occurrence) if occurrence.kind in _KINDS else None
 
 
-def users(analyses: Sequence[Analysis], wanted: Declared, kind: str) -> list[Use]:
+def users(analyses: Sequence[Analysis], wanted: NameDeclaration, kind: str) -> list[Use]:
     """The relations and functions whose rules and bodies use one, with the places where they do."""
     return _united(
         (analysis, user, analysis.placed(each.span))
@@ -40,7 +40,7 @@ def users(analyses: Sequence[Analysis], wanted: Declared, kind: str) -> list[Use
     )
 
 
-def used(analyses: Sequence[Analysis], wanted: Declared, kind: str) -> list[Use]:
+def used(analyses: Sequence[Analysis], wanted: NameDeclaration, kind: str) -> list[Use]:
     """The relations and functions that the rules or the body of one use, with the places where they do."""
     return _united(
         (analysis, other, analysis.placed(other.span))
@@ -52,7 +52,7 @@ def used(analyses: Sequence[Analysis], wanted: Declared, kind: str) -> list[Use]
 
 
 def _of_name(
-    analyses: Sequence[Analysis], wanted: Declared, kind: str
+    analyses: Sequence[Analysis], wanted: NameDeclaration, kind: str
 ) -> Iterator[tuple[Analysis, Occurrence]]:
     last = wanted.span.text()
     for analysis in analyses:

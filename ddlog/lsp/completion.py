@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .. import syntax
 from ..names.modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES
 from ..syntax.tables import tables
-from .analysis import Analysis, Declared
+from .analysis import Analysis, NameDeclaration
 from .hover import comment_above, heading
 from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, RELATION, TYPE, VARIABLE, has_letters
 from .receivers import fields_of, functions_of, type_before
@@ -29,7 +29,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SurroundingCall:
     """The call or atom around a place: its name, its parameters as they are declared, and the number of the
     one at the place."""
 
@@ -118,7 +118,7 @@ def _fields(analysis: Analysis, name: str) -> tuple[syntax.Field, ...]:
     return ()
 
 
-def call_around(analysis: Analysis, line: int, column: int) -> Call | None:
+def call_around(analysis: Analysis, line: int, column: int) -> SurroundingCall | None:
     """The call or atom around a place; None where there is none that is declared."""
     around = _around(_before(analysis, line, column))
     if around is None:
@@ -128,10 +128,10 @@ def call_around(analysis: Analysis, line: int, column: int) -> Call | None:
     if found is not None:
         owner, node = found
         parameters = tuple(each.span.text() for each in node.parameters)
-        declared = Declared(owner, node, node.name_span)
-        return Call(heading(declared), parameters, active, comment_above(declared))
+        declared = NameDeclaration(owner, node, node.name_span)
+        return SurroundingCall(heading(declared), parameters, active, comment_above(declared))
     fields = tuple(each.span.text() for each in _fields(analysis, name))
-    return Call(f"{name}({', '.join(fields)})", fields, active) if fields else None
+    return SurroundingCall(f"{name}({', '.join(fields)})", fields, active) if fields else None
 
 
 def _before(analysis: Analysis, line: int, column: int) -> str:

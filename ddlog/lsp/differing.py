@@ -26,11 +26,11 @@ from ..syntax.nesting import deep_recursion
 from ..syntax.parser import parse_program
 from .analysis import Analysis
 from .findings import types_of
-from .pieces import Parsed, Piece
+from .pieces import Parsed, PlacedPiece
 
 MOST = 60
 """Declarations that are checked at once, each in about a millisecond: an answer may have to wait for them."""
-_WIDE = (syntax.Import, syntax.LoopDecl, syntax.TransformerDecl, syntax.ApplyDecl)
+_WIDE = (syntax.ImportDecl, syntax.LoopDecl, syntax.TransformerDecl, syntax.ApplyDecl)
 _IMPLICIT = {"to_string", "group_key"}  # functions that expressions call without naming them
 
 
@@ -39,7 +39,7 @@ class _Place:
     """A declaration and its piece."""
 
     declaration: syntax.Declaration
-    piece: Piece
+    piece: PlacedPiece
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class _Edit:
     """The pieces that went and came, and their declarations: those that stay, by the identity of the old one,
     and those that went or came."""
 
-    gone: Sequence[Piece]
-    come: Sequence[Piece]
+    gone: Sequence[PlacedPiece]
+    come: Sequence[PlacedPiece]
     same: dict[int, tuple[_Place, _Place]]
     changed: Sequence[syntax.Declaration]
     new: Sequence[syntax.Declaration]
@@ -88,7 +88,7 @@ def _edited(before: Analysis, now: Analysis) -> _Edit:
     return _Edit(gone, come, same, [*lost, *added], added)
 
 
-def _places(pieces: Iterable[Piece]) -> Iterator[_Place]:
+def _places(pieces: Iterable[PlacedPiece]) -> Iterator[_Place]:
     return (_Place(each, piece) for piece in pieces for each in piece.parsed.tree.declarations)
 
 
@@ -127,7 +127,7 @@ def _declares(declaration: syntax.Declaration) -> Iterator[str]:
             yield name
 
 
-def _users(piece: Piece, names: set[str]) -> list[syntax.Declaration]:
+def _users(piece: PlacedPiece, names: set[str]) -> list[syntax.Declaration]:
     """The declarations of a piece that have one of the names."""
     text = piece.parsed.source.text
     if not any(name in text for name in names):
@@ -170,7 +170,7 @@ def _checked(now: Analysis, affected: Sequence[_Place]) -> list[Diagnostic]:
     ]
 
 
-def _unreadable(now: Analysis, piece: Piece) -> list[Diagnostic]:
+def _unreadable(now: Analysis, piece: PlacedPiece) -> list[Diagnostic]:
     """The errors of syntax in a piece. One at its end depends on what follows."""
     if not piece.parsed.errors:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import syntax
 from ..errors.source import Span
-from .analysis import Analysis, Declared
+from .analysis import Analysis, NameDeclaration
 from .occurrences import RELATION, VARIABLE, Occurrence
 
 _MOST = 5  # rules that are shown
@@ -27,7 +27,7 @@ def described(analysis: Analysis, occurrence: Occurrence) -> str | None:
     return "\n\n".join(filter(None, texts))
 
 
-def heading(found: Declared) -> str:
+def heading(found: NameDeclaration) -> str:
     """The text of a declaration; of a function without its body."""
     text: str = found.node.span.text()
     if isinstance(found.node, syntax.FunctionDecl) and found.node.body is not None:
@@ -35,7 +35,7 @@ def heading(found: Declared) -> str:
     return text if not found.owner.name else f"// {found.owner.name}\n{text}"
 
 
-def comment_above(found: Declared) -> str:
+def comment_above(found: NameDeclaration) -> str:
     """The comment on the lines directly above a declaration."""
     span: Span = found.node.span
     lines: list[str] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors.diagnostics import DDlogError
 from ..errors.editing import BreaksProgram, CannotRename, NameIsTaken
 from ..errors.source import Source, Span
-from .analysis import Analysis, Declared
+from .analysis import Analysis, NameDeclaration
 from .occurrences import MODULE, TYPE, VARIABLE, Occurrence
 
 
@@ -40,7 +40,7 @@ def references(analyses: Sequence[Analysis], occurrence: Occurrence) -> list[Spa
     return list(dict.fromkeys(found))
 
 
-def _uses(analysis: Analysis, kind: str, wanted: Declared) -> Iterator[Span]:
+def _uses(analysis: Analysis, kind: str, wanted: NameDeclaration) -> Iterator[Span]:
     last = wanted.span.text()
     if last not in analysis.source.text:
         return
@@ -90,7 +90,7 @@ def _is_taken(analysis: Analysis, occurrence: Occurrence, name: str) -> bool:
     return analysis.declared(new) is not None
 
 
-def _editable(analysis: Analysis, found: Declared) -> bool:
+def _editable(analysis: Analysis, found: NameDeclaration) -> bool:
     """True for a declaration in a file of the user's."""
     return found.owner in analysis.modules.own
 

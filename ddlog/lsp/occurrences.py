@@ -125,7 +125,7 @@ def _own(node: Any, scope: syntax.Declaration) -> Iterator[Occurrence]:
             yield from at_end(FIELD, name, span)
         case syntax.Argument(name=str(name), span=span):
             yield Occurrence(FIELD, name, _part(span, 1, len(name)), scope)
-        case syntax.Import(module=name, span=span):
+        case syntax.ImportDecl(module=name, span=span):
             at = span.text().find(name)
             if at >= 0:
                 yield Occurrence(MODULE, name, _part(span, at, len(name)), scope)

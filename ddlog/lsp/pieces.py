@@ -2,7 +2,7 @@
 
 A piece ends at some of the empty lines before declarations; the text behind them decides, so an edit moves no
 end but near it. Its tree has places in its own text, so it stays as it is when lines come or go above it;
-`Piece.first` says where it is now.
+`PlacedPiece.first` says where it is now.
 
     text --split--> texts of pieces --known before?--> parsed pieces --> one tree
 
@@ -62,7 +62,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PlacedPiece:
     """A piece where it is: after so many lines of the document."""
 
     first: int
@@ -73,10 +73,10 @@ Known = dict[tuple[str, int], Parsed]
 """Pieces by their texts; of those with one text, by their number among these."""
 
 
-def pieces(source: Source, before: Known) -> tuple[list[Piece], Known]:
+def pieces(source: Source, before: Known) -> tuple[list[PlacedPiece], Known]:
     """The pieces of a document, and what is known for its next version. Pieces with texts as before are the
     same objects."""
-    found: list[Piece] = []
+    found: list[PlacedPiece] = []
     now: Known = {}
     seen: Counter[str] = Counter()
 
@@ -92,7 +92,7 @@ def pieces(source: Source, before: Known) -> tuple[list[Piece], Known]:
         if parsed(text).is_open:
             count = _closed(texts[at:], lambda whole: parsed(whole).is_open)
             text = "".join(texts[at : at + count])
-        found.append(Piece(line, parsed(text)))
+        found.append(PlacedPiece(line, parsed(text)))
         seen[text] += 1
         line += text.count("\n")
         at += count

@@ -22,7 +22,7 @@ from ..errors.source import Source
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
 from . import calls, completion, hover, measured, navigation, occurrences, outline
-from .analysis import Analysis, Declared
+from .analysis import Analysis, NameDeclaration
 from .differing import differing
 from .documents import Documents
 from .fixes import fixes
@@ -287,7 +287,7 @@ def _prepare_calls(
     return None if found is None or declared is None else _items(documents, found.kind, declared)
 
 
-def _items(documents: Documents, kind: str, declared: Declared) -> list[lsp.CallHierarchyItem]:
+def _items(documents: Documents, kind: str, declared: NameDeclaration) -> list[lsp.CallHierarchyItem]:
     place = documents.location(declared.span)
     if place is None:
         return []

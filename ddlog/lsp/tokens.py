@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from .analysis import Analysis
 from .occurrences import CONSTRUCTOR, FIELD, FUNCTION, INDEX, MODULE, RELATION, TYPE, VARIABLE
-from .pieces import Parsed, Piece
+from .pieces import Parsed, PlacedPiece
 
 KINDS = {
     RELATION: "struct",
@@ -25,7 +25,7 @@ Units = Callable[[str], int]
 """The number of units of the client in a text."""
 
 
-def tokens(analysis: Analysis, units: Units, pieces: Sequence[Piece] | None = None) -> array[int]:
+def tokens(analysis: Analysis, units: Units, pieces: Sequence[PlacedPiece] | None = None) -> array[int]:
     """Five numbers a name: the lines and then the units from the last one, the length, the kind, and whether
     it is a declaration. `pieces` are a part of those of the document."""
     data = array("I")

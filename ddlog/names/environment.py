@@ -23,7 +23,7 @@ from ..types import (
     Bool,
     Constructor,
     Float,
-    Function,
+    FunctionType,
     Opaque,
     Signed,
     String,
@@ -38,7 +38,7 @@ from ..types.unify import ERROR, depth, parts, substitute, type_variables
 from .attributes import json_fields, json_shapes, json_tag, on_demand, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .scopes import SPELLINGS, Names
-from .signatures import Signature
+from .signatures import DeclaredSignature
 
 BUILT_IN: dict[str, Type] = {
     "bool": Bool(),
@@ -74,7 +74,7 @@ class Environment(Names):
         self.externs: dict[str, PythonFile] = {}
         self.loops: list[core.LoopBlock] = []
         self.erases = False  # whether some type is only in the types: see check/erase.py
-        self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
+        self._signatures: dict[tuple[str, str], tuple[DeclaredSignature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
         self._aliases: dict[str, Type] = {}
         self._depth, self._refused = 0, False
@@ -102,22 +102,22 @@ class Environment(Names):
 
     # ----------------------------------------------------------- declarations
 
-    def functions(self, name: str, module: str) -> tuple[Signature, ...]:
+    def functions(self, name: str, module: str) -> tuple[DeclaredSignature, ...]:
         """The functions of a name in the module and in all modules that it sees."""
-        found: list[Signature] = []
+        found: list[DeclaredSignature] = []
         for spelling in dict.fromkeys((name, SPELLINGS.get(name, name))):
             last, modules = self.visible(spelling, module)
             found += [signature for each in modules for signature in self._declared(each, last)]
         own = {each.shape for each in found if each.module == module}
         taken = {shape[:-1] for shape in own}  # from the library: a module's own functions hide those of it
 
-        def hidden(each: Signature) -> bool:
+        def hidden(each: DeclaredSignature) -> bool:
             library = self.modules[each.module].path is None
             return each.shape in own or (library and each.shape[:-1] in taken)
 
         return tuple(each for each in found if each.module == module or not hidden(each))
 
-    def beside_type(self, name: str, type_: Type) -> tuple[Signature, ...]:
+    def beside_type(self, name: str, type_: Type) -> tuple[DeclaredSignature, ...]:
         """The functions of a name in the module that declares a type, or the type that a Ref refers to."""
         owner = unwrapped(type_)
         if not isinstance(owner, User | Opaque):
@@ -125,7 +125,7 @@ class Environment(Names):
         module = self.modules.get(owner.name.rpartition("::")[0])
         return () if module is None else self._declared(module, name)
 
-    def _declared(self, module: ModuleSyntax, name: str) -> tuple[Signature, ...]:
+    def _declared(self, module: ModuleSyntax, name: str) -> tuple[DeclaredSignature, ...]:
         place = (module.name, name)
         if place not in self._signatures:
             declarations = module.get(FUNCTIONS, name)
@@ -135,14 +135,18 @@ class Environment(Names):
             )
         return self._signatures[place]
 
-    def _signature(self, declaration: syntax.FunctionDecl, module: str, overloaded: bool) -> Signature:
+    def _signature(
+        self, declaration: syntax.FunctionDecl, module: str, overloaded: bool
+    ) -> DeclaredSignature:
         parameters = tuple(
             core.Parameter(each.name, self.convert(each.type, module), each.mutable)
             for each in declaration.parameters
         )
         result = self.convert(declaration.result, module) if declaration.result else UNIT
         variables = type_variables(Tuple((*(each.type for each in parameters), result)))
-        return Signature(declaration.name, module, variables, parameters, result, declaration, overloaded)
+        return DeclaredSignature(
+            declaration.name, module, variables, parameters, result, declaration, overloaded
+        )
 
     def constructor(self, name: str, module: str) -> tuple[TypeDef, Constructor] | None:
         """The constructor of a name, with its type."""
@@ -309,7 +313,7 @@ class Environment(Names):
                 return TypeVar(name)
             case syntax.FunctionType(parameters, mutable, result, _):
                 converted = tuple(self.convert(each, module, variables) for each in parameters)
-                return Function(
+                return FunctionType(
                     converted, mutable, self.convert(result, module, variables) if result else UNIT
                 )
             case syntax.RelationType():

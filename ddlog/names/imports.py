@@ -119,7 +119,7 @@ def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
 
 
 def _read_whole(
-    wanted: syntax.Import,
+    wanted: syntax.ImportDecl,
     file: Path,
     dialect: str,
     contents: dict[Path, bytes | None],
@@ -137,7 +137,7 @@ def _read_whole(
 
 
 def _read(
-    wanted: syntax.Import,
+    wanted: syntax.ImportDecl,
     file: Path,
     dialect: str,
     contents: dict[Path, bytes | None],
@@ -175,7 +175,7 @@ def _parsed(source: Source) -> tuple[syntax.Module, list[Diagnostic]]:
     return parsed, found
 
 
-def _missing(wanted: syntax.Import, folders: Sequence[Path]) -> Diagnostic:
+def _missing(wanted: syntax.ImportDecl, folders: Sequence[Path]) -> Diagnostic:
     places = [str(folder) for folder in folders] + ["the library"]
     file = module_file(Path(), wanted.module).as_posix()
     return errors.NoSuchModule(span=wanted.span, name=wanted.module, file=file, places=", ".join(places))

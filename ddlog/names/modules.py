@@ -60,11 +60,11 @@ class ModuleSyntax:
         for name in self.tables[table]:
             yield from self.get(table, name)
 
-    def imports(self) -> list[syntax.Import]:
+    def imports(self) -> list[syntax.ImportDecl]:
         """The imports of the module."""
         return list(self.get(OTHER, IMPORT))
 
-    def miss(self, wanted: syntax.Import, cause: Diagnostic) -> None:
+    def miss(self, wanted: syntax.ImportDecl, cause: Diagnostic) -> None:
         """Notes that a module which this one imports is not there."""
         self.hidden[f"{wanted.module}::"] = cause
         self.hidden[f"{wanted.alias}::" if wanted.alias else ANY_NAME] = cause
@@ -115,7 +115,7 @@ def index(name: str, source: Source, module: syntax.Module, path: Path | None = 
                 put(TRANSFORMERS, declaration.name, declaration)
                 if name != WINDOW:
                     put(FUNCTIONS, declaration.name, _implementation(declaration))
-            case syntax.Import():
+            case syntax.ImportDecl():
                 put(OTHER, IMPORT, declaration)
             case _:
                 put(OTHER, "", declaration)

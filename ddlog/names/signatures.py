@@ -17,7 +17,7 @@ def readable(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class DeclaredSignature:
     """A declared function with its types; `variables` are its type variables in order."""
 
     name: str

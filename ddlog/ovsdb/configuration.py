@@ -49,13 +49,13 @@ class Configuration:
 
 def read_configuration(source: Source) -> Configuration:
     """The options that a text holds. Raises DDlogError with all that is wrong."""
-    reader = _Reader()
+    reader = _ConfigurationReader()
     found = reader.configuration(read_json(source))
     reader.end()
     return found
 
 
-class _Reader(LocatedReader):
+class _ConfigurationReader(LocatedReader):
     def configuration(self, given: Located) -> Configuration:
         members = self.object(given, "a file of options", _MEMBERS, ())
         chosen: dict[str, Any] = {"outputs": [], **{name: [] for name in _SIDES.values()}}

@@ -35,7 +35,7 @@ class Located:
 
 def read_json(source: Source) -> Located:
     """The value that a text holds. Raises DDlogError."""
-    reader = _Reader(source)
+    reader = _JsonReader(source)
     end, found = reader.value(0, None, MOST_NESTED)
     end = reader.space(end)
     if end < len(source.text):
@@ -43,7 +43,7 @@ def read_json(source: Source) -> Located:
     return found
 
 
-class _Reader:
+class _JsonReader:
     """Reads one text; each method takes an offset and returns the one behind what it read."""
 
     def __init__(self, source: Source) -> None:

@@ -15,7 +15,7 @@ _ZEROS = {"integer": "0", "real": "0.0", "boolean": "false", "string": '""', "uu
 def module_text(schema: Schema, choices: Choices) -> str:
     """The module of a schema. Raises DDlogError if choices name what the schema does not have."""
     plans = plan(schema, choices)
-    writer = _Writer(choices.intern_strings, _referred(schema, plans))
+    writer = _ModuleWriter(choices.intern_strings, _referred(schema, plans))
     parts = [
         f"// The database {schema.name}, by `ddlog import-ovsdb`.",
         "import ovsdb",
@@ -38,7 +38,7 @@ def _referred(schema: Schema, plans: Sequence[ModuleTable]) -> dict[str, str]:
     return {table: named[table].name for table in sorted({each for each in tables if each is not None})}
 
 
-class _Writer:
+class _ModuleWriter:
     def __init__(self, intern_strings: bool, referred: dict[str, str]) -> None:
         self.string = "istring" if intern_strings else "string"
         self.referred = referred

@@ -68,13 +68,13 @@ class Schema:
 
 def read_schema(source: Source) -> Schema:
     """The schema that a text holds. Raises DDlogError with all that is wrong."""
-    reader = _Reader()
+    reader = _SchemaReader()
     found = reader.schema(read_json(source))
     reader.end()
     return found
 
 
-class _Reader(LocatedReader):
+class _SchemaReader(LocatedReader):
     """Reads a schema."""
 
     def __init__(self) -> None:

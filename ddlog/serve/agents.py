@@ -22,7 +22,7 @@ from ..sessions.session import Session
 from ..values.tojson import json_text
 from . import reading
 from .answers import JSON
-from .copies import Asked, Send
+from .copies import CopyRequest, Send
 from .grouping import Answer
 from .service import Service
 from .transactions import read_json
@@ -87,7 +87,7 @@ def _aside(service: Service, tool: Callable[..., Any]) -> Callable[..., Any]:
         async def take(message: Any) -> None:
             sent.append(message["found"])
 
-        asked = Asked("tool", (tool.__name__, given, named))
+        asked = CopyRequest("tool", (tool.__name__, given, named))
         found = await service.aside(asked, take, lambda: tool(*given, **named)) or sent[0]
         if isinstance(found, DDlogError):
             raise found

@@ -68,7 +68,7 @@ def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
     """Tables of Arrow as a stream, a batch of rows at a time."""
     import pyarrow as pa
 
-    class Sink:
+    class _WrittenParts:
         closed = False
 
         def __init__(self) -> None:
@@ -84,7 +84,7 @@ def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
         def close(self) -> None:
             self.closed = True
 
-    sink, writer = Sink(), None
+    sink, writer = _WrittenParts(), None
     for table in tables:
         writer = writer or pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema)
         for batch in table.to_batches(max_chunksize=1 << 18):

@@ -22,9 +22,9 @@ from ..errors.diagnostics import DDlogError, internal_error_text
 from ..errors.serving import BadRequest
 from .answers import CALL, JSON
 from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
-from .copies import Asked
+from .copies import CopyRequest
 from .failures import told
-from .guard import Access, Guard
+from .guard import Access, AccessGuard
 from .routes import ROUTES, relations_of
 from .service import Service
 from .transactions import decoded_changes
@@ -38,7 +38,7 @@ _MESSAGE: dict[str, tuple[type, ...]] = {
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
-def application(service: Service, access: Access, agents: bool = False) -> Guard:
+def application(service: Service, access: Access, agents: bool = False) -> AccessGuard:
     """The application of a service, behind its guard; with the tools for `agents` at /mcp."""
     answers = {(each.method, each.path): _Answer(service, number) for number, each in enumerate(ROUTES)}
     routes: list[BaseRoute] = [
@@ -54,7 +54,7 @@ def application(service: Service, access: Access, agents: bool = False) -> Guard
         more, lifespan = agent_routes(service)
         routes += more
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such, 405: _no_such})
-    return Guard(_straight(answers, app), access, service.limits.body)
+    return AccessGuard(_straight(answers, app), access, service.limits.body)
 
 
 async def _no_such(request: Request, error: Exception) -> Response:
@@ -106,7 +106,7 @@ class _Answer:
             return self._too_large()
         kept = {name: scope[name] for name in _SCOPE if name in scope}
         response = await self._service.aside(
-            Asked("request", (self._number, kept, body)),
+            CopyRequest("request", (self._number, kept, body)),
             send,
             lambda: self._response(Request(scope, _again(body))),
             self._route.is_long(self._service, Request(scope)),

@@ -46,19 +46,19 @@ def carried(data: Any, other: Other | None = None) -> str:
     """The text of plain data; `other` gives what stands for an object that is none. Raises TypeError for such
     an object without it."""
     with deep_recursion():
-        return json.dumps(_Writer(other).write(data), ensure_ascii=False)
+        return json.dumps(_ValueWriter(other).write(data), ensure_ascii=False)
 
 
 def received(text: str | bytes, other: Other | None = None) -> Any:
     """The data of a text; `other` makes an object of what stands for it. Raises ValueError."""
     with deep_recursion():
         try:
-            return _Reader(other).read(json.loads(text, parse_constant=_float, parse_float=_float))
+            return _ValueReader(other).read(json.loads(text, parse_constant=_float, parse_float=_float))
         except (KeyError, TypeError, AttributeError, ImportError) as error:
             raise ValueError(f"this is no data of a session: {error}") from None
 
 
-class _Writer:
+class _ValueWriter:
     def __init__(self, other: Other | None) -> None:
         self._other = other
         self._known: dict[int, int] = {}
@@ -106,7 +106,7 @@ class _Writer:
         return {"text": whole.name} if isinstance(part, TextForm) else self.write(part)
 
 
-class _Reader:
+class _ValueReader:
     def __init__(self, other: Other | None) -> None:
         self._other = other
         self._made: list[Any] = []

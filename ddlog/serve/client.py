@@ -33,7 +33,7 @@ from ..values.structs import Struct
 from ..values.written import as_text
 from .parameters import sent_parameters
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
-from .wire import Unpack, Wire
+from .wire import Connection, Unpack
 
 if TYPE_CHECKING:
     from ..core import Relation
@@ -51,7 +51,7 @@ def connect(
     While the server does not answer, requests are sent again for `patience` seconds; a transaction is
     committed once, however often it was sent. `verify` is an `ssl.SSLContext`, or False for no check of the
     certificate. Raises DDlogError."""
-    wire = Wire(url, token, patience, verify)
+    wire = Connection(url, token, patience, verify)
     try:
         return RemoteSession(RemoteRuntime(wire))
     except BaseException:
@@ -305,7 +305,7 @@ class Subscription(threading.Thread):
     def __init__(
         self,
         session: RemoteSession,
-        wire: Wire,
+        wire: Connection,
         relation: Relation,
         receive: Receive,
         failed: Callable[[BaseException], None] | None,

@@ -36,10 +36,10 @@ _ROOM = 8 << 20  # bytes of an answer that wait in the event loop
 
 Message = Mapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
-Answering = Callable[["Asked", Send], Awaitable[None]]
+Answering = Callable[["CopyRequest", Send], Awaitable[None]]
 
 
-class Elsewhere(BaseException):
+class AskedElsewhere(BaseException):
     """A question that is to be asked elsewhere: of a copy, since a commit runs; or of the owner itself, since
     a copy cannot answer it."""
 
@@ -53,7 +53,7 @@ class Copied(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CopyRequest:
     """A request for a copy: who answers it there, and what of it is sent."""
 
     of: str
@@ -87,7 +87,7 @@ class Copy:
         self._idle: list[_Worker] = []
         self._ended = False
 
-    async def answer(self, asked: Asked, send: Send, seconds: float) -> bool:
+    async def answer(self, asked: CopyRequest, send: Send, seconds: float) -> bool:
         """Sends the answer to a request; False if the copy has none, or does not begin in so many seconds."""
         async with self._free:
             try:
@@ -222,6 +222,6 @@ def _work(to: socket.socket, answer: Answering) -> None:
     with to, to.makefile("rb") as file, suppress(OSError):
         while size := file.read(_SIZE.size):
             asked = pickle.loads(file.read(*_SIZE.unpack(size)))
-            with suppress(Elsewhere):
+            with suppress(AskedElsewhere):
                 asyncio.run(answer(asked, send))  # type: ignore[arg-type]
             to.sendall(_framed({}))

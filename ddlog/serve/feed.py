@@ -42,7 +42,7 @@ class Event:
         return f'{{"event":"{self.kind}","id":"{self.id}","data":{self.data}}}'
 
 
-class Epoch:
+class PublishedEpoch:
     """The changed rows of one epoch, and their text, which is made once for all subscribers of the same
     relations. `transactions` is the number of transactions in it."""
 
@@ -119,7 +119,7 @@ def snapshot_events(log: str, number: int, held: Mapping[str, Weighted], texts: 
     return events
 
 
-def added_up(epochs: Sequence[Epoch], relations: Sequence[str]) -> dict[str, Weighted]:
+def added_up(epochs: Sequence[PublishedEpoch], relations: Sequence[str]) -> dict[str, Weighted]:
     """The sum of the changes of epochs, in rows that changed altogether."""
     sums: dict[str, Counter[Row]] = {name: Counter() for name in relations}
     for epoch in epochs:
@@ -141,7 +141,7 @@ class Subscriber:
         self.relations, self.since = relations, since
         self._log, self._most = log, most
         self._begin: deque[Event] = deque()
-        self._waiting: deque[Epoch | Event] = deque()
+        self._waiting: deque[PublishedEpoch | Event] = deque()
         self._arrived = asyncio.Event()
         self.merged = 0
 
@@ -149,7 +149,7 @@ class Subscriber:
         """Lets events come before all others."""
         self._begin.extend(events)
 
-    def give(self, epoch: Epoch) -> None:
+    def give(self, epoch: PublishedEpoch) -> None:
         """Lets an epoch wait for the subscriber."""
         if epoch.number <= self.since:
             return
@@ -165,7 +165,7 @@ class Subscriber:
         self._waiting.append(event)
         self._arrived.set()
 
-    def go_on(self, log: str, epoch: Epoch) -> None:
+    def go_on(self, log: str, epoch: PublishedEpoch) -> None:
         """Lets the change by another program wait, whose events belong to another log."""
         event = epoch.event(log, self.relations)
         if event is not None:
@@ -174,10 +174,10 @@ class Subscriber:
 
     def _merge(self) -> None:
         """Adds up what waits, as far as the last event about no epoch."""
-        epochs: list[Epoch] = []
-        while self._waiting and isinstance(self._waiting[-1], Epoch):
+        epochs: list[PublishedEpoch] = []
+        while self._waiting and isinstance(self._waiting[-1], PublishedEpoch):
             last = self._waiting.pop()
-            assert isinstance(last, Epoch)
+            assert isinstance(last, PublishedEpoch)
             epochs.insert(0, last)
         sums = added_up(epochs, self.relations)
         self.merged += len(epochs)
@@ -207,18 +207,18 @@ class Watcher(Subscriber):
     def __init__(self, log: str, most: int) -> None:
         super().__init__(log, (), -1, most)
 
-    def give(self, epoch: Epoch) -> None:
+    def give(self, epoch: PublishedEpoch) -> None:
         if len(self._waiting) < self._most:
             self.tell(Event("epoch", "", json_text(epoch.summary())))
 
-    def go_on(self, log: str, epoch: Epoch) -> None:
+    def go_on(self, log: str, epoch: PublishedEpoch) -> None:
         self.give(epoch)
 
 
-class Merged(Epoch):
+class Merged(PublishedEpoch):
     """The sum of several epochs, for one subscriber."""
 
-    def __init__(self, since: int, last: Epoch, changed: Mapping[str, Weighted]) -> None:
+    def __init__(self, since: int, last: PublishedEpoch, changed: Mapping[str, Weighted]) -> None:
         super().__init__(last.number, changed, last.texts, last.sizes, 0)
         self.since = since
 
@@ -228,12 +228,12 @@ class Merged(Epoch):
         return change_event("merged", log, self.number, self.changed, self.texts, self.since)
 
 
-class Feed:
+class EpochFeed:
     """The subscribers, those that watch all epochs, and the last epochs."""
 
     def __init__(self, kept: int) -> None:
         self._kept, self._rows = kept, 0
-        self.epochs: deque[Epoch] = deque()
+        self.epochs: deque[PublishedEpoch] = deque()
         self.floor = 0
         """The last epoch whose changes are not kept."""
         self.subscribers: list[Subscriber] = []
@@ -242,7 +242,7 @@ class Feed:
 
     # ------------------------------------------------------------- in the thread of the session
 
-    def publish(self, epoch: Epoch) -> None:
+    def publish(self, epoch: PublishedEpoch) -> None:
         """Keeps an epoch, within the limit of rows."""
         self.epochs.append(epoch)
         self._rows += epoch.rows + 1
@@ -260,7 +260,7 @@ class Feed:
         """The relations that someone is told of."""
         return {name for each in self.subscribers for name in each.relations}
 
-    def since(self, number: int) -> list[Epoch] | None:
+    def since(self, number: int) -> list[PublishedEpoch] | None:
         """The epochs after one; None if not all of them are kept."""
         if number < self.floor:
             return None
@@ -283,7 +283,7 @@ class Feed:
 
     # ------------------------------------------------------------- in the event loop
 
-    def deliver(self, epoch: Epoch) -> None:
+    def deliver(self, epoch: PublishedEpoch) -> None:
         """Gives an epoch to the subscribers."""
         for each in self.subscribers:
             each.give(epoch)

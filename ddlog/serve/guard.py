@@ -40,7 +40,7 @@ class Access:
     secure: bool = False
 
 
-class Guard:
+class AccessGuard:
     """Lets only requests pass that have the token, and that no page of another site sends."""
 
     def __init__(self, app: ASGIApp, access: Access, body: int) -> None:

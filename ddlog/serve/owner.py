@@ -22,7 +22,7 @@ from ..engine.inprocess.storage.sharing import in_task
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
 from ..sessions.session import Session
-from .copies import Asked, Copied, Copy, Elsewhere, Send, be_a_copy, fork, is_movable, movable
+from .copies import AskedElsewhere, Copied, Copy, CopyRequest, Send, be_a_copy, fork, is_movable, movable
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
@@ -108,8 +108,8 @@ class Owner:
         return await future
 
     async def ask(self, call: Callable[[], T], *, limited: bool = True) -> T:
-        """The result of a call on the session. Raises the errors of the call, and Elsewhere if a copy is to
-        be asked."""
+        """The result of a call on the session. Raises the errors of the call, and AskedElsewhere if a
+        copy is to be asked."""
         if self._is_copy:
             found: T = self._outcome(Question(call, None, limited))
             if isinstance(found, BaseException):
@@ -119,7 +119,9 @@ class Owner:
         self._add(Question(call, future, limited), is_movable())
         return await future
 
-    async def aside(self, asked: Asked, send: Send, here: Callable[[], Awaitable[T]], long: bool) -> T | None:
+    async def aside(
+        self, asked: CopyRequest, send: Send, here: Callable[[], Awaitable[T]], long: bool
+    ) -> T | None:
         """Lets a copy send the answer to a request, if a change runs, or the answer takes `long`. Returns
         what `here` returns if the session itself is to be asked."""
         while True:
@@ -132,7 +134,7 @@ class Owner:
             try:
                 with movable():
                     return await here()
-            except Elsewhere:
+            except AskedElsewhere:
                 continue  # a commit has just begun
 
     async def _copy(self) -> Copy | None:
@@ -176,9 +178,9 @@ class Owner:
         self._telling.close()
 
     def check_own(self) -> None:
-        """Raises Elsewhere in a copy: what follows changes the session, or reads its state on disk."""
+        """Raises AskedElsewhere in a copy: what follows changes the session, or reads its state on disk."""
         if self._is_copy:
-            raise Elsewhere
+            raise AskedElsewhere
 
     @property
     def waiting(self) -> int:
@@ -212,7 +214,7 @@ class Owner:
             raise DDlogError([TooMuchWaits(self._limits.waiting)])
         with self._taking:
             if movable and self._changing is not None and self._can_copy:
-                raise Elsewhere
+                raise AskedElsewhere
             self._jobs.put(job)
 
     def _loop(self) -> asyncio.AbstractEventLoop:
@@ -240,7 +242,7 @@ class Owner:
                 finally:
                     os._exit(1)
 
-    async def _answered(self, asked: Asked, send: Send) -> None:
+    async def _answered(self, asked: CopyRequest, send: Send) -> None:
         """Answers a request, in a copy."""
         await self.answers[asked.of](*asked.given, send)
 

@@ -37,7 +37,7 @@ from ..values.rows import Row
 from ..values.tojson import to_json
 from .answers import ARROW, JSON
 from .packed import arrow_change, unpacked
-from .wire import Unpack, Wire
+from .wire import Connection, Unpack
 
 _FEW = 1_000
 """The most rows of a transaction that is sent as JSON, which lets it be one epoch with others."""
@@ -47,7 +47,7 @@ _ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ServedSession:
     """The program of a server, and what it says of its session."""
 
     program: Program
@@ -104,20 +104,20 @@ class ReceivedRows:
 class RemoteRuntime:
     """The state of a server, as of now or of a past epoch. See `Runtime`."""
 
-    def __init__(self, wire: Wire, at: int | None = None) -> None:
+    def __init__(self, wire: Connection, at: int | None = None) -> None:
         self.wire, self.at = wire, at
         self.facts = self.fetched()
         self.changed: Callable[[], None] = lambda: None
         """Called when the server has another program."""
 
-    def fetched(self) -> Facts:
+    def fetched(self) -> ServedSession:
         """The facts of the server. Raises DDlogError."""
         found, _ = self.wire.call("program", {}, self.at)
         if found["version"] != version():
             reason = f"it is ddlog {found['version']}, and this is {version()}"
             raise DDlogError([UnknownServer(self.wire.url, reason)])
         program = Program(Source(found["name"], found["text"]), found["checked"])
-        return Facts(
+        return ServedSession(
             program, frozenset(found["kept"]), found["log"], found["epoch"], found["durable"],
             found["resumed"],
         )  # fmt: skip

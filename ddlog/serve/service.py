@@ -23,15 +23,23 @@ from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .answers import RowTexts, Weighted
-from .copies import Asked, Send
-from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
+from .copies import CopyRequest, Send
+from .feed import (
+    EpochFeed,
+    Event,
+    PublishedEpoch,
+    Subscriber,
+    Watcher,
+    added_up,
+    change_event,
+    snapshot_events,
+)
 from .grouping import Answer, Committer, Waiting
 from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
 from .reading import MANY, prepare
-from .transactions import Changes as Updates
-from .transactions import Keys, TableChanges
+from .transactions import Keys, PlacedUpdates, TableChanges
 
 T = TypeVar("T")
 _FEW = 1 << 16  # bytes of a body that are read at once
@@ -52,7 +60,7 @@ class Service:
         self.session, self.limits, self.read_only = session, limits, read_only
         self._reading = asyncio.Semaphore(1)
         self.metrics, self.began = Metrics(), time.time()
-        self.feed = Feed(limits.kept)
+        self.feed = EpochFeed(limits.kept)
         durable = session.epoch is not None
         self._incarnation = "s" if durable else secrets.token_hex(4)
         self._own = 0
@@ -102,7 +110,7 @@ class Service:
 
     async def transact(
         self,
-        updates: Updates | TableChanges,
+        updates: PlacedUpdates | TableChanges,
         key: str | None,
         tell: Callable[[Changes], Any] | None,
         size: int = 0,
@@ -139,7 +147,7 @@ class Service:
         with self.feed.lock:
             told = None if sum(map(sum, counts.values())) <= self.limits.kept else self.feed.followed()
             changed = {name: changes.stored(name) for name in changes if told is None or name in told}
-            epoch = Epoch(self.number, changed, self.texts, self.sizes, transactions, counts)
+            epoch = PublishedEpoch(self.number, changed, self.texts, self.sizes, transactions, counts)
             if told is None:
                 self.feed.publish(epoch)
             else:
@@ -162,7 +170,7 @@ class Service:
         return await self.owner.ask(call, limited=limited)
 
     async def aside(
-        self, asked: Asked, send: Send, here: Callable[[], Awaitable[T]], long: bool = False
+        self, asked: CopyRequest, send: Send, here: Callable[[], Awaitable[T]], long: bool = False
     ) -> T | None:
         """Lets a copy of the session send the answer to a request, if a commit runs or the answer takes
         `long`; otherwise returns what `here` returns, which asks the session itself."""
@@ -195,7 +203,7 @@ class Service:
         while self._pasts:
             self._pasts.popitem()[1].close()
 
-    async def try_out(self, updates: Updates, tell: Callable[[Changes], T]) -> T:
+    async def try_out(self, updates: PlacedUpdates, tell: Callable[[Changes], T]) -> T:
         """What `tell` makes of the changes that a transaction would make. The owner rolls it
         back."""
 
@@ -214,7 +222,7 @@ class Service:
 
         return await self.owner.ask(call)
 
-    async def after(self, updates: Updates, question: Callable[[Session], T]) -> T:
+    async def after(self, updates: PlacedUpdates, question: Callable[[Session], T]) -> T:
         """The answer to a question about the session as it would be after a transaction."""
 
         def call() -> T:
@@ -225,7 +233,7 @@ class Service:
 
         return await self.owner.ask(call)
 
-    def _changes_of(self, updates: Updates) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+    def _changes_of(self, updates: PlacedUpdates) -> Mapping[str, Sequence[tuple[Batch, int]]]:
         """The changes of an epoch, which are in the transaction now."""
         self._bounded(lambda: updates.apply(self.session))
         return {**self.session.transaction.batches(), **self.session.state.delays.changes()}
@@ -252,7 +260,7 @@ class Service:
 
         rows = sum(self.sizes.get(name, 0) for name in relations) if last is None and snapshot else 0
         try:
-            found = await self.aside(Asked("subscription", given), take, here, rows > MANY)
+            found = await self.aside(CopyRequest("subscription", given), take, here, rows > MANY)
         except BaseException:
             if begun and isinstance(begun[0], Subscriber):
                 self.feed.remove(begun[0])
@@ -341,7 +349,7 @@ class Service:
     def _difference(self, past: Session, names: Sequence[str]) -> dict[str, Weighted]:
         before = {name: [(row, -weight) for row, weight in weighted(past[name])] for name in names}
         after = {name: weighted(self.session[name]) for name in names}
-        parts = [Epoch(0, each, self.texts, {}, 0) for each in (before, after)]
+        parts = [PublishedEpoch(0, each, self.texts, {}, 0) for each in (before, after)]
         return added_up(parts, names)
 
     # ------------------------------------------------------------- the program
@@ -397,7 +405,7 @@ class Service:
         self._take_up()
         self.number = self._number()
         self.feed.forget(self.number)
-        epoch = Epoch(
+        epoch = PublishedEpoch(
             self.number, {name: changes.stored(name) for name in changes}, self.texts, self.sizes, 0
         )
         written = self.texts.changes(changes)
@@ -413,7 +421,7 @@ class Service:
             self.owner.loop.call_soon_threadsafe(self._tell_program, told, epoch, others)
         return changes
 
-    def _tell_program(self, event: Event, epoch: Epoch, others: set[str]) -> None:
+    def _tell_program(self, event: Event, epoch: PublishedEpoch, others: set[str]) -> None:
         for each in self.feed.subscribers:
             each.tell(event)
             if others & set(each.relations):

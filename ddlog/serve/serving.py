@@ -27,7 +27,7 @@ _PATIENCE = 3  # seconds that connections have to end
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerAddress:
     """The address of a server. `proxy` is the name of a proxy before it that has TLS, with its port if it has
     another than https."""
 
@@ -56,7 +56,7 @@ class Place:
 
 def serve(
     session: Session,
-    place: Place,
+    place: ServerAddress,
     *,
     limits: Limits | None = None,
     read_only: bool = False,
@@ -148,7 +148,7 @@ def serve_agents(
         service.close_pasts()
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(place: ServerAddress) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
         listening = socket.socket(family)

@@ -57,7 +57,7 @@ class TableChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class PlacedUpdates:
     """Updates with their places."""
 
     changes: tuple[Change, ...]
@@ -103,7 +103,7 @@ class Keys:
             return name, EVERY_ROW
 
 
-def read_json(program: Program, text: str) -> Changes:
+def read_json(program: Program, text: str) -> PlacedUpdates:
     """The changes of an object of JSON, or of an array of them, in their order. Raises DDlogError."""
     try:
         return decoded_changes(program, decode_json(text))
@@ -115,7 +115,7 @@ def read_json(program: Program, text: str) -> Changes:
         raise DDlogError([BadRequest(reason(error))]) from None
 
 
-def decoded_changes(program: Program, data: Any) -> Changes:
+def decoded_changes(program: Program, data: Any) -> PlacedUpdates:
     """The changes of decoded JSON. Raises DDlogError."""
     reader = JsonReader(program.relations, program.checked.typedefs, NAME)
     found: list[Change] = []
@@ -128,7 +128,7 @@ def decoded_changes(program: Program, data: Any) -> Changes:
                 return Span(Excerpt(NAME, shown, number), number, 1, number, 1 + max(1, len(shown)))
 
             found += _read(program, reader, part if id is None else {**part, "id": id}, place)
-    return Changes(tuple(found))
+    return PlacedUpdates(tuple(found))
 
 
 def _parts(item: Any) -> tuple[Any, list[Any]]:
@@ -198,7 +198,7 @@ def _setting(declared: Relation, given: Mapping[str, Any], typedefs: Any) -> Cal
     return lambda row: tuple(new.get(at, value) for at, value in enumerate(row))
 
 
-def read_lines(program: Program, text: str) -> Changes:
+def read_lines(program: Program, text: str) -> PlacedUpdates:
     """The changes of lines of JSON. Raises DDlogError."""
     reader = JsonReader(program.relations, program.checked.typedefs, NAME)
     reader.feed(text)
@@ -209,7 +209,7 @@ def read_lines(program: Program, text: str) -> Changes:
         elif not isinstance(command.action, Start):
             wrong = f"a request is one transaction: leave out {command.word}"
             raise DDlogError([BadCommand(wrong, span=command.place())])
-    return Changes(tuple(found))
+    return PlacedUpdates(tuple(found))
 
 
 def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChanges:

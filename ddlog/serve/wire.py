@@ -29,7 +29,7 @@ Unpack = Callable[[int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ReceivedEvent:
     """A server-sent event."""
 
     kind: str
@@ -37,7 +37,7 @@ class Event:
     data: Any
 
 
-class Wire:
+class Connection:
     """A server at an address. Methods raise DDlogError. For so many seconds (`patience`) a request is sent
     again to a server that does not answer, if that does no harm."""
 
@@ -84,7 +84,7 @@ class Wire:
 
     def events(
         self, relation: str, last: str | None, opened: Callable[[Callable[[], None]], None]
-    ) -> Iterator[Event]:
+    ) -> Iterator[ReceivedEvent]:
         """The events of a subscription after the event `last`; None: from now on. `opened` gets a function
         that ends the events. Raises OSError when the connection ends."""
         params = {"relations": relation, "snapshot": "false"}
@@ -141,14 +141,14 @@ class Wire:
             return DDlogError([UnknownServer(self.url, reason)])
 
 
-def _events(lines: Iterator[str]) -> Iterator[Event]:
+def _events(lines: Iterator[str]) -> Iterator[ReceivedEvent]:
     parts: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(": ")
         if name:
             parts[name] = value
         elif parts:
-            yield Event(parts["event"], parts.get("id", ""), json.loads(parts["data"]))
+            yield ReceivedEvent(parts["event"], parts.get("id", ""), json.loads(parts["data"]))
             parts = {}
 
 

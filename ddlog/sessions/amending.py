@@ -68,7 +68,7 @@ def below(lines: int, whole: Source, part: Source) -> Iterator[None]:
 def imports_of(program: Program) -> list[str]:
     """The modules that the text of a program imports."""
     tree, _ = parse_program(program.source)
-    return [each.module for each in tree.declarations if isinstance(each, syntax.Import)]
+    return [each.module for each in tree.declarations if isinstance(each, syntax.ImportDecl)]
 
 
 def ended(source: Source) -> str:

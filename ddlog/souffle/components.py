@@ -22,24 +22,24 @@ _DEEPEST = 100
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
     """A program with its components instantiated, and the errors in them."""
     run = _Instantiation()
-    return list(run.scope(items, _Scope("", {}, None, {}), 0)), run.found
+    return list(run.scope(items, _ComponentScope("", {}, None, {}), 0)), run.found
 
 
 @dataclass(frozen=True)
-class _Scope:
+class _ComponentScope:
     """The names that one instance of a component sees: the prefix of the instance; the full name of each
     relation, type and instance in it, by kind and name; the enclosing scope; and each component declared in
     it with the scope of its declaration."""
 
     prefix: str
     names: dict[tuple[str, str], str]
-    outer: _Scope | None
-    components: dict[str, tuple[ast.ComponentDecl, _Scope]]
+    outer: _ComponentScope | None
+    components: dict[str, tuple[ast.ComponentDecl, _ComponentScope]]
 
     def full_name(self, name: str, kind: str) -> str:
         """The name of a relation or a type as seen from here; one that no scope knows stays as it is."""
         first, dot, rest = name.partition(".")
-        scope: _Scope | None = self
+        scope: _ComponentScope | None = self
         while scope is not None:
             known = scope.names.get(("instance" if dot else kind, first))
             if known is not None:
@@ -47,8 +47,8 @@ class _Scope:
             scope = scope.outer
         return name
 
-    def component(self, name: str) -> tuple[ast.ComponentDecl, _Scope] | None:
-        scope: _Scope | None = self
+    def component(self, name: str) -> tuple[ast.ComponentDecl, _ComponentScope] | None:
+        scope: _ComponentScope | None = self
         while scope is not None:
             if name in scope.components:
                 return scope.components[name]
@@ -56,7 +56,7 @@ class _Scope:
         return None
 
     def component_names(self) -> Iterator[str]:
-        scope: _Scope | None = self
+        scope: _ComponentScope | None = self
         while scope is not None:
             yield from scope.components
             scope = scope.outer
@@ -66,7 +66,7 @@ class _Instantiation:
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
 
-    def scope(self, items: Iterable[ast.Item], scope: _Scope, depth: int) -> Iterator[ast.Item]:
+    def scope(self, items: Iterable[ast.Item], scope: _ComponentScope, depth: int) -> Iterator[ast.Item]:
         """The items of a scope under their full names, and those of the instances in it."""
         listed = list(items)
         for item in listed:
@@ -82,7 +82,7 @@ class _Instantiation:
                 case _:
                     yield renamed(item, scope.full_name) if depth else item
 
-    def _declare(self, item: ast.Item, scope: _Scope) -> None:
+    def _declare(self, item: ast.Item, scope: _ComponentScope) -> None:
         match item:
             case ast.ComponentDecl():
                 if item.type.name in scope.components:
@@ -96,7 +96,7 @@ class _Instantiation:
             case ast.AliasType(_, name) | ast.RecordType(_, name) | ast.BranchType(_, name):
                 scope.names["type", name] = scope.prefix + name
 
-    def _init(self, init: ast.Init, scope: _Scope, depth: int) -> Iterator[ast.Item]:
+    def _init(self, init: ast.Init, scope: _ComponentScope, depth: int) -> Iterator[ast.Item]:
         if depth > _DEEPEST:
             self._wrong(init.component, "its instances contain each other without end")
             return
@@ -104,19 +104,25 @@ class _Instantiation:
         if found is None:
             return
         component, home = found
-        inner = _Scope(f"{scope.prefix}{init.name}.", {}, home, {})
+        inner = _ComponentScope(f"{scope.prefix}{init.name}.", {}, home, {})
         use = replace(init.component, args=tuple(scope.full_name(e, "type") for e in init.component.args))
         items = self._items(component, use, home, (component.type.name,))
         yield from self.scope(items, inner, depth + 1)
 
-    def _find(self, type: ast.ComponentType, scope: _Scope) -> tuple[ast.ComponentDecl, _Scope] | None:
+    def _find(
+        self, type: ast.ComponentType, scope: _ComponentScope
+    ) -> tuple[ast.ComponentDecl, _ComponentScope] | None:
         found = scope.component(type.name)
         if found is None:
             self.found.append(unknown_name("component", type.name, scope.component_names(), type.span))
         return found
 
     def _items(
-        self, component: ast.ComponentDecl, use: ast.ComponentType, home: _Scope, path: tuple[str, ...]
+        self,
+        component: ast.ComponentDecl,
+        use: ast.ComponentType,
+        home: _ComponentScope,
+        path: tuple[str, ...],
     ) -> list[ast.Item]:
         """The items of an instance: items of its bases that it does not override, and its own."""
         parameters, args = component.type.args, use.args

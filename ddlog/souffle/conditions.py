@@ -22,14 +22,14 @@ _DEEPEST = 50  # names that stand for names
 def holds(text: str, macros: Mapping[str, str]) -> bool:
     """Whether a condition holds; `macros` are the texts of the names that are defined. Other names are 0.
     Raises ValueError for a text that is no condition."""
-    condition = _Condition(text, macros, 0)
+    condition = _ConditionReader(text, macros, 0)
     value = condition.level(0)
     if condition.tokens:
         raise ValueError(f"`{condition.tokens[0]}` is unexpected")
     return bool(value)
 
 
-class _Condition:
+class _ConditionReader:
     def __init__(self, text: str, macros: Mapping[str, str], depth: int) -> None:
         self.macros, self.depth, self.tokens = macros, depth, []
         at, text = 0, text.strip()
@@ -75,7 +75,7 @@ class _Condition:
             raise ValueError(f"`{token}` is unexpected")
         if token not in self.macros or self.depth == _DEEPEST:
             return 0
-        inner = _Condition(self.macros[token], self.macros, self.depth + 1)
+        inner = _ConditionReader(self.macros[token], self.macros, self.depth + 1)
         return inner.level(0)
 
     def _next(self) -> str:

@@ -50,10 +50,10 @@ def keep_rows(relations: Relations, output: TranslationOutput) -> None:
     """Adds what picks the rows of all relations that keep only some."""
     for each in relations.declared.values():
         if each.offers:
-            _Kept(each, relations, output).write()
+            _KeptRules(each, relations, output).write()
 
 
-class _Kept:
+class _KeptRules:
     def __init__(self, each: DeclaredRelation, relations: Relations, output: TranslationOutput) -> None:
         self.each, self.relations, self.output = each, relations, output
         self.attributes = each.relation.attributes

@@ -24,7 +24,7 @@ from .rules import Head, TranslationOutput, row
 from .types import column_names
 
 
-class Limits:
+class RecursionLimits:
     """The limits of the recursions of a program."""
 
     def __init__(self, relations: Relations, output: TranslationOutput) -> None:

@@ -44,7 +44,7 @@ def parse(
     tokens, found = preprocess(source, grammar.words, settings)
     if dialect == "flowlog":
         tokens = as_tokens_of_souffle(tokens, grammar.words, found)
-    parser = _Parser(grammar, tokens, found)
+    parser = _SouffleParser(grammar, tokens, found)
     items = parser.run() if tokens else ()
     found = in_order([*found, *parser.actions.found])
     if dialect == "flowlog" and not found:
@@ -52,7 +52,7 @@ def parse(
     return (() if found else items), found
 
 
-class _Parser:
+class _SouffleParser:
     """One run of the automaton over the tokens of a program."""
 
     def __init__(self, grammar: ParseTables, tokens: list[Lexeme], found: list[Diagnostic]) -> None:

@@ -30,7 +30,7 @@ class PreprocessorSettings:
 
 
 @dataclass(slots=True)
-class _Condition:
+class _OpenIf:
     """An open `#if`: whether its present part counts, whether one has counted, and where it began."""
 
     counts: bool
@@ -57,7 +57,7 @@ class _Preprocessor:
         self.macros = Macros(words, self.found)
         self.including: list[Path] = []
         self.once: set[Path] = set()
-        self.conditions: list[_Condition] = []
+        self.conditions: list[_OpenIf] = []
         self.counts = True  # whether all open conditions count
         for macro in settings.macros:
             name, _, text = macro.partition("=")
@@ -113,7 +113,7 @@ class _Preprocessor:
         if word in ("if", "ifdef", "ifndef"):
             # What stands inside a part that does not count is not looked at.
             counts = self.counts and self._holds(word, rest, span)
-            self.conditions.append(_Condition(counts, counts, span))
+            self.conditions.append(_OpenIf(counts, counts, span))
             return
         if not self.conditions:
             self._wrong(span, word, "there is no `#if` before it")

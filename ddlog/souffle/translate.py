@@ -29,7 +29,7 @@ from .functors import function
 from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .kept import keep_rows
-from .limits import Limits
+from .limits import RecursionLimits
 from .names import global_names
 from .normal import clauses
 from .parser import parse
@@ -124,7 +124,7 @@ class _Translator:
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         self.relations.allow_nil_in_facts()
         self._find_recursion(plain)
-        limits = Limits(self.relations, self.output)
+        limits = RecursionLimits(self.relations, self.output)
         self.output.shares = shares(plain, list(map(self._is_recursive, plain)))
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
@@ -138,7 +138,7 @@ class _Translator:
         _stop_at(self.found)
         return self._translation(rules)
 
-    def _write(self, clause: HornClause, kinds: Kinds, limits: Limits) -> None:
+    def _write(self, clause: HornClause, kinds: Kinds, limits: RecursionLimits) -> None:
         recursive = self._is_recursive(clause)
         head = self.output.head
         if recursive and limits.is_limited(clause):
@@ -209,7 +209,7 @@ class _Translator:
         imports = sorted(name.removeprefix("import ") for name in names if name.startswith("import "))
         named = (each.partition(" as ") for each in imports)
         declarations: list[syntax.Declaration] = [
-            syntax.Import(module, alias or None, whole) for module, _, alias in named
+            syntax.ImportDecl(module, alias or None, whole) for module, _, alias in named
         ]
         declarations += self.types.typedefs()
         declarations += [self._function(name) for name in names if not name.startswith("import ")]

@@ -29,9 +29,9 @@ def rules_of(source: Source, relations: Columns, imported: Sequence[str], types:
     tree = translate(source, typed, known=types)
     # Under its own name a module adds no names that would make those of the program ambiguous.
     kept = (
-        replace(each, alias=each.module) if isinstance(each, syntax.Import) else each
+        replace(each, alias=each.module) if isinstance(each, syntax.ImportDecl) else each
         for each in tree.declarations
-        if not isinstance(each, syntax.Import) or each.module not in imported
+        if not isinstance(each, syntax.ImportDecl) or each.module not in imported
     )
     return module_text(syntax.Module(tuple(kept), tree.span))
 

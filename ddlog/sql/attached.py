@@ -86,7 +86,7 @@ def attached(node: Expression, places: SqlPlaces) -> Attached:
     module = "::".join(path.with_suffix("").parts)
     kinds = syntax.TypeDecl | syntax.ExternTypeDecl
     own = {each.name: f"{module}::{each.name}" for each in parsed.declarations if isinstance(each, kinds)}
-    imported = [each for each in parsed.declarations if isinstance(each, syntax.Import)]
+    imported = [each for each in parsed.declarations if isinstance(each, syntax.ImportDecl)]
     own |= {f"{each.alias}::": f"{each.module}::" for each in imported if each.alias is not None}
     tables = {}
     for each in parsed.declarations:

@@ -55,7 +55,7 @@ class ModuleTranslation:
         made = list(self.output.written_all())
         if any(isinstance(each, syntax.ApplyDecl) for each in made):
             self.imports.append("window")
-        imports = (syntax.Import(each, None, whole) for each in dict.fromkeys(self.imports))
+        imports = (syntax.ImportDecl(each, None, whole) for each in dict.fromkeys(self.imports))
         return syntax.Module((*imports, *made), whole)
 
     def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:

@@ -61,14 +61,14 @@ class String:
         return "string"
 
 
-def _close(made: Tuple | User | Opaque | Function, parts: tuple[Type, ...]) -> None:
+def _close(made: Tuple | User | Opaque | FunctionType, parts: tuple[Type, ...]) -> None:
     """Notes of a type whether no type variable is in it, so that nobody looks for one again."""
     object.__setattr__(made, "closed", all(map(is_closed, parts)))
 
 
 def is_closed(type: Type) -> bool:
     """Whether no type variable is in a type."""
-    if isinstance(type, Tuple | User | Opaque | Function):
+    if isinstance(type, Tuple | User | Opaque | FunctionType):
         return type.closed
     return not isinstance(type, TypeVar)
 
@@ -128,7 +128,7 @@ class TypeVar:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionType:
     """`function(A, mut B): C`."""
 
     parameters: tuple[Type, ...]
@@ -146,7 +146,9 @@ class Function:
         return f"function({shown}): {self.result}"
 
 
-Type: TypeAlias = Bool | BigInt | Bit | Signed | Float | String | Tuple | User | Opaque | TypeVar | Function
+Type: TypeAlias = (
+    Bool | BigInt | Bit | Signed | Float | String | Tuple | User | Opaque | TypeVar | FunctionType
+)
 
 UNIT = Tuple(())
 
@@ -258,6 +260,6 @@ class TypeDef:
     tag: str | None = None
     text: TextForm | None = None
     nullable: bool = False
-    function: Function | None = None
+    function: FunctionType | None = None
     closure: type[Any] | None = field(default=None, compare=False, repr=False)
     extern: Callable[[], type[Any]] | None = field(default=None, compare=False, repr=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 
-from .types import BigInt, Bit, Float, Function, Opaque, Signed, Tuple, Type, TypeVar, User, is_closed
+from .types import BigInt, Bit, Float, FunctionType, Opaque, Signed, Tuple, Type, TypeVar, User, is_closed
 
 
 class LiteralSort(Enum):
@@ -48,9 +48,9 @@ def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
             return User(name, tuple(rebuild(arg, leaf) for arg in args))
         case Opaque(name, args):
             return Opaque(name, tuple(rebuild(arg, leaf) for arg in args))
-        case Function(parameters, mutable, result):
+        case FunctionType(parameters, mutable, result):
             shown = tuple(rebuild(parameter, leaf) for parameter in parameters)
-            return Function(shown, mutable, rebuild(result, leaf))
+            return FunctionType(shown, mutable, rebuild(result, leaf))
         case _:
             return type_
 
@@ -69,7 +69,7 @@ def written_in(type_: Type) -> tuple[Type, ...]:
             return items
         case User(_, args) | Opaque(_, args):
             return args
-        case Function(parameters, _, result):
+        case FunctionType(parameters, _, result):
             return (*parameters, result)
     return ()
 
@@ -230,7 +230,7 @@ class Substitution:
                 return self._unify_all(a, b)
             case (User(name, a), User(other, b)) | (Opaque(name, a), Opaque(other, b)):
                 return name == other and self._unify_all(a, b)
-            case Function(a, mutable, result), Function(b, others, out):
+            case FunctionType(a, mutable, result), FunctionType(b, others, out):
                 return mutable == others and self._unify_all((*a, result), (*b, out))
             case _:
                 return False

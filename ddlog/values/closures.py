@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, cast
 
-from ..types import ANY, Constructor, Function, Opaque, Tuple, Type, User
+from ..types import ANY, Constructor, FunctionType, Opaque, Tuple, Type, User
 from .structs import Fault, TypeDefs, constructors_of
 
 
@@ -74,12 +74,12 @@ def captured_by(value: FunctionValue, typedefs: TypeDefs) -> tuple[Constructor, 
     return typedefs[value.place].constructors[0], tuple(value)[1:]
 
 
-def no_written_form(type: Function) -> str:
+def no_written_form(type: FunctionType) -> str:
     """The message that values of the type cannot be read from text."""
     return f"a value of type {type} cannot be written; only rules and facts of the program make functions"
 
 
-def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> FunctionValue:
+def check_closure(value: Any, type: FunctionType, typedefs: TypeDefs) -> FunctionValue:
     """The value if it is a closure of the type that this program has made. Raises ValueError."""
     if not isinstance(value, FunctionValue):
         raise ValueError(f"expected {type}, a function that the program has made, found {value!r:.60}")
@@ -93,7 +93,7 @@ def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> FunctionVal
 
 def holds_function(type: Type, typedefs: TypeDefs) -> bool:
     """Whether values of the type can contain a function."""
-    return any(isinstance(each, Function) for each in parts_of([type], typedefs))
+    return any(isinstance(each, FunctionType) for each in parts_of([type], typedefs))
 
 
 def holds_object(type: Type, typedefs: TypeDefs) -> bool:

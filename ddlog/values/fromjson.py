@@ -19,7 +19,7 @@ from ..types import (
     Bool,
     Constructor,
     Float,
-    Function,
+    FunctionType,
     JsonField,
     KeyOf,
     Opaque,
@@ -97,7 +97,7 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
             return tuple(from_json(item, of, typedefs) for item, of in zip(items, type.items, strict=True))
         case User():
             return _user_from_json(data, type, typedefs)
-        case Function():
+        case FunctionType():
             raise ValueError(no_written_form(type))
     collection = collection_of(type)
     if collection is None:

@@ -12,7 +12,7 @@ from ..types import (
     Bool,
     Constructor,
     Float,
-    Function,
+    FunctionType,
     Opaque,
     Signed,
     String,
@@ -60,7 +60,7 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
             return _check_object(value, type, typedefs[name])
         case Opaque():
             return _check_collection(value, type, typedefs)
-        case Function():
+        case FunctionType():
             return check_closure(value, type, typedefs)
     return _refuse(value, type)
 

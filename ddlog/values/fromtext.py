@@ -20,7 +20,7 @@ from ..types import (
     Bool,
     Constructor,
     Float,
-    Function,
+    FunctionType,
     Signed,
     String,
     TextForm,
@@ -77,7 +77,7 @@ def read_value(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
             return _read_tuple(cursor, type, typedefs)
         case User():
             return _read_user(cursor, type, typedefs)
-        case Function():
+        case FunctionType():
             raise TextFault(no_written_form(type), cursor.skip(), cursor.position + 1)
     return _read_collection(cursor, type, typedefs)
 

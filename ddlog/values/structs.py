@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
-from ..types import ANY, Constructor, Function, Opaque, Tuple, Type, TypeDef, TypeVar, User
+from ..types import ANY, Constructor, FunctionType, Opaque, Tuple, Type, TypeDef, TypeVar, User
 from ..types.unify import named_in
 
 TypeDefs = Mapping[str, TypeDef]
@@ -134,8 +134,10 @@ def _bind(type: Type, bound: dict[str, Type]) -> Type:
             return User(name, tuple(_bind(arg, bound) for arg in args))
         case Opaque(name, args):
             return Opaque(name, tuple(_bind(arg, bound) for arg in args))
-        case Function(parameters, mutable, result):
-            return Function(tuple(_bind(each, bound) for each in parameters), mutable, _bind(result, bound))
+        case FunctionType(parameters, mutable, result):
+            return FunctionType(
+                tuple(_bind(each, bound) for each in parameters), mutable, _bind(result, bound)
+            )
     return type
 
 

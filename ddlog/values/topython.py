@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from ..types import Function, Opaque, Tuple, Type, User
+from ..types import FunctionType, Opaque, Tuple, Type, User
 from .closures import FunctionValue, outer_class, parts_of
 from .collections import Group
 from .fromplain import check
@@ -41,7 +41,7 @@ class _Makers:
         self._made: dict[Type, Maker] = {}
 
     def of(self, type: Type) -> Maker | None:
-        if not isinstance(type, Tuple | User | Opaque | Function) or not self._differs(type):
+        if not isinstance(type, Tuple | User | Opaque | FunctionType) or not self._differs(type):
             return None
         if type not in self._made:
             self._made[type] = lambda value: self._made[type](value)
@@ -55,7 +55,7 @@ class _Makers:
                 if is_option(each) or self._object(each) is not None:
                     return True
                 seen.add(each)
-            called = [each for each in seen if isinstance(each, Function)]
+            called = [each for each in seen if isinstance(each, FunctionType)]
             waiting = [of for each in called for of in (*each.parameters, each.result) if of not in seen]
         return False
 
@@ -63,9 +63,9 @@ class _Makers:
         form = text_form(type, self._typedefs)
         return None if form is None else form.python
 
-    def _maker(self, type: Tuple | User | Opaque | Function) -> Maker:
+    def _maker(self, type: Tuple | User | Opaque | FunctionType) -> Maker:
         match type:
-            case Function():
+            case FunctionType():
                 return self._function(type)
             case Opaque(name, (key, of)) if local_name(name) == "Group":
                 own, held = self.of(key) or _same, self.of(of) or _same
@@ -80,7 +80,7 @@ class _Makers:
         element = self.of(collection.element) or _same
         return lambda value: collection.ordered(map(element, value))
 
-    def _function(self, type: Function) -> Maker:
+    def _function(self, type: FunctionType) -> Maker:
         """Makes a closure that takes and gives the values that Python has."""
         changed = [of for of, mutable in zip(type.parameters, type.mutable, strict=True) if mutable]
         result = self.of(Tuple((type.result, *changed)) if changed else type.result) or _same

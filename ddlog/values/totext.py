@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ..types import ANY, BigInt, Bit, Bool, Float, FunctionType, Opaque, Signed, String, Tuple, Type, User
 from .closures import captured_by
 from .numbers import decimal, float_text
 from .structs import Fault, TypeDefs, local_name, taken_apart
@@ -51,7 +51,7 @@ def show(value: Any, type: Type, typedefs: TypeDefs, plain: bool = False) -> str
             )
             word = local_name(constructor.name) if standard else constructor.name
             return word if plain and not fields else f"{word}{{{', '.join(shown)}}}"
-        case Function():
+        case FunctionType():
             holder, captured = captured_by(value, typedefs)
             known = zip(captured, holder.fields, strict=True)
             held = (show(v, of, typedefs, plain) for v, (_, of) in known)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 
-from ..circuit import DeltaGroup, Input, Node, NodeId, Result
+from ..circuit import DeltaGroup, FixpointResult, Input, Node, NodeId
 from .recursion.recursion import Recursion
 from .state import State
 from .units import unit_nodes
@@ -65,7 +65,7 @@ def _fits(state: State, at: NodeId, before: State, old: NodeId, found: Collectio
 def is_adopted(state: State, at: NodeId, found: Collection[NodeId]) -> bool:
     """Whether a node is among those that were found, or a relation of a recursion that was."""
     node = state.circuit.nodes[at]
-    return (node.fixpoint if isinstance(node, Result) else at) in found
+    return (node.fixpoint if isinstance(node, FixpointResult) else at) in found
 
 
 def goes_on(
@@ -73,11 +73,11 @@ def goes_on(
 ) -> bool:
     """Whether a node goes on with what one certain node before holds."""
     node = state.circuit.nodes[at]
-    if old is None or not isinstance(node, Result):
+    if old is None or not isinstance(node, FixpointResult):
         return old is not None and found.get(at) == old
     then = before.circuit.nodes[old]
     return (
-        isinstance(then, Result)
+        isinstance(then, FixpointResult)
         and then.relation == node.relation
         and found.get(node.fixpoint) == then.fixpoint
     )

@@ -13,7 +13,7 @@ import numpy as np
 from ..circuit import Fixpoint
 from ..integrals import shown
 from ..runtime import Held
-from .arrangements.index import Index
+from .arrangements.index import RowIndex
 from .arrangements.timeline import Timeline
 from .arrangements.views import Readable
 from .groups.grouping import GroupState
@@ -128,7 +128,7 @@ def _bytes(held: Any) -> int:
             return sum(map(_bytes, vars(held).values()))
         case StepLists():
             return sum(map(_bytes, vars(held).values()))
-        case Index():
+        case RowIndex():
             return sum(_bytes(each) for key, each in vars(held).items() if key != "table")
         case dict():
             inside = sum(map(_bytes, held.values()))

@@ -19,10 +19,10 @@ from ..circuit import (
     DeltaWindow,
     Exchange,
     Fixpoint,
+    FixpointResult,
     Input,
     Join,
     Negate,
-    Result,
     Sum,
 )
 from ..epoch import Epoch
@@ -40,7 +40,7 @@ from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
 
-_KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, Result))
+_KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, FixpointResult))
 """The nodes whose stores have taken the change when it is known."""
 
 

@@ -13,14 +13,14 @@ from ..epoch import Epoch
 from ..integrals import weighted
 from ..node import Node
 from ..schedule import walk
-from .arrangements.index import Index, made_once
+from .arrangements.index import RowIndex, made_once
 from .arrangements.views import Readable, StoreView, View, whole_row
 from .running import RunningEpoch
 from .state import State
 from .storage.batch import Batch, Gathering, consolidate, no_rows
 from .storage.rows import ArrayRows
 
-Built: TypeAlias = "dict[tuple[int, tuple[Position, ...]], Index]"
+Built: TypeAlias = "dict[tuple[int, tuple[Position, ...]], RowIndex]"
 """Arrangements built for queries, by the identity of the store and the columns."""
 
 
@@ -101,9 +101,9 @@ class _QueryView(StoreView):
         own = {positions for store, positions in self._built if store == id(self.relation)}
         return own.union(self.relation.indexes)
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         if positions in self.relation.indexes:
             return self.relation.indexes[positions]
         relation = self.relation
         key = id(relation), positions
-        return made_once(self._built, key, lambda: Index(relation.table, positions, relation.rows()))
+        return made_once(self._built, key, lambda: RowIndex(relation.table, positions, relation.rows()))

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..circuit import DeltaClock, DeltaDistinct, DeltaGroup, DeltaLate, DeltaWindow, NodeId, Result
+from ..circuit import DeltaClock, DeltaDistinct, DeltaGroup, DeltaLate, DeltaWindow, FixpointResult, NodeId
 from ..schema import Schema
 from .arrangements.windows import WindowStore
 from .state import State
@@ -24,7 +24,7 @@ from .storage.batch import Batch, concat, consolidate, no_rows
 def schema_of(state: State, at: NodeId) -> Schema:
     """The columns of what a node remembers."""
     node = state.circuit.nodes[at]
-    if isinstance(node, DeltaDistinct | DeltaGroup | Result):
+    if isinstance(node, DeltaDistinct | DeltaGroup | FixpointResult):
         raise TypeError("the contents of such a node follow from others")
     return state.circuit.nodes[node.source].schema if isinstance(node, DeltaWindow) else node.schema
 

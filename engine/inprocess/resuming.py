@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ..circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result, Trace
+from ..circuit import Circuit, Fixpoint, FixpointResult, Input, Node, NodeId, Output, Trace
 from ..epoch import FirstEpoch
 from ..integrals import shown
 from ..schedule import readers
@@ -62,7 +62,9 @@ def _relations(state: State, at: NodeId, names: Mapping[NodeId, str]) -> dict[st
     nodes = state.circuit.nodes
     if at in state.recursions:
         results = (
-            (k, node) for k, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint == at
+            (k, node)
+            for k, node in enumerate(nodes)
+            if isinstance(node, FixpointResult) and node.fixpoint == at
         )
         return {names[k]: node.schema for k, node in results if k in names}
     return {names[at]: nodes[at].schema} if at in names and at in state.stores else {}
@@ -110,7 +112,7 @@ def _seconds(state: State, times: Mapping[NodeId, float]) -> dict[NodeId, float]
 # ----------------------------------------------------------------- values
 
 
-class Codec(Protocol):
+class ValueCodec(Protocol):
     """Writes interned values, and reads them again."""
 
     def keep(self, column: Column, values: Sequence[Any], sink: Sink) -> Kept:
@@ -130,7 +132,7 @@ class FrozenValues:
     listed: Sequence[Any]
     unread: bool
 
-    def written(self, column: Column, codec: Codec, sink: Sink) -> Kept:
+    def written(self, column: Column, codec: ValueCodec, sink: Sink) -> Kept:
         """Writes the values, with their numbers. Raises ValueError."""
         return {"count": self.count, "free": self.free, "values": codec.keep(column, self.listed, sink)}
 
@@ -146,7 +148,7 @@ def freeze_values(values: Values, column: Column, copied: bool, unread: bool) ->
 
 
 def restore_values(
-    values: Values, column: Column, codec: Codec, kept: Mapping[str, Any], source: ByteSource
+    values: Values, column: Column, codec: ValueCodec, kept: Mapping[str, Any], source: ByteSource
 ) -> None:
     """Gives a domain without values those that were written."""
     count = checked_number(kept["count"], MOST_ROWS, source)
@@ -182,7 +184,9 @@ def beginning(state: State, found: Collection[NodeId]) -> FirstEpoch[Batch | Non
     """The plan of the first epoch of a state in which these nodes have all their rows."""
     nodes = state.circuit.nodes
     there = {*found}
-    there |= {at for at, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint in found}
+    there |= {
+        at for at, node in enumerate(nodes) if isinstance(node, FixpointResult) and node.fixpoint in found
+    }
     wanted = _wanted(state, there)
     read = {source for at in wanted for source in nodes[at].reads()} - wanted
     known = {at: _contents(state, at) for at in read if at in there and not isinstance(nodes[at], Fixpoint)}
@@ -200,7 +204,7 @@ def _wanted(state: State, there: Collection[NodeId]) -> set[NodeId]:
             continue
         wanted.add(at)
         waiting.extend(nodes[at].reads())
-    ends = (Result, Output)
+    ends = (FixpointResult, Output)
     for at, node in enumerate(nodes):  # in order: an output may show a result
         if isinstance(node, ends) and any(source in wanted for source in node.reads()):
             wanted.add(at)
@@ -217,7 +221,7 @@ def _contents(state: State, at: NodeId) -> Batch | None:
         batch = remembered.contents_of(state, at)
     else:
         node = state.circuit.nodes[at]
-        assert isinstance(node, Result)
+        assert isinstance(node, FixpointResult)
         batch = state.recursions[node.fixpoint].relations[node.relation].batch()
     return batch if batch.length else None
 

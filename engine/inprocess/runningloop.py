@@ -12,7 +12,7 @@ from ..schema import RowFault
 from ..settling import Changing, Unsettled
 from .arrangements.store import Store
 from .pathsteps import changed_steps
-from .recursion.account import Account
+from .recursion.account import new_account
 from .recursion.loopcontents import LoopContents
 from .recursion.loopepoch import LoopEpoch
 from .recursion.looprecording import LoopRecording, Sample
@@ -40,7 +40,7 @@ class RunningLoop:
         self._paths: FoundPaths | None = None
         self._before: Sample | None = None  # of the recording that an evaluation replaces
         relations = recursion.relations
-        self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
+        self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
 
     def seed(self, first: bool) -> None:
         """All rounds."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import interrupt, memory, metering, thresholds
 from ..budget import Budget
-from ..circuit import Circuit, Fixpoint, Input, NodeId, Result
+from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
@@ -35,9 +35,9 @@ from .latest import Taken, by_relation, mark, taken, undoing
 from .query import Built, answer
 from .recursion.recursion import Recursion
 from .resuming import (
-    Codec,
     FrozenValues,
     Unit,
+    ValueCodec,
     beginning,
     begun,
     freeze_values,
@@ -277,7 +277,7 @@ class InProcess:
         """`between`: no epoch is under way on this state."""
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
-        if not isinstance(node, Result):
+        if not isinstance(node, FixpointResult):
             return None
         fixpoint, recursion = self._state.circuit.nodes[node.fixpoint], self._state.recursions[node.fixpoint]
         assert isinstance(fixpoint, Fixpoint)
@@ -362,7 +362,7 @@ class InProcess:
         self,
         found: Mapping[NodeId, tuple[Mapping[str, Kept], ByteSource]],
         domains: Sequence[tuple[Column, Mapping[str, Kept], ByteSource]],
-        codec: Codec,
+        codec: ValueCodec,
     ) -> None:
         """Puts kept units into the empty state. The first epoch derives the others. What this or that epoch
         raises leaves a state which only `start_over` makes whole."""

@@ -14,12 +14,12 @@ from ..circuit import (
     DeltaJoin,
     DeltaOrdered,
     Fixpoint,
+    FixpointResult,
     Import,
     Input,
     Join,
     NodeId,
     Output,
-    Result,
     Trace,
     Window,
 )
@@ -85,7 +85,7 @@ class State:
         self._signed = signed_nodes(circuit)
         for at in sorted(self._kept()):
             node = nodes[at]
-            if isinstance(node, Result):
+            if isinstance(node, FixpointResult):
                 self.stores[at] = self.recursions[node.fixpoint].relations[node.relation]
             elif isinstance(node, Input) and given and node.relation in given:
                 self.stores[at] = given[node.relation]
@@ -128,7 +128,7 @@ class State:
     def new_group(self, node: DeltaGroup, members: Readable | None) -> GroupState:
         """The state of a group, without members. `members` will have them, if the group reads members."""
         source = self.circuit.nodes[node.source]
-        net = isinstance(source, DeltaDistinct | DeltaGroup | Result) or (
+        net = isinstance(source, DeltaDistinct | DeltaGroup | FixpointResult) or (
             isinstance(source, Input) and not source.multiset
         )
         return GroupState(node, source.schema, members, self.values, net)
@@ -157,7 +157,7 @@ class State:
         results = {
             at
             for at, node in enumerate(nodes)
-            if isinstance(node, Result) and (node.fixpoint, node.relation) == (fixpoint, relation)
+            if isinstance(node, FixpointResult) and (node.fixpoint, node.relation) == (fixpoint, relation)
         }
         asked = {shown(self.circuit, at) for _, at in self.circuit.relations}
         imports = (
@@ -237,7 +237,7 @@ class State:
         results = {
             k: node.relation
             for k, node in enumerate(self.circuit.nodes)
-            if isinstance(node, Result) and node.fixpoint == at and k in self.stores
+            if isinstance(node, FixpointResult) and node.fixpoint == at and k in self.stores
         }
         for k, relation in results.items():
             self.stores[k] = recursion.relations[relation]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import thresholds
-from ..circuit import DeltaGroup, NodeId, Result
+from ..circuit import DeltaGroup, FixpointResult, NodeId
 from ..maintaining import Costs, IterationRows, number
 from ..schema import Array, Kind, Schema
 from .arrangements.signedstore import SignedStore
@@ -52,7 +52,7 @@ def unit_nodes(state: State) -> Iterator[NodeId]:
     nodes = state.circuit.nodes
     clocked = {at for at, _ in state.memories.by_node()}
     for at, node in enumerate(nodes):
-        own = at in state.stores and not isinstance(node, Result)
+        own = at in state.stores and not isinstance(node, FixpointResult)
         if own or at in state.groups or at in state.clocks or at in state.recursions or at in clocked:
             yield at
 

@@ -20,8 +20,9 @@ from .fixpoint import Fixpoint, Variable
 
 @dataclass(frozen=True, slots=True)
 class Bracket(Fixpoint):
-    """∫ ∘ body ∘ δ₀ at every epoch. `results` are the nodes of the body that are integrated; `Result` nodes
-    read the sums. The incremental version is D ∘ Bracket ∘ I, evaluated anew whenever an import changes."""
+    """∫ ∘ body ∘ δ₀ at every epoch. `results` are the nodes of the body that are integrated; nodes
+    `FixpointResult` read the sums. The incremental version is D ∘ Bracket ∘ I, evaluated anew whenever an
+    import changes."""
 
     sign: ClassVar[str] = "bracket"
 

@@ -66,8 +66,8 @@ class Variable(NoSource):
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint(Node):
-    """Mutually recursive relations: `body` iterated from empty relations until nothing changes. `Result`
-    nodes read them.
+    """Mutually recursive relations: `body` iterated from empty relations until nothing changes. Nodes
+    `FixpointResult` read them.
 
     `results` gives, for each relation, the node of `body` (a Distinct) that computes its next value. If the
     body is monotone, the relations are its least fixpoint, and the incremental version has the incremental
@@ -153,7 +153,7 @@ class Fixpoint(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Result(Node):
+class FixpointResult(Node):
     """A relation computed by a Fixpoint."""
 
     fixpoint: NodeId

@@ -19,7 +19,7 @@ from .fixpoint import Fixpoint
 
 @dataclass(frozen=True, slots=True)
 class Loop(Fixpoint):
-    """Relations computed round by round. `Result` nodes read them as they are in the last round.
+    """Relations computed round by round. `FixpointResult` nodes read them as they are in the last round.
 
     The end: `rounds` k, the round with which it ends, counted from 0 (the egress
     `out_k` of "Foundations of Differential Dataflow", section 3); `empty`, a relation, ends it with the first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..circuit import Circuit, Fixpoint, Import, Loop, Node, NodeId, Output, Result
+from ..circuit import Circuit, Fixpoint, FixpointResult, Import, Loop, Node, NodeId, Output
 
 
 def remove_dead_code(circuit: Circuit) -> Circuit:
@@ -20,7 +20,7 @@ def remove_dead_code(circuit: Circuit) -> Circuit:
     for i in reversed(range(len(nodes))):
         if i in live:
             node = nodes[i]
-            if isinstance(node, Result):
+            if isinstance(node, FixpointResult):
                 read.setdefault(node.fixpoint, set()).add(node.relation)
             elif isinstance(node, Fixpoint):
                 node = nodes[i] = _live_fixpoint(node, read.get(i, set()))

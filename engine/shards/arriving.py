@@ -3,8 +3,9 @@
     first worker      a batch with the columns `Elsewhere` ─► commit ─► the workers take up what has come
     processes         rows ─► divided by their owners ─► at the doors of the workers, piece by piece
 
-Somebody who has the rows sends them (`Source.send`) when a commit first needs them at the workers, and again
-to workers that were started again: the rows of a commit are those of the first time, or the commit fails."""
+Somebody who has the rows sends them (`RowHolder.send`) when a commit first needs them at the workers, and
+again to workers that were started again: the rows of a commit are those of the first time, or the commit
+fails."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class SentRows(NamedTuple):
     digest: int
 
 
-class Source(Protocol):
+class RowHolder(Protocol):
     """A holder of rows in other processes."""
 
     @property
@@ -80,7 +81,7 @@ class Load(NamedTuple):
 class Elsewhere(LazyColumns):
     """The columns of rows that are elsewhere. This process reads them only if it looks at one."""
 
-    def __init__(self, arity: int, source: Source) -> None:
+    def __init__(self, arity: int, source: RowHolder) -> None:
         super().__init__()
         self.source, self._arity = source, arity
         self._sums: tuple[int, int] | None = None

@@ -30,7 +30,7 @@ from ..account import DEARER
 from ..circuit import Distinct, Exchange, Group, Join
 from ..clock import work
 from ..epoch import Epoch
-from ..inprocess.arrangements.timeline import Timed
+from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import View
 from ..inprocess.recursion.checkpoint import RoundCheckpoint
 from ..inprocess.recursion.loopcontents import LoopContents
@@ -69,12 +69,12 @@ class ShardsLoop(LoopRecursion):
         return self.is_ready or (self.recording is not None and self.recording.complete)
 
     @cached_property
-    def stretches(self) -> Stretches:
+    def stretches(self) -> VisitStretches:
         """The stretches of its parts."""
-        return Stretches(self.parts)
+        return VisitStretches(self.parts)
 
 
-class Stretches:
+class VisitStretches:
     """The parts of a loop in the order of their visits, cut where a loop inside begins or ends: what is
     visited together at a time."""
 
@@ -319,7 +319,7 @@ class ShardsLoopEpoch(LoopEpoch):
         """The contents of what a join looks up on all workers."""
         source = self._parts.parts[at].sources[slot]
         spread = Spread(self._nodes[source].schema, self._recursion.keys[source])
-        view = TimedShardsView if isinstance(local, Timed) else ShardsView
+        view = TimedShardsView if isinstance(local, TimedView) else ShardsView
         return view(self._team, self._values, spread, ("loop", self._at, at, slot, now), local)
 
     def view_of(self, at: int, slot: int, now: bool) -> View:

@@ -34,7 +34,7 @@ _MANY = 100_000  # rows of an output that a worker keeps until somebody reads th
 _AT_A_TIME = 1 << 17  # rows of a parcel for another process
 
 
-class Outcome(NamedTuple):
+class ShardChanges(NamedTuple):
     """The changes of outputs and of inputs on one worker, in an epoch that is computed. None: all that the
     worker has of an output came in it. A number: so many rows of an input changed, which `taken_parcel` gives
     before the epoch ends."""
@@ -133,7 +133,7 @@ class Member(InProcess):
 
     def outcome(
         self, running: ShardEpoch, deltas: Mapping[str, Delta], away: Collection[str] = ()
-    ) -> Outcome:
+    ) -> ShardChanges:
         """The changes of an epoch that is computed, for the worker that tells them; of the inputs `away` only
         how many rows they have."""
         state = running.state
@@ -149,7 +149,7 @@ class Member(InProcess):
             node: Any = running.circuit.nodes[at]
             is_away = node.relation in away
             taken[node.relation] = batch.length if is_away else packed(self.values, node.schema, batch)
-        return Outcome(outputs, taken)
+        return ShardChanges(outputs, taken)
 
     def _taken(self, running: ShardEpoch) -> dict[NodeId, Batch]:
         """The change of each input on this worker, or the elements of one that is a stream."""

@@ -32,6 +32,7 @@ from ..circuit import (
     Earlier,
     Exchange,
     Fixpoint,
+    FixpointResult,
     Group,
     Import,
     Input,
@@ -42,7 +43,6 @@ from ..circuit import (
     NodeId,
     Ordered,
     Output,
-    Result,
     Sum,
     Variable,
     Window,
@@ -96,7 +96,7 @@ def placed(circuit: Circuit) -> Placed:
     loops = {at: each for at, (each, _) in zip(fixpoints, placing.recursions, strict=True) if each}
     keys: list[Key | None] = []
     for node in whole.nodes:
-        if isinstance(node, Result):
+        if isinstance(node, FixpointResult):
             keys.append(inside[node.fixpoint].get(node.relation, ()))
         elif isinstance(node, Input):
             keys.append(placing.inputs[node.relation])
@@ -117,7 +117,7 @@ def keys_of_parts(
                 keys.append(imported[source])
             case Earlier(relation):
                 keys.append(results[part.scope].get(relation, ()))  # the flag of a loop has no columns
-            case Result() | Gate():
+            case FixpointResult() | Gate():
                 keys.append(keys[part.sources[0]])
             case node:
                 keys.append(_key_of(node, keys, part.sources))
@@ -216,7 +216,7 @@ class _Chosen:
                 return self.relation(scope.parent, source)
             case Variable(name) | Earlier(name):
                 return self.result(scope, name)
-            case Result(fixpoint, name):
+            case FixpointResult(fixpoint, name):
                 return self.result(self.scope(scope, fixpoint), name)
         return (*scope.path, at), ""
 
@@ -283,7 +283,7 @@ class _Placing:
         match node:
             case Fixpoint():
                 node, key = self._recursion(at, node), None
-            case Result(fixpoint, relation):
+            case FixpointResult(fixpoint, relation):
                 key = self._of_recursion(fixpoint).get(relation, ())
             case Import(source):
                 key = self._outside.keys[source] if self._outside else None

@@ -46,7 +46,7 @@ from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit, Unsettled
 from .arriving import Elsewhere
 from .giving import Doors
-from .member import Member, Outcome, Parts
+from .member import Member, Parts, ShardChanges
 from .placing import Placed
 from .running import ShardEpoch
 from .spool import Change, Spool
@@ -397,7 +397,7 @@ class Sharded(Member):
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
     def _merged(
-        self, outcomes: Sequence[Outcome], static: bool
+        self, outcomes: Sequence[ShardChanges], static: bool
     ) -> tuple[dict[str, Delta], dict[str, Change]]:
         def merged(name: str, parcels: Sequence[Parcel]) -> Batch:
             schema = self._schema(name)
@@ -675,11 +675,11 @@ class _Between:
         self.ask, self.rank, self.size, self.owning = runtime.asked, team.rank, team.size, team.owning
 
 
-def _outcome(said: tuple[str, Any]) -> Outcome:
+def _outcome(said: tuple[str, Any]) -> ShardChanges:
     """What a worker says at the end of an epoch. Raises what the epoch raised there."""
     kind, found = said
     if kind == "computed":
-        outcome: Outcome = found
+        outcome: ShardChanges = found
         return outcome
     raise found.error() if isinstance(found, SentError) else Aborted(str(found))
 

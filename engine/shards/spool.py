@@ -39,7 +39,7 @@ class Change(NamedTuple):
     is_away: bool = False
 
 
-class Given(NamedTuple):
+class GivenRows(NamedTuple):
     """Rows that a commit was given, to insert (1) or to delete (-1), in the order of the commit."""
 
     rows: Elsewhere | _Changes
@@ -52,7 +52,7 @@ class Spool:
 
     def __init__(self, values: Values, schemas: Mapping[str, Schema], streams: Collection[str]) -> None:
         self._values, self._schemas, self._streams = values, schemas, streams
-        self._parts: dict[str, list[_Changes | Given]] = {name: [] for name in schemas}
+        self._parts: dict[str, list[_Changes | GivenRows]] = {name: [] for name in schemas}
         self.epochs = 0
 
     @contextmanager
@@ -79,16 +79,16 @@ class Spool:
             raise
         self.epochs = epochs
 
-    def _given(self, name: str, batch: Batch, sign: int) -> Given:
+    def _given(self, name: str, batch: Batch, sign: int) -> GivenRows:
         if isinstance(batch.columns, Elsewhere):
-            return Given(batch.columns.again(), batch.length, sign)
+            return GivenRows(batch.columns.again(), batch.length, sign)
         rows = _Changes()
         rows.add(packed(self._values, self._schemas[name], batch))
-        return Given(rows, batch.length, sign)
+        return GivenRows(rows, batch.length, sign)
 
     def _add(self, name: str, change: Parcel) -> None:
         parts = self._parts[name]
-        if not parts or isinstance(parts[-1], Given):
+        if not parts or isinstance(parts[-1], GivenRows):
             parts.append(_Changes())
         self._last(name).add(change)
 
@@ -103,7 +103,7 @@ class Spool:
         return {name: [each for part in parts for each in self._read(name, part)] for name, parts in
                 self._parts.items()}  # fmt: skip
 
-    def _read(self, name: str, part: _Changes | Given) -> Iterator[Signed]:
+    def _read(self, name: str, part: _Changes | GivenRows) -> Iterator[Signed]:
         if isinstance(part, _Changes):
             whole = self._summed(name, part)
             if whole.positive():
@@ -135,7 +135,7 @@ class Spool:
         return consolidate(concat(parts, len(schema)))
 
 
-def _end(parts: Sequence[_Changes | Given]) -> int | None:
+def _end(parts: Sequence[_Changes | GivenRows]) -> int | None:
     """The bytes of the changes after which others would be added."""
     return parts[-1].end if parts and isinstance(parts[-1], _Changes) else None
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 Address: TypeAlias = tuple[str, int]
 
 
-class Start(NamedTuple):
+class WorkerStart(NamedTuple):
     """What a worker's process is told first: the address of the first worker and the key by which they know
     each other (in hexadecimal digits), a number of its own, and the process with which it is to end."""
 
@@ -37,7 +37,7 @@ def start(address: Address, key: bytes, number: int, watched: int | None = None)
     )
     assert process.stdin is not None
     with process.stdin as told:  # the key does not show in lists of processes
-        told.write(json.dumps(Start(address, key.hex(), number, watched)).encode())
+        told.write(json.dumps(WorkerStart(address, key.hex(), number, watched)).encode())
     threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay as a zombie
     return process.pid
 
@@ -56,7 +56,7 @@ def outer_process() -> int | None:
     return None if process == os.getpid() else process
 
 
-def told() -> Start:
+def told() -> WorkerStart:
     """What the process that started this one says on standard input."""
     (host, port), *others = json.loads(sys.stdin.buffer.read())
-    return Start((host, port), *others)
+    return WorkerStart((host, port), *others)

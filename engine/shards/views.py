@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import thresholds
 from ..derived import Position
-from ..inprocess.arrangements.timeline import Timed
+from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import Groups, Matches, View
 from ..inprocess.storage.batch import Batch, concat, no_rows
 from ..inprocess.storage.interner import Values
@@ -181,14 +181,14 @@ class ShardsView:
         return [np.flatnonzero(owned == owner) for owner in range(self._team.size)]
 
 
-class TimedShardsView(ShardsView, Timed):
+class TimedShardsView(ShardsView, TimedView):
     """A version in product time of a part of a loop. Rows whose absence is asked for have owners."""
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
         positions = tuple(range(len(self._spread.schema)))
         parts = self._parts(positions, keys, length)
         own, local = parts[self._team.rank], self._local
-        assert isinstance(local, Timed)
+        assert isinstance(local, TimedView)
         left, times, weights = local.absence([key[own] for key in keys], len(own))
         found = [(own[left], times, weights)]
         for peer, (left, times, weights) in self._asked(positions, keys, parts, "absence"):
@@ -216,7 +216,7 @@ def answered(
     if asked.what in ("presence", "counts"):
         return numbers_in(view, positions, keys.columns, keys.length, asked.what)
     if asked.what == "absence":
-        assert isinstance(view, Timed)
+        assert isinstance(view, TimedView)
         return view.absence(keys.columns, keys.length)
     groups, total = view.groups(positions, keys.columns, keys.length)
     if asked.what == "few" and total > thresholds.PROPOSED_BY_MEANS:

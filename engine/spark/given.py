@@ -13,7 +13,7 @@ from ..runtime import Coded, Delta, Sealed
 from ..schema import Schema
 from .arrowrows import from_arrow, to_arrow
 from .sqltext import As, quoted
-from .tables import Table, Tables
+from .tables import LocalTable, Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,11 +32,11 @@ class Crossing:
         self.values.hold(schema, batch)
         return batch
 
-    def table(self, schema: Schema, batch: Batch) -> Table:
+    def table(self, schema: Schema, batch: Batch) -> LocalTable:
         """A batch as a table."""
         return self.tables.local(to_arrow(self.values, self.tables.codec, schema, batch))
 
-    def coded(self, schema: Schema, given: Coded) -> Table:
+    def coded(self, schema: Schema, given: Coded) -> LocalTable:
         """Columns in forms that do not depend on the runtime, as a table."""
         return self.tables.of_columns(schema, given)
 
@@ -88,24 +88,24 @@ class GivenEpoch:
         """The number of rows that inputs changed by, or more."""
         return int(self._sealed.length)
 
-    def inputs(self) -> dict[str, Table]:
+    def inputs(self) -> dict[str, LocalTable]:
         """The change of each input that changed, or the elements of one that is a stream."""
         return self._tables(self._sealed.inputs())
 
-    def output(self, name: str) -> Table | None:
+    def output(self, name: str) -> LocalTable | None:
         """The change of an output, or the elements of one that is a stream; None if there are none."""
         found = self._sealed.output(name)
         return None if found is None else self._crossing.coded(self._schema_of(name), found())
 
-    def passed(self) -> dict[str, Table]:
+    def passed(self) -> dict[str, LocalTable]:
         """The rows of inputs that came in this epoch and were forgotten in it."""
         return self._tables(self._sealed.passed())
 
-    def remembered(self) -> dict[str, Table]:
+    def remembered(self) -> dict[str, LocalTable]:
         """The changes of what nodes of windows remember, by their names; of late rows those that came."""
         return self._tables(self._sealed.remembered())
 
-    def _tables(self, coded: Mapping[str, Callable[[], Coded]]) -> dict[str, Table]:
+    def _tables(self, coded: Mapping[str, Callable[[], Coded]]) -> dict[str, LocalTable]:
         return {name: self._crossing.coded(self._schema_of(name), read()) for name, read in coded.items()}
 
     def _given(self, name: str, delta: Delta) -> GivenDelta:

@@ -35,7 +35,7 @@ from .codec import Codec
 from .given import Crossing, GivenDelta, renamed, seal_of
 from .sending import FrameSource
 from .sqltext import As, names, quoted
-from .tables import Guard, Options, Table, Tables, arrow_schema
+from .tables import Guard, LocalTable, Options, Tables, arrow_schema
 from .workers import open_workers, rows_in_workers, slots
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class SparkRuntime:
         with self._configured():
             return self._crossing.coded(self.schema(name), self.here.held(name)).frame
 
-    def inputs_held(self) -> dict[str, list[tuple[Table, int]]]:
+    def inputs_held(self) -> dict[str, list[tuple[LocalTable, int]]]:
         """The rows of the inputs, without those that rules add, as changes from nothing."""
         return {
             name: [(self._crossing.coded(self.schema(name), self.here.input_held(name)), 1)]

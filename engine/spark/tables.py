@@ -52,7 +52,7 @@ class Options:
     partitions: int | None = None
 
 
-class Table:
+class LocalTable:
     """Rows of the driver, in `local`."""
 
     __slots__ = ("_frame", "_tables", "local")
@@ -87,9 +87,9 @@ class Tables:
 
     # ------------------------------------------------------------- tables of given rows
 
-    def local(self, rows: pa.Table) -> Table:
+    def local(self, rows: pa.Table) -> LocalTable:
         """Rows of the driver as a table."""
-        return Table(self, rows)
+        return LocalTable(self, rows)
 
     def sent(self, rows: pa.Table) -> DataFrame:
         """Rows of the driver as a DataFrame; many are unpacked by the executors."""
@@ -98,18 +98,18 @@ class Tables:
         with changed(self.spark, {"spark.sql.execution.arrow.localRelationThreshold": "0B"}):
             return _frame_of(self.spark, rows)
 
-    def of_rows(self, schema: Schema, rows: Rows) -> Table:
+    def of_rows(self, schema: Schema, rows: Rows) -> LocalTable:
         """Rows of Python values, each of weight 1."""
         values = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
         columns = [self.codec.encode(c, list(v)) for c, v in zip(schema, values, strict=True)]
         ones = pa.array([1] * len(rows), pa.int64())
         return self.local(pa.Table.from_arrays([*columns, ones], schema=arrow_schema(self.codec, schema)))
 
-    def nothing(self, schema: Schema) -> Table:
+    def nothing(self, schema: Schema) -> LocalTable:
         """No rows."""
         return self.local(arrow_schema(self.codec, schema).empty_table())
 
-    def of_columns(self, schema: Schema, given: Coded) -> Table:
+    def of_columns(self, schema: Schema, given: Coded) -> LocalTable:
         """Columns in forms that do not depend on the runtime."""
         arrays = [self._encoded(c, column) for c, column in zip(schema, given.columns, strict=True)]
         weights = np.ones(given.length, np.int64) if given.weights is None else given.weights

@@ -39,7 +39,7 @@ class Primitive:
         if isinstance(self.node, Stateful):
             value, self.memory = self.node.step(values, self.memory)
             return value
-        if isinstance(self.node, c.Result):
+        if isinstance(self.node, c.FixpointResult):
             return values[0][self.node.relation]
         return self.node.value(values, (0, 0))
 

@@ -23,6 +23,7 @@ from ddlog.engine.circuit import (
     Constant,
     Distinct,
     Fixpoint,
+    FixpointResult,
     Group,
     Guard,
     Import,
@@ -34,7 +35,6 @@ from ddlog.engine.circuit import (
     Node,
     Ordered,
     Output,
-    Result,
     Step,
     Sum,
     Term,
@@ -279,7 +279,7 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
         results.append((name, body.add(Distinct(total, schema(arity)))))
     fix = top.add(Fixpoint(Circuit(tuple(body.nodes)), tuple(results)))
     for name, arity in (("R", 2), ("S", 1)):
-        sets[name] = known[name] = (top.add(Result(fix, name, schema(arity))), arity)
+        sets[name] = known[name] = (top.add(FixpointResult(fix, name, schema(arity))), arity)
 
     joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     known["Q"] = (relation(top, joins, 2), 2)
@@ -412,7 +412,7 @@ def products(draw: Any) -> Circuit:
             )
         results.append((name, body.add(Distinct(body.add(Sum(tuple(parts), schema(2))), schema(2)))))
     fix = top.add(Fixpoint(Circuit(tuple(body.nodes)), tuple(results)))
-    known |= {name: top.add(Result(fix, name, schema(2))) for name in "RS"}
+    known |= {name: top.add(FixpointResult(fix, name, schema(2))) for name in "RS"}
     terms = [
         Term(known["R"], ("x", "y")),
         Term(known["S"], ("y", "z")),

@@ -12,6 +12,7 @@ from ddlog.engine.circuit import (
     Differentiate,
     Distinct,
     Fixpoint,
+    FixpointResult,
     Group,
     Input,
     Integrate,
@@ -20,7 +21,6 @@ from ddlog.engine.circuit import (
     NodeId,
     Ordered,
     Output,
-    Result,
 )
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.node import Stateful
@@ -106,7 +106,7 @@ def _chained(builder: _Builder, node: Node) -> NodeId:
         whole = builder.add(node.reading(builder.integral))
         builder.whole.add(whole)
         return whole
-    if isinstance(node, Result) and node.fixpoint in builder.whole:
+    if isinstance(node, FixpointResult) and node.fixpoint in builder.whole:
         return builder.add(Differentiate(builder.add(node), node.schema))
     if is_linear(node):
         return builder.add(node)

@@ -9,7 +9,7 @@ import pytest
 
 from ddlog.engine.circuit import Guard, Let, Term
 from ddlog.engine.derived import derived_keys
-from ddlog.engine.inprocess.arrangements.index import FaultyKey, Index
+from ddlog.engine.inprocess.arrangements.index import FaultyKey, RowIndex
 from ddlog.engine.inprocess.storage.derivedcolumns import evaluated_keys
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.inprocess.storage.steps import Evaluator
@@ -89,7 +89,7 @@ def test_an_index_has_the_rows_with_a_key_and_none_while_one_faults() -> None:
         _, rows = index.expand(groups, index.matches(groups))
         return sorted(zip(*(column.tolist() for column in table.columns_at(rows)), strict=True))
 
-    index = Index(table, (key.column,), put((1, 2), (1, 5), (1, 8), (1, 20), (1, 3)))
+    index = RowIndex(table, (key.column,), put((1, 2), (1, 5), (1, 8), (1, 20), (1, 3)))
     assert found(2) == [(1, 2), (1, 5), (1, 8)] and found(0) == [(1, 3)] and index.size == 4
     index.insert(put((2, 2), (2, 30)))
     index.remove(put((1, 5), (1, 20)))

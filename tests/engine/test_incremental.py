@@ -83,7 +83,12 @@ def test_a_deleted_edge_of_a_cycle_takes_its_paths_along() -> None:
         )
     )
     fixpoint = c.Fixpoint(body, (("Path", 4),))
-    nodes = (c.Input("Edge", columns), fixpoint, c.Result(1, "Path", columns), c.Output("Path", 2, columns))
+    nodes = (
+        c.Input("Edge", columns),
+        fixpoint,
+        c.FixpointResult(1, "Path", columns),
+        c.Output("Path", 2, columns),
+    )
     evaluation = Evaluation(incrementalize(Circuit(nodes)), incremental=True)
     first = evaluation.step({"Edge": zset.of_rows([(0, 1), (1, 0), (1, 2)])})
     assert set(first["Path"]) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import thresholds
-from ddlog.engine.inprocess.arrangements.index import Index
+from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import table as table_module
@@ -111,7 +111,7 @@ def test_an_index_follows_insertions_and_removals(rows: list[tuple[int, int]], d
     table = RowTable(2)
     table.insert(columns(rows, 2), len(rows))
     alive = set(range(len(rows) // 2))
-    index = Index(table, (0,), np.array(sorted(alive), np.int64))
+    index = RowIndex(table, (0,), np.array(sorted(alive), np.int64))
     for row in range(len(rows) // 2, len(rows)):
         index.insert(np.array([row]))
         alive.add(row)

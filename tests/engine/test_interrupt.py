@@ -15,12 +15,12 @@ from ddlog.engine.circuit import (
     Circuit,
     Distinct,
     Fixpoint,
+    FixpointResult,
     Import,
     Input,
     Join,
     Let,
     Output,
-    Result,
     Sum,
     Term,
     Variable,
@@ -47,7 +47,12 @@ def endless() -> Circuit:
         Sum((2, 3), one),
         Distinct(4, one),
     )
-    nodes = (Input("A", one), Fixpoint(Circuit(body), (("R", 5),)), Result(1, "R", one), Output("R", 2, one))
+    nodes = (
+        Input("A", one),
+        Fixpoint(Circuit(body), (("R", 5),)),
+        FixpointResult(1, "R", one),
+        Output("R", 2, one),
+    )
     return Circuit(nodes, (("A", 0), ("R", 2)))
 
 

@@ -21,13 +21,13 @@ from ddlog.engine.circuit import (
     Distinct,
     Earlier,
     Fixpoint,
+    FixpointResult,
     Import,
     Input,
     Join,
     Let,
     Loop,
     Output,
-    Result,
     Sum,
     Term,
     Variable,
@@ -150,14 +150,17 @@ def nested(draw: Any, build: Builder, known: Known, level: int, deepest: int, cl
         fixpoint = draw(fixpoints(known, level))
         at = build.add(fixpoint)
         name = fixpoint.results[0][0]
-        return {name: (build.add(Result(at, name, schema(2))), 2)}
+        return {name: (build.add(FixpointResult(at, name, schema(2))), 2)}
     body, results, _ = draw(bodies(known, level, deepest, clocks))
     end = draw(st.sampled_from(["rounds", "rounds", "empty", "unchanged"]))
     rounds = draw(st.integers(0, 3)) if end == "rounds" else None
     empty = draw(st.sampled_from([name for name, _ in results])) if end == "empty" else None
     at = build.add(Loop(body, results, name=f"L{level}", rounds=rounds, empty=empty))
     arities = {f"R{level}": 2, f"S{level}": 1}
-    return {name: (build.add(Result(at, name, schema(arities[name]))), arities[name]) for name, _ in results}
+    return {
+        name: (build.add(FixpointResult(at, name, schema(arities[name]))), arities[name])
+        for name, _ in results
+    }
 
 
 @st.composite

@@ -146,7 +146,7 @@ def test_distinct_of_a_provable_set_goes(join: c.Join, is_set: bool) -> None:
 
 def test_distinct_of_what_a_bracket_sums_up_stays() -> None:
     twice = Circuit((c.Import(0, TWO), c.Sum((0, 0), TWO)))
-    sums = c.Bracket(twice, (("R", 1),)), c.Result(1, "R", TWO)
+    sums = c.Bracket(twice, (("R", 1),)), c.FixpointResult(1, "R", TWO)
     circuit = Circuit((EDGE, *sums, c.Distinct(2, TWO), c.Output("O", 3, TWO)))
     edges: dict[str, Zset] = {"Edge": {(1, 2): 1}}
     assert evaluate(optimize(circuit), edges) == evaluate(circuit, edges) == {"O": {(1, 2): 1}}

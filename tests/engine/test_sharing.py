@@ -17,7 +17,7 @@ import ddlog
 from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.arrangements.index import Index, made_once
+from ddlog.engine.inprocess.arrangements.index import RowIndex, made_once
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage import sharing
@@ -184,5 +184,5 @@ def test_a_table_that_is_read_late_is_read_before_threads_share_it() -> None:
     late = RowTable(2)
     late.fill_later(40, layout, lambda: words.words[:40])
     with small_chunks(), sharing.among(2):
-        index = made_once({}, (1,), lambda: Index(late, (1,), range(40)))
+        index = made_once({}, (1,), lambda: RowIndex(late, (1,), range(40)))
     assert index.keys.size == 7

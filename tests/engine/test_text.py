@@ -39,7 +39,7 @@ PATHS = Circuit(
             ),
             (("Path", 4),),
         ),
-        c.Result(1, "Path", TWO),
+        c.FixpointResult(1, "Path", TWO),
         c.Output("Path", 2, TWO),
     ),
     (("Edge", 0), ("Path", 2)),

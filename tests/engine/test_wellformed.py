@@ -61,7 +61,7 @@ def test_what_the_rewritings_make_is_well_formed(circuit: Circuit) -> None:
             (EDGE, c.Fixpoint(Circuit((c.Variable("S", TWO), c.Distinct(0, TWO))), (("R", 1),))),
             "the variable S is no result of its fixpoint",
         ),
-        ((EDGE, c.Result(0, "R", TWO)), "node 0 is no fixpoint with the relation R"),
+        ((EDGE, c.FixpointResult(0, "R", TWO)), "node 0 is no fixpoint with the relation R"),
     ],
 )
 def test_a_broken_rule_is_named(nodes: tuple[c.Node, ...], message: str) -> None:

@@ -139,7 +139,7 @@ def test_what_a_recursion_only_reads_is_computed_outside() -> None:
     circuit = compiled(
         TWO + "O(x, y) :- Edge(x, y), Node(x).\nO(x, z) :- O(x, y), Edge(y, z), not Edge(z, _)."
     )
-    assert kinds(circuit) == ["Join", "Join", "Distinct", "Fixpoint", "Result"]
+    assert kinds(circuit) == ["Join", "Join", "Distinct", "Fixpoint", "FixpointResult"]
 
 
 def test_relations_that_no_output_needs_are_not_computed() -> None:

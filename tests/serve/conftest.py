@@ -22,7 +22,7 @@ if HERE:
 
     from ddlog.serve.limits import Limits
     from ddlog.serve.service import Service
-    from ddlog.serve.serving import Place, serve
+    from ddlog.serve.serving import ServerAddress, serve
 
 PROGRAM = """
 input relation Link(from: string, to: string)
@@ -77,7 +77,7 @@ def begin(
     state: Path | None = None,
     limits: Limits | None = None,
     read_only: bool = False,
-    place: Place | None = None,
+    place: ServerAddress | None = None,
     agents: bool = False,
 ) -> Served:
     """Begins a server of a program."""
@@ -94,7 +94,7 @@ def begin(
             made = ddlog.compile(program) if isinstance(program, str) else program
             with made.session(state=state) as session:
                 serve(
-                    session, place or Place(port=0), limits=limits, read_only=read_only, ready=ready,
+                    session, place or ServerAddress(port=0), limits=limits, read_only=read_only, ready=ready,
                     began=services.append, agents=agents,
                 )  # fmt: skip
         finally:

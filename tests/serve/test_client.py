@@ -239,7 +239,7 @@ def test_clients_that_change_the_same_rows(serving: Serving) -> None:
 
 
 def test_a_client_outlives_its_server(serving: Serving, tmp_path: Path) -> None:
-    from ddlog.serve.serving import Place
+    from ddlog.serve.serving import ServerAddress
 
     served = serving(PROGRAM, tmp_path / "state")
     heard: list[Any] = []
@@ -250,7 +250,10 @@ def test_a_client_outlives_its_server(serving: Serving, tmp_path: Path) -> None:
         port = int(served.url.rpartition(":")[2])
         served.end()
         later = threading.Timer(
-            0.3, serving, (PROGRAM, tmp_path / "state"), {"place": Place(port=port, token=served.token)}
+            0.3,
+            serving,
+            (PROGRAM, tmp_path / "state"),
+            {"place": ServerAddress(port=port, token=served.token)},
         )
         later.start()
         session.insert("Link", ("b", "c"))

@@ -19,7 +19,7 @@ import websockets
 import ddlog
 from ddlog.console.arguments import parser
 from ddlog.serve.limits import Limits
-from ddlog.serve.serving import Place, serve
+from ddlog.serve.serving import ServerAddress, serve
 from ddlog.serve.watching import watched
 from tests.serve.conftest import PROGRAM, Served, Serving
 
@@ -83,7 +83,7 @@ def test_an_own_certificate(serving: Serving, tmp_path: Path) -> None:
          "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
         check=True, capture_output=True,
     )  # fmt: skip
-    served = serving(place=Place(port=0, certificate=str(certificate), key=str(key)))
+    served = serving(place=ServerAddress(port=0, certificate=str(certificate), key=str(key)))
     assert served.url.startswith("https://")
     trusting = ssl.create_default_context(cafile=str(certificate))
     with ddlog.connect(served.address, verify=trusting) as session:
@@ -96,7 +96,7 @@ def test_an_own_certificate(serving: Serving, tmp_path: Path) -> None:
 
 
 def test_behind_a_proxy_the_server_has_the_name_of_the_proxy(serving: Serving) -> None:
-    served = serving(place=Place(port=0, proxy="Data.Example.org"))
+    served = serving(place=ServerAddress(port=0, proxy="Data.Example.org"))
     headers = {"authorization": f"Bearer {served.token}", "host": "data.example.org"}
     assert httpx.get(f"{served.url}/schema", headers=headers).status_code == 200
     origin = {"origin": "https://data.example.org"}
@@ -145,7 +145,7 @@ def test_a_file_that_is_watched(tmp_path: Path) -> None:
     with ddlog.compile(file).session() as session:
         thread = threading.Thread(target=change)
         serve(
-            session, Place(port=0), ready=lambda _: thread.start(),
+            session, ServerAddress(port=0), ready=lambda _: thread.start(),
             began=lambda service: (ends.append(service), begin(service)),
         )  # fmt: skip
         thread.join()
@@ -178,7 +178,7 @@ def test_a_question_that_takes_too_long_ends() -> None:
     services: list[Any] = []
     with ddlog.compile(SLOW).session() as session:
         serve(
-            session, Place(port=0), limits=Limits(seconds=0.5), began=services.append,
+            session, ServerAddress(port=0), limits=Limits(seconds=0.5), began=services.append,
             ready=lambda address: threading.Thread(target=ask, args=[address]).start(),
         )  # fmt: skip
     assert answers[0].status_code == 408 and "--query-seconds" in answers[0].json()["errors"][0]["hint"]

@@ -28,7 +28,7 @@ from ddlog.types import (
     Bool,
     Constructor,
     Float,
-    Function,
+    FunctionType,
     Opaque,
     Signed,
     String,
@@ -208,7 +208,7 @@ def test_a_long_chain_has_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "type", [Function((Bit(8), String()), (False, True), Bit(8)), Tuple(()), *TYPES], ids=str
+    "type", [FunctionType((Bit(8), String()), (False, True), Bit(8)), Tuple(()), *TYPES], ids=str
 )
 def test_types_come_back_from_their_lists(type: Type) -> None:
     assert type_of_lists(json.loads(json.dumps(type_as_lists(type)))) == type

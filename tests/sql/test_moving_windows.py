@@ -12,7 +12,7 @@ import pytest
 
 from ddlog.engine import thresholds
 from ddlog.engine.inprocess.groups.orderedgroups import moved, with_values
-from ddlog.stdlib.sqlwindows import Window
+from ddlog.stdlib.sqlwindows import WindowFunction
 
 from ..trying import longer
 from .duck import Both
@@ -116,7 +116,7 @@ def test_a_change_moves_values_as_computing_them_anew_does(
     out = chosen.choice(["none", "none", "row", "group", "ties"])
     number = chosen.randint(1, 3) if name in ("ntile", "nth", "lag", "lead", "lag_there") else 0
     kind = chosen.choice(["rows", "groups", "range"])
-    function = Window(order, name, number, f"{kind} {ends[first]} {last} {out}")
+    function = WindowFunction(order, name, number, f"{kind} {ends[first]} {last} {out}")
 
     def row() -> tuple[Any, ...]:
         key, value = chosen.randrange(5), chosen.randrange(4)

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
 from ...engine.labels import cost_key, one_line, operator_of
-from ...engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
+from ...engine.metering import LATE, UNKNOWN, EpochWalk, Meter, Taken, clock
 from ...profiling.costs import (
     CommitCost,
     DecisionTaken,
@@ -124,7 +124,7 @@ class Recorder:
             self._passing = self._draw.randrange(2 * _ONE_IN - 1)
         return deltas
 
-    def _note(self, walk: Walk | None, number: int, seconds: float) -> None:
+    def _note(self, walk: EpochWalk | None, number: int, seconds: float) -> None:
         """Notes an epoch: one that is not short counts once."""
         if walk is None:
             return

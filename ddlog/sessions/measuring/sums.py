@@ -8,8 +8,7 @@ from math import isnan
 
 import numpy as np
 
-from ...engine.circuit import Circuit, Input, NodeId, Output, Trace
-from ...engine.circuit import Result as ResultNode
+from ...engine.circuit import Circuit, FixpointResult, Input, NodeId, Output, Trace
 from ...engine.metering import ROUND, RUN, Figures, Taken, summed
 
 _NO_RUNS = np.zeros((0, RUN - 2))
@@ -115,7 +114,7 @@ class Sums:
             seconds_of, known_of = visited.seconds.tolist(), visited.known.tolist()
             for at, seconds, known in zip(visited.nodes, seconds_of, known_of, strict=True):
                 node = self.circuit.nodes[at]
-                if not isinstance(node, Output | ResultNode | Trace):
+                if not isinstance(node, Output | FixpointResult | Trace):
                     cost = found.setdefault(at, Cost())
                     cost.calls += visited.epochs
                     cost.seconds += seconds

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ...durability.checkpoint import PieceSink, PieceWriter, SavedUnit, UnitTooLarge
-from ...engine.inprocess.resuming import Codec, FrozenValues
+from ...engine.inprocess.resuming import FrozenValues, ValueCodec
 from ...engine.inprocess.storage.keeping import Frozen, Still, written
 from ...engine.schema import Column
 
@@ -68,7 +68,7 @@ class Image:
 class ImageWriter:
     """Writes the parts of an image that are worth it, as long as there is room."""
 
-    def __init__(self, image: Image, codec: Codec, still: Still, writer: PieceWriter, room: int) -> None:
+    def __init__(self, image: Image, codec: ValueCodec, still: Still, writer: PieceWriter, room: int) -> None:
         """`still` keeps the state from changing; `room`: the bytes of what is no output relation."""
         self._image, self._codec, self._still = image, codec, still
         self._writer, self._room = writer, room

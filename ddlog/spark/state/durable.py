@@ -20,7 +20,7 @@ from ...durability.program import Differences, compared, texts
 from ...durability.records import Stored
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
-from ...engine.spark.tables import Table
+from ...engine.spark.tables import LocalTable
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
@@ -175,7 +175,7 @@ class FolderDurable(DurableState):
     # ------------------------------------------------------------- epochs
 
     def _packed(
-        self, changed: Iterable[tuple[Stored, Table]], moved: Sequence[tuple[PositionRow, int]]
+        self, changed: Iterable[tuple[Stored, LocalTable]], moved: Sequence[tuple[PositionRow, int]]
     ) -> FolderChanges:
         changes = [(self._rows[stored.id], table) for stored, table in changed]
         if moved and self.positions.stored is not None:
@@ -220,7 +220,9 @@ class FolderDurable(DurableState):
             self.folder.extend(found, self._program, self._stored)
         self.changed = True
 
-    def _written(self, stored: Stored, held: Sequence[tuple[Table, int]], folder: str) -> Iterator[RowFiles]:
+    def _written(
+        self, stored: Stored, held: Sequence[tuple[LocalTable, int]], folder: str
+    ) -> Iterator[RowFiles]:
         """The rows of an input in files of a folder."""
         rows, files = self._rows[stored.id], self.folder.files
         for number, (table, _) in enumerate(held):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...durability.records import Stored
-from ...engine.spark.tables import Table
+from ...engine.spark.tables import LocalTable
 from ...errors.diagnostics import DDlogError
 from ...errors.state import ValueNotKept
 from .folder import Draft, StateFolder
@@ -39,7 +39,7 @@ class FolderEpoch:
     time: int
 
 
-FolderChanges = Sequence[tuple[RelationRows, Table]]
+FolderChanges = Sequence[tuple[RelationRows, LocalTable]]
 """The changes of an epoch, relation by relation."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...codegen.sqltypes import group_of
-from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ...types import ANY, BigInt, Bit, Bool, Float, FunctionType, Opaque, Signed, String, Tuple, Type, User
 from ...values import NAN, FunctionValue, Group, TypeDefs, any_class
 from ...values.shapes import collection_of, shape_of
 from .typelists import type_of_lists
@@ -54,7 +54,7 @@ class Readers:
             return _all_reader(self.of(collection.element), collection.ordered)
         if type == Opaque(ANY):
             return self._any
-        if isinstance(type, Function):
+        if isinstance(type, FunctionType):
             return self._closure
         return lambda data, at: _no_value(type)
 

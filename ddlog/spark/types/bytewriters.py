@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...codegen.sqltypes import group_of
-from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ...types import ANY, BigInt, Bit, Bool, Float, FunctionType, Opaque, Signed, String, Tuple, Type, User
 from ...values import TypeDefs, captured_by
 from ...values.shapes import collection_of, shape_of
 from .typelists import type_as_lists
@@ -52,7 +52,7 @@ class Writers:
             return _fields_writer([key, members], 0)
         if collection is not None:
             return _all_writer(self.of(collection.element))
-        if isinstance(type, Function):
+        if isinstance(type, FunctionType):
             return self._closure
         return self._any if type == Opaque(ANY) else _refuse(type)
 

@@ -17,7 +17,7 @@ class Declarations(TreeBuilder):
     def declaration(
         self, start: int, end: int, attributes: Any, declared: ast.Declaration
     ) -> ast.Declaration:
-        if attributes and not isinstance(declared, ast.Import):
+        if attributes and not isinstance(declared, ast.ImportDecl):
             declared = replace(declared, attributes=attributes)
         return declared
 

@@ -47,7 +47,7 @@ _NODES: Mapping[str, Callable[..., Any]] = {
     "relation_type": ast.RelationType,
     # declarations and rules
     "attribute": ast.Attribute,
-    "import_": ast.Import,
+    "import_": ast.ImportDecl,
     "key": ast.PrimaryKey,
     "rule": ast.RuleDecl,
     "filter": ast.Condition,

@@ -33,7 +33,7 @@ def _paragraph(declaration: ast.Declaration) -> str:
 
 def declaration_text(declaration: ast.Declaration, indent: int = 0) -> str:
     """A declaration with its attributes."""
-    attributes = "" if isinstance(declaration, ast.Import) else _attributes(declaration.attributes)
+    attributes = "" if isinstance(declaration, ast.ImportDecl) else _attributes(declaration.attributes)
     separator = "\n" + " " * indent if attributes and not isinstance(declaration, ast.RuleDecl) else " "
     return f"{attributes}{separator if attributes else ''}{_text(declaration, indent)}"
 
@@ -48,7 +48,7 @@ def _attributes(attributes: Iterable[ast.Attribute]) -> str:
 
 def _text(declaration: ast.Declaration, indent: int) -> str:
     match declaration:
-        case ast.Import(module, alias):
+        case ast.ImportDecl(module, alias):
             return f"import {module}{f' as {alias}' if alias else ''}"
         case ast.AliasDecl(name, parameters, of):
             return f"typedef {name}{_parameters(parameters)} = {type_text(of)}"

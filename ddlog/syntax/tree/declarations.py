@@ -24,7 +24,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportDecl:
     """`import module as alias`"""
 
     module: str
@@ -203,7 +203,7 @@ class LoopDecl:
 
 
 Declaration: TypeAlias = (
-    Import | AliasDecl | TypeDecl | ExternTypeDecl | FunctionDecl | TransformerDecl | ApplyDecl
+    ImportDecl | AliasDecl | TypeDecl | ExternTypeDecl | FunctionDecl | TransformerDecl | ApplyDecl
     | RelationDecl | IndexDecl | RuleDecl | ForDecl | LoopDecl
 )  # fmt: skip
 

@@ -36,7 +36,7 @@ class _Keyed(NamedTuple):
     faulty: int = 0
 
 
-class Index:
+class RowIndex:
     """For each key, a stretch of row ids in one slab, with room to grow. Row ids have 32 bits.
 
     Built in bulk by counting; a full stretch moves to the end of the slab and doubles.
@@ -268,7 +268,7 @@ class Index:
 K = TypeVar("K")
 
 
-def made_once(indexes: dict[K, Index], positions: K, make: Callable[[], Index]) -> Index:
+def made_once(indexes: dict[K, RowIndex], positions: K, make: Callable[[], RowIndex]) -> RowIndex:
     """The index by these columns, made when first asked for, also if several threads ask for it at once."""
     found = indexes.get(positions)
     if found is None:
@@ -286,10 +286,10 @@ class all_alike:
 
     __slots__ = ("_indexes",)
 
-    def __init__(self, indexes: dict[tuple[Position, ...], Index]) -> None:
+    def __init__(self, indexes: dict[tuple[Position, ...], RowIndex]) -> None:
         self._indexes = indexes
 
-    def __enter__(self) -> Iterable[Index]:
+    def __enter__(self) -> Iterable[RowIndex]:
         return self._indexes.values()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -20,7 +20,7 @@ from ...schema import Array
 from ..kernels import hashing, scanning
 from ..storage import sharing
 from ..storage.table import RowTable
-from .index import Index
+from .index import RowIndex
 
 _NOTHING: Array = np.empty(0, np.int64)
 
@@ -30,7 +30,7 @@ class Locator:
     looking through the table. See `RowTable.locate`."""
 
     def __init__(
-        self, table: RowTable, indexes: Mapping[tuple[Position, ...], Index], scans: bool = False
+        self, table: RowTable, indexes: Mapping[tuple[Position, ...], RowIndex], scans: bool = False
     ) -> None:
         self._table, self._indexes = table, indexes
         self._looked_at = 0

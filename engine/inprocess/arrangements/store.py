@@ -21,7 +21,7 @@ from ..storage.arrays import grow
 from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
 from ..storage.unread import Unread
-from .index import Index, all_alike, made_once
+from .index import RowIndex, all_alike, made_once
 
 
 class Store(Unread):
@@ -37,7 +37,7 @@ class Store(Unread):
         self.table = RowTable(len(schema))
         self.weights: Array | None = None
         self.present = 0
-        self.indexes: dict[tuple[Position, ...], Index] = {}
+        self.indexes: dict[tuple[Position, ...], RowIndex] = {}
         self._undo: list[tuple[Array | Sequence[int], Array | Sequence[int]] | int] = []
         self._whole = True  # whether `present` and the indexes are what the weights say
 
@@ -77,12 +77,12 @@ class Store(Unread):
             return np.zeros(length, np.int64)
         return np.where(rows >= 0, self.weights[rows], 0)
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns, built when first asked for."""
 
-        def make() -> Index:
+        def make() -> RowIndex:
             every = range(self.table.size)
-            return Index(self.table, positions, every if self.weights is None else self.rows())
+            return RowIndex(self.table, positions, every if self.weights is None else self.rows())
 
         return made_once(self.indexes, positions, make)
 

@@ -15,7 +15,7 @@ from ..storage.batch import Batch
 from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .chains import Chains
-from .index import Index
+from .index import RowIndex
 from .views import Groups, Matches, Without, expected, some_rows, whole_row
 
 
@@ -25,18 +25,18 @@ class Timeline:
     def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
         self.schema, self.chains = schema, Chains(lattice)
         self.table = RowTable(len(schema)) if table is None else table
-        self.indexes: dict[tuple[Position, ...], Index] = {}
+        self.indexes: dict[tuple[Position, ...], RowIndex] = {}
         self._indexed: dict[tuple[Position, ...], int] = {}  # rows of the table that are in each index
 
     # ------------------------------------------------------------- reading
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement of all rows of the table by these columns."""
         with sharing.building:  # other workers may ask, in threads of their own
             size = self.table.size
             found = self.indexes.get(positions)
             if found is None:
-                found = self.indexes[positions] = Index(
+                found = self.indexes[positions] = RowIndex(
                     self.table, positions, np.arange(size, dtype=np.int64)
                 )
             elif self._indexed[positions] < size:
@@ -149,7 +149,7 @@ def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
         timeline.move(held, kept)
 
 
-class Timed:
+class TimedView:
     """A view in product time: its matches have times."""
 
     def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
@@ -157,7 +157,7 @@ class Timed:
         raise NotImplementedError
 
 
-class TimelineView(Timed):
+class TimelineView(TimedView):
     """A timeline from a time on, for the changes at that time."""
 
     def __init__(self, timeline: Timeline, time: int) -> None:
@@ -208,7 +208,7 @@ class TimelineView(Timed):
         return left, times, -weights
 
 
-class TimelineBeforeView(Without[TimelineView], Timed):
+class TimelineBeforeView(Without[TimelineView], TimedView):
     """A timeline from a time on, without the change at that time."""
 
     def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:

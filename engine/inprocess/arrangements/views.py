@@ -16,7 +16,7 @@ from ...planner import guessed
 from ...schema import Array, Schema
 from ..storage.batch import Batch
 from ..storage.table import RowTable
-from .index import Index
+from .index import RowIndex
 from .signedstore import SignedStore
 from .store import store_of
 
@@ -86,7 +86,7 @@ class View(Protocol):
 
 
 def expected(
-    size: int, indexes: dict[tuple[Position, ...], Index], positions: tuple[Position, ...], arity: int
+    size: int, indexes: dict[tuple[Position, ...], RowIndex], positions: tuple[Position, ...], arity: int
 ) -> float:
     """The fan-out of a look-up: measured where there is an index, else guessed."""
     index = indexes.get(positions)
@@ -134,7 +134,7 @@ class Readable(Protocol):
         """The weight of each row of the table, 0 for one that is absent; None: all 1."""
 
     @property
-    def indexes(self) -> dict[tuple[Position, ...], Index]:
+    def indexes(self) -> dict[tuple[Position, ...], RowIndex]:
         """The arrangements that there are."""
 
     @property
@@ -145,7 +145,7 @@ class Readable(Protocol):
     def ghosts(self) -> bool:
         """Whether arrangements may hold rows that are absent."""
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns."""
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
@@ -185,7 +185,7 @@ class TableView:
     def size(self) -> int:
         raise NotImplementedError
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns."""
         return self.relation.index(positions)
 

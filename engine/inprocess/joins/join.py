@@ -19,7 +19,7 @@ from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages, cheapest
 from ...schema import Array, Column, RowFault
 from ..arrangements.index import FaultyKey
-from ..arrangements.timeline import Timed
+from ..arrangements.timeline import TimedView
 from ..arrangements.views import Groups, Matches, TableView, View
 from ..storage import sharing
 from ..storage.batch import Batch
@@ -135,7 +135,7 @@ class Joiner:
         since = clock() if self.evaluator.measured else 0.0
         try:
             out, noted = plan.run(batch, views)
-        except onebyone.GivenUp:
+        except onebyone.NotOneByOne:
             self._general[start] = 4 * thresholds.GENERAL_RUNS
             return None
         self._note(start, batch.length, noted, views, since)
@@ -416,7 +416,7 @@ class Joiner:
         assert view is not None
         keys = [] if known else [rows.variables[v][1] for v in test.keys]
         if isinstance(test, Exclude):
-            if isinstance(view, Timed):
+            if isinstance(view, TimedView):
                 out = rows.take_times(*view.absence(keys, rows.length), test.keep, self._later)
                 return self._summed(rows, out)
             return rows.take(np.flatnonzero(view.presence(keys, rows.length) == 0), test.keep)
@@ -715,4 +715,4 @@ def _is_shareable(step: Step) -> bool:
 
 def _is_steady(view: View | None) -> bool:
     """Whether reading a view changes nothing but what is built under `sharing.building`."""
-    return not isinstance(view, Timed)
+    return not isinstance(view, TimedView)

@@ -28,7 +28,7 @@ from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
-from ..arrangements.index import Index
+from ..arrangements.index import RowIndex
 from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
 from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
@@ -37,13 +37,13 @@ Row: TypeAlias = tuple[int, ...]
 Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
 """Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
 Rows: TypeAlias = Callable[[Iterable[tuple[Row, int]]], Sequence[Row]]
-"""Of rows with weights: those of a join, each with its weight as a last column. Raises GivenUp."""
+"""Of rows with weights: those of a join, each with its weight as a last column. Raises NotOneByOne."""
 
 
 _LOOPS = 16  # that stand in each other: Python takes 20
 
 
-class GivenUp(Exception):
+class NotOneByOne(Exception):
     """A join is to run in the general way."""
 
 
@@ -91,7 +91,7 @@ class RowPlan:
         self._negated, self._values = node.terms[start].negated, values
         self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
-        writer = _Writer(values, schemas)
+        writer = _JoinWriter(values, schemas)
         with writer.started(node.terms[start].columns, schemas[start]):
             for step in steps:
                 if isinstance(step, RunStep):
@@ -108,7 +108,7 @@ class RowPlan:
 
     def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
         """The join of a batch in place of the start with what the views show (None: it has no rows), and what
-        its look-ups did. Raises GivenUp."""
+        its look-ups did. Raises NotOneByOne."""
         call = self._ready(views, [thresholds.MATCHES_ONE_BY_ONE])
         weights = batch.weight_list()
         if self._negated:
@@ -118,7 +118,7 @@ class RowPlan:
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
-        give, and is theirs to lessen. Raises GivenUp."""
+        give, and is theirs to lessen. Raises NotOneByOne."""
         call = self._ready(views, room)
         return lambda rows: call(rows)[0]
 
@@ -132,10 +132,10 @@ class RowPlan:
         def call(rows: Iterable[tuple[Row, int]]) -> Any:
             try:
                 return function(rows, finds, lists)
-            except (GivenUp, MemoryError):
+            except (NotOneByOne, MemoryError):
                 raise
             except Exception as fault:
-                raise GivenUp from fault
+                raise NotOneByOne from fault
 
         return call
 
@@ -149,7 +149,7 @@ def _batch(out: Sequence[Row], arity: int) -> Batch | None:
 # ------------------------------------------------------------------- writing
 
 
-class _Writer:
+class _JoinWriter:
     """Writes a function of rows with weights, of what finds matches, and of lists of values."""
 
     def __init__(self, values: Values, schemas: Sequence[Sequence[Column]]) -> None:
@@ -337,7 +337,7 @@ def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: l
     whole = view.whole(step.positions)
     ready = table.is_numbered if whole else step.positions in relation.indexes
     if not ready and table.size >= thresholds.LARGE_TABLE:
-        raise GivenUp
+        raise NotOneByOne
     if whole:
         return lambda key: ((1,),) if 0 <= table.find_row(key) < view.size else ()
     ids = _arranged(view, step, room)
@@ -349,13 +349,13 @@ def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: l
 def _arranged(view: TableView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
     """Gives the ids of the rows of a key, from an index. They are taken from the room."""
     index = view.index(step.positions)
-    if type(index) is not Index:
-        raise GivenUp
+    if type(index) is not RowIndex:
+        raise NotOneByOne
 
     def ids(key: Row) -> list[int]:
         found = index.rows_of(key, room[0])
         if found is None:
-            raise GivenUp
+            raise NotOneByOne
         room[0] -= len(found)
         return found
 
@@ -379,7 +379,7 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
 
         return whole
     if step.derived:
-        raise GivenUp
+        raise NotOneByOne
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
     pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
     ids, ghosts = _arranged(now, step, room), now.relation.ghosts
@@ -403,13 +403,13 @@ def _touched(view: BeforeView) -> dict[int, tuple[Row, int]]:
     """The rows that a change touches, by their ids in the store, each with its weight before."""
     batch, table, weights = view.batch, view.now.table, view.now.relation.weights
     if batch.length > thresholds.FEW_ROWS:
-        raise GivenUp
+        raise NotOneByOne
     net: dict[int, tuple[Row, int]] = {}
     for row, change in zip(batch.rows(), batch.weight_list(), strict=True):
         at = table.find_row(row)
         net[at] = row, change + (net[at][1] if at in net else 0)
     if -1 in net:
-        raise GivenUp
+        raise NotOneByOne
     held = {at: 1 if weights is None else weights.item(at) for at in net}
     now = {at: weight if view.now.weighted else int(weight > 0) for at, weight in held.items()}
     return {at: (row, now[at] - change) for at, (row, change) in net.items() if change}

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from ... import account, memory
+from ... import memory
+from ...account import Account
 from ...maintaining import Costs, ImportSize, Maintaining, Situation
 from ..arrangements.views import Readable
 from .memories import Imported
@@ -14,27 +15,25 @@ from .memories import Imported
 _ROOM = 2  # times the tables of the old contents that an evaluation takes, with its arrangements
 
 
-class Account(account.Account):
-    """The costs of one epoch of a recursion in process."""
+def new_account(
+    maintaining: Maintaining,
+    costs: Costs,
+    relations: Mapping[str, Readable],
+    imports: Mapping[int, Imported],
+    epoch: int,
+) -> Account:
+    """The account of an epoch that begins."""
 
-    def __init__(
-        self,
-        maintaining: Maintaining,
-        costs: Costs,
-        relations: Mapping[str, Readable],
-        imports: Mapping[int, Imported],
-        epoch: int,
-    ) -> None:
-        def fits() -> bool:
-            """Whether there is memory for the new contents beside the old ones."""
-            limit = memory.limit_here()
-            if limit is None:
-                return True
-            held = sum(relation.table.bytes for relation in relations.values())
-            return (memory.resident() or 0) + _ROOM * held <= limit
+    def fits() -> bool:
+        """Whether there is memory for the new contents beside the old ones."""
+        limit = memory.limit_here()
+        if limit is None:
+            return True
+        held = sum(relation.table.bytes for relation in relations.values())
+        return (memory.resident() or 0) + _ROOM * held <= limit
 
-        found = situation(relations.values(), imports)
-        super().__init__(maintaining, costs, relations, found, epoch, fits)
+    found = situation(relations.values(), imports)
+    return Account(maintaining, costs, relations, found, epoch, fits)
 
 
 def situation(relations: Collection[Readable], imports: Mapping[int, Imported]) -> Situation:

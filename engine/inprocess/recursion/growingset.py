@@ -17,7 +17,7 @@ import numpy as np
 from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
-from ..arrangements.index import Index, all_alike, made_once
+from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.locating import Locator
 from ..storage.batch import Batch, TableColumns
 from ..storage.layout import bounds, fit
@@ -34,7 +34,7 @@ class GrowingSet:
         self.schema = schema
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
-        self.indexes: dict[tuple[Position, ...], Index] = {}  # of the rows below `high`
+        self.indexes: dict[tuple[Position, ...], RowIndex] = {}  # of the rows below `high`
         self.table.locate = Locator(self.table, self.indexes, scans=True)
         self.start = self.low = self.high = 0
         self._iterations = self._before = 0  # of all epochs, and of those before this one
@@ -77,11 +77,11 @@ class GrowingSet:
         there: Array = self.table.holds(columns, length).astype(np.int64)
         return there
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns of the rows below `high`, built when first asked for."""
 
-        def make() -> Index:
-            return Index(self.table, positions, range(self.high))
+        def make() -> RowIndex:
+            return RowIndex(self.table, positions, range(self.high))
 
         return made_once(self.indexes, positions, make)
 
@@ -130,7 +130,7 @@ class GrowingSet:
             for index in indexes:
                 index.settle()
 
-    def _arrange(self, indexes: Iterable[Index]) -> None:
+    def _arrange(self, indexes: Iterable[RowIndex]) -> None:
         """Enters the delta into indexes."""
         fresh = range(self.low, self.high)
         if len(fresh) > thresholds.ROWS_ONE_BY_ONE:

@@ -25,12 +25,12 @@ from ...circuit import (
     Distinct,
     Earlier,
     Exchange,
+    FixpointResult,
     Group,
     Import,
     Join,
     Negate,
     NodeId,
-    Result,
     Sum,
 )
 from ...epoch import Epoch
@@ -39,7 +39,7 @@ from ...loopparts import Gate, is_set
 from ...maintaining import IterationRows, Watch
 from ...schema import Array, Schema
 from ...versions import Seen, versions
-from ..arrangements.timeline import Timed
+from ..arrangements.timeline import TimedView
 from ..arrangements.views import StoreView, View, before, meets_nothing
 from ..joins.join import Joiner
 from ..storage.batch import Batch, Gathering, concat, consolidate
@@ -267,7 +267,7 @@ class LoopEpoch:
             if then > lattice.most:
                 raise self.settling.beyond(number, lattice.most, {})
             return time + node.rounds * lattice.unit(scope.component)
-        if isinstance(node, Result):
+        if isinstance(node, FixpointResult):
             return int(lattice.within(time, self._parts.parts[reader].depth))
         return time
 
@@ -318,7 +318,7 @@ class LoopEpoch:
             case Negate():
                 change = self._sum(event.changes[0], arity)
                 return None if change is None else change.negated()
-            case Result():  # what came in some rounds may be gone in the last
+            case FixpointResult():  # what came in some rounds may be gone in the last
                 return consolidate(concat(event.changes[0], arity))
             case Sum() | Distinct() | Earlier() | Import() | Constant() | Exchange():
                 return self._sum([*event.ready, *(b for each in event.changes for b in each)], arity)
@@ -440,4 +440,4 @@ class LoopEpoch:
 
 def _have_times(views: Sequence[View | None]) -> bool:
     """Whether a join with these gives rows at several times."""
-    return any(isinstance(view, Timed) for view in views)
+    return any(isinstance(view, TimedView) for view in views)

@@ -102,7 +102,7 @@ class LoopRecording:
         return different / max(total, 1.0)
 
 
-class _Some(NamedTuple):
+class _SomeRows(NamedTuple):
     """Some rows of the changes at a time: of all `size` rows, each as one number, with its weight."""
 
     size: int
@@ -113,7 +113,7 @@ class _Some(NamedTuple):
 class SampledPart(NamedTuple):
     """The changes of a part at some times, and all of its times."""
 
-    some: dict[int, _Some]
+    some: dict[int, _SomeRows]
     times: frozenset[int]
 
 
@@ -140,25 +140,25 @@ def _by_time(changes: Iterable[tuple[int, Batch]]) -> dict[int, list[Batch]]:
     return found
 
 
-def _some(batches: Sequence[Batch], few: bool = False) -> _Some:
+def _some(batches: Sequence[Batch], few: bool = False) -> _SomeRows:
     """The rows of batches; of many only one in `thresholds.COMPARED_SHARE`. `few`: also of a few."""
     if not batches:
-        return _Some(0, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        return _SomeRows(0, np.zeros(0, np.uint64), np.zeros(0, np.int64))
     whole = concat(batches, len(batches[0].columns))
     words = np.zeros(whole.length, np.uint64)
     for column in whole.columns:
         words = (words ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         words ^= words >> np.uint64(29)
-    found = _Some(whole.length, words, whole.weight_array())
+    found = _SomeRows(whole.length, words, whole.weight_array())
     return _fewer(found) if few or whole.length > thresholds.COMPARED_ROWS else found
 
 
-def _fewer(some: _Some) -> _Some:
+def _fewer(some: _SomeRows) -> _SomeRows:
     places = np.flatnonzero(some.words % np.uint64(thresholds.COMPARED_SHARE) == 0)
-    return _Some(some.size, some.words[places], some.weights[places])
+    return _SomeRows(some.size, some.words[places], some.weights[places])
 
 
-def _different(mine: Sequence[Batch], others: _Some | None) -> tuple[int, int]:
+def _different(mine: Sequence[Batch], others: _SomeRows | None) -> tuple[int, int]:
     """The rows of two sums of batches together, and about how many of them these do not have alike."""
     before = _some(()) if others is None else others
     now = _some(mine, before.size > thresholds.COMPARED_ROWS)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ... import thresholds
-from ...circuit import Earlier, Fixpoint, Import, Join, Loop, NodeId, Result
+from ...circuit import Earlier, Fixpoint, FixpointResult, Import, Join, Loop, NodeId
 from ...loopparts import Gate, LoopParts
 from ...maintaining import Costs, Maintaining
 from ...operators.steps import has_effect
@@ -111,7 +111,9 @@ class LoopRecursion:
             is_loop = isinstance(self.parts.scopes[part.scope].node, Loop)
             return f"{part.node.relation}-{part.node.rounds}" if is_loop else part.node.relation
         return (
-            self.part_name(part.sources[0], names) if isinstance(part.node, Gate | Result) else "(internal)"
+            self.part_name(part.sources[0], names)
+            if isinstance(part.node, Gate | FixpointResult)
+            else "(internal)"
         )
 
     def forget_paths(self, unsuitable: bool = False) -> None:

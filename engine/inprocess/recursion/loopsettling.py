@@ -49,7 +49,7 @@ def no_reach(parts: LoopParts) -> Reach:
 
 
 @dataclass(slots=True)
-class _Scope:
+class _LoopState:
     """The state of a loop in the rounds of those around it."""
 
     limit: int
@@ -75,7 +75,7 @@ class Settling:
         self._parts, self._shown = parts, shown
         self.named = before.named.copy()
         self._scopes = [
-            _Scope(
+            _LoopState(
                 _limit(scope, limit),
                 _memory(scope.node),
                 scope.last is None,
@@ -122,7 +122,7 @@ class Settling:
             if scope.beyond:
                 raise self.beyond(number, scope.limit, scope.beyond)
 
-    def _close(self, number: int, scope: _Scope, now: int) -> None:
+    def _close(self, number: int, scope: _LoopState, now: int) -> None:
         """The rounds before `now` are over: the last of them with changes, and those without."""
         pending = {
             name: consolidate(concat(each, len(each[0].columns))) for name, each in scope.pending.items()
@@ -131,7 +131,7 @@ class Settling:
         for each in range(scope.number, min(now, scope.number + 2 * scope.memory)):
             self._over(number, scope, each, pending if each == scope.number else {})
 
-    def _over(self, number: int, scope: _Scope, at: int, changes: Mapping[str, Batch]) -> None:
+    def _over(self, number: int, scope: _LoopState, at: int, changes: Mapping[str, Batch]) -> None:
         for checkpoint in scope.checkpoints:
             checkpoint.add(changes)
         if len(scope.checkpoints) == scope.memory:
@@ -151,11 +151,11 @@ class Settling:
         """Whether the state is another one than at a checkpoint."""
         return checkpoint.differs()
 
-    def _is_due(self, scope: _Scope, at: int) -> bool:
+    def _is_due(self, scope: _LoopState, at: int) -> bool:
         """Whether it is time for another checkpoint."""
         return not scope.checkpoints or at >= 2 * scope.since
 
-    def _repeats(self, number: int, scope: _Scope, at: int) -> None:
+    def _repeats(self, number: int, scope: _LoopState, at: int) -> None:
         moved = [(name, row, 0) for name, row, _ in self._shown(scope.checkpoints[0].moved())]
         if moved:
             scope_of = self._parts.scopes[number]

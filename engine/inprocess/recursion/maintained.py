@@ -22,7 +22,7 @@ from ...epoch import Epoch
 from ...maintaining import Choice
 from ...settling import Changing
 from ..storage.batch import Batch
-from .account import Account
+from .account import new_account
 from .growingset import GrowingSet
 from .memories import Imported
 from .rankedmemory import RankedSets
@@ -37,7 +37,7 @@ class MaintainedRecursion:
     def __init__(self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]) -> None:
         self._recursion, self._imports, self._epoch = recursion, imports, epoch
         relations = recursion.relations
-        self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
+        self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
         self._choice = self._chosen()
         self._maintained = recursion.begin(imports)
         self._anew: _Anew | None = None

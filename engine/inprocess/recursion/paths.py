@@ -34,7 +34,7 @@ class FoundPaths(NamedTuple):
     offers: Batch | None
 
 
-class _Some(NamedTuple):
+class _SomeSteps(NamedTuple):
     """Some steps, or changes of their weights."""
 
     source: Array
@@ -43,9 +43,9 @@ class _Some(NamedTuple):
     kind: Any  # of 8 bits
     weight: Array
 
-    def take(self, rows: Array) -> _Some:
+    def take(self, rows: Array) -> _SomeSteps:
         """Those at these positions."""
-        return _Some(*(column[rows] for column in self))
+        return _SomeSteps(*(column[rows] for column in self))
 
 
 class Paths:
@@ -103,7 +103,7 @@ class Paths:
         self.mark[touched] = 0
         return FoundPaths(whole, self._best(nodes), offers)
 
-    def _load(self, steps: _Some) -> Array:
+    def _load(self, steps: _SomeSteps) -> Array:
         """The first steps. Returns the keys that have values."""
         if len(steps.weight) and int(steps.weight.min()) < 0:
             raise Unsuitable
@@ -114,7 +114,7 @@ class Paths:
         given = steps.cost[order]
         return self._spread(np.empty(0, np.int64), given, np.zeros(len(order), np.int64), steps.target[order])
 
-    def _change(self, changed: _Some) -> Array:
+    def _change(self, changed: _SomeSteps) -> Array:
         """Changes of steps. Returns the keys whose values may have changed."""
         lost = np.empty(0, np.int64)
         gone = changed.take(np.flatnonzero(changed.weight < 0))
@@ -162,7 +162,7 @@ class Paths:
 
     # ------------------------------------------------------------- steps
 
-    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> _Some:
+    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> _SomeSteps:
         """The changes of the steps, with new keys numbered."""
         parts = [
             self._numbered(steps, batch if not self.begun else consolidate(batch))
@@ -171,10 +171,10 @@ class Paths:
         ]
         if not parts:
             empty = np.empty(0, np.int64)
-            return _Some(empty, empty, empty, np.empty(0, np.int8), empty)
-        return _Some(*map(np.concatenate, zip(*parts, strict=True)))
+            return _SomeSteps(empty, empty, empty, np.empty(0, np.int8), empty)
+        return _SomeSteps(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _numbered(self, steps: Steps, batch: Batch) -> _Some:
+    def _numbered(self, steps: Steps, batch: Batch) -> _SomeSteps:
         """Rows of a node as steps. Raises Unsuitable."""
         width = len(self.plan.keys)
         if steps.kind == START:
@@ -184,7 +184,7 @@ class Paths:
         target = self.keys.insert(batch.columns[-1 - width : -1], batch.length) + 1
         cost = self._costs(steps, batch.columns[-1])
         kind = np.full(batch.length, steps.kind, np.int8)
-        return _Some(source, target, cost, kind, batch.weight_array())
+        return _SomeSteps(source, target, cost, kind, batch.weight_array())
 
     def _costs(self, steps: Steps, codes: Array) -> Array:
         """The costs of steps, where less is better."""
@@ -217,22 +217,22 @@ class Paths:
         grow(self, "rank", size, 0)
         grow(self, "mark", size, 0)
 
-    def _append(self, steps: _Some) -> Array:
+    def _append(self, steps: _SomeSteps) -> Array:
         """Gives steps ids. Returns them."""
         start, self.used = self.used, self.used + len(steps.weight)
-        for name, column in zip(_Some._fields, steps, strict=True):
+        for name, column in zip(_SomeSteps._fields, steps, strict=True):
             grow(self, name, self.used)
             getattr(self, name)[start : self.used] = column
         return np.arange(start, self.used, dtype=np.int64)
 
-    def _insert(self, steps: _Some) -> None:
+    def _insert(self, steps: _SomeSteps) -> None:
         ids = self._append(steps)
         assert self._lists is not None
         self._lists.insert(steps.source, ids, self._size)
         if self._into is not None:
             self._into.insert(steps.target, ids, self._size)
 
-    def _take_out(self, steps: _Some) -> None:
+    def _take_out(self, steps: _SomeSteps) -> None:
         """Takes steps away. Raises Unsuitable if they are not there."""
         gone, all_there = kernels.take_out(
             *self._from(), *self._to(), *self._steps(), self.weight, *steps._replace(weight=-steps.weight)
@@ -289,7 +289,7 @@ class Paths:
         columns = [*self.keys.columns_at(keys - 1), ~values if self.plan.greatest else values]
         return Batch(tuple(columns[place] for place in places), len(keys), weights)
 
-    def _offered(self, changed: _Some, nodes: Array, static: bool) -> Batch:
+    def _offered(self, changed: _SomeSteps, nodes: Array, static: bool) -> Batch:
         """The changes of what is offered."""
         assert self.plan.offer_places is not None
         before = self.value[changed.source]
@@ -316,7 +316,7 @@ class Paths:
         return change
 
 
-def _carried(steps: _Some, before: Array) -> Array:
+def _carried(steps: _SomeSteps, before: Array) -> Array:
     """The values to which steps lead."""
     sums = np.where(before == _NONE, 0, np.where(steps.kind == START, 0, before)) + steps.cost
     return np.where(

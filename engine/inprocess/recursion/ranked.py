@@ -16,7 +16,7 @@ import numpy as np
 from ... import thresholds
 from ...derived import Position
 from ...schema import Array, Schema
-from ..arrangements.index import Index, all_alike, made_once
+from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.locating import Locator
 from ..arrangements.views import Groups, Matches, expected, some_rows, whole_row
 from ..kernels import ranks as kernels
@@ -114,11 +114,11 @@ class Ranked(Unread):
         there: Array = ((rows >= 0) & (self.weights[rows] > 0)).astype(np.int64)
         return there
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns, also of rows that are absent, built when first asked for."""
 
-        def make() -> Index:
-            return Index(self.table, positions, range(self._arranged))
+        def make() -> RowIndex:
+            return RowIndex(self.table, positions, range(self._arranged))
 
         return made_once(self.indexes, positions, make)
 

@@ -21,7 +21,7 @@ from ...budget import MADE, STEP, Budget
 from ...rules import FixpointRule
 from ..arrangements.views import View, meets_nothing
 from ..joins.join import Joiner
-from ..joins.onebyone import GivenUp, Row, Rows
+from ..joins.onebyone import NotOneByOne, Row, Rows
 from .growingset import GrowingSet
 
 _ROUNDS_PER_CHECK = 64
@@ -66,7 +66,7 @@ class Walk:
         plan = joiner.row_plan(start, views)
         try:
             return None if plan is None else plan.bound(views, self._room)
-        except GivenUp:
+        except NotOneByOne:
             return None
 
     def rounds(self, most: int) -> tuple[int, bool]:
@@ -86,7 +86,7 @@ class Walk:
                 rows = self._round(rows)
                 if monotonic() > until:
                     break
-        except GivenUp:
+        except NotOneByOne:
             return done, True
         finally:
             for each in relations.values():

@@ -16,13 +16,13 @@ from ...circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    FixpointResult,
     Input,
     Join,
     Let,
     Loop,
     Node,
     Output,
-    Result,
     Sum,
     Unnest,
 )
@@ -78,7 +78,7 @@ def _key(
             return everything if len(set(rows)) == len(rows) else None
         case DeltaGroup():
             return frozenset(range(node.keys))
-        case Result(fixpoint):
+        case FixpointResult(fixpoint):
             return None if isinstance(nodes[fixpoint], DeltaBracket | Loop) else everything
         case DeltaDistinct(source):
             return everything if keys[source] is None and sets else keys[source]

@@ -33,7 +33,7 @@ class ColumnNeed:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CircuitFacts:
     """Facts about a circuit: `free` are the keys that hold without any distinct, `sets` says which nodes are
     sets, and `tested` gives the terms of a join whose rows only have to be there."""
 
@@ -63,7 +63,9 @@ def ignores_repetition(aggregate: Aggregate) -> bool:
     return aggregate.make is None and aggregate.function in ("min", "max")
 
 
-def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) -> dict[NodeId, ColumnNeed]:
+def needs_of(
+    facts: CircuitFacts, roots: Collection[NodeId], held: Collection[NodeId]
+) -> dict[NodeId, ColumnNeed]:
     """The needs that the whole contents of some nodes have of the nodes that they rest on. Nothing is needed
     for those that are `held`, whose rows are there."""
     nodes = facts.circuit.nodes
@@ -79,7 +81,7 @@ def needs_of(facts: Facts, roots: Collection[NodeId], held: Collection[NodeId]) 
     return needs
 
 
-def _asked(node: Node, need: ColumnNeed, facts: Facts) -> Iterator[tuple[NodeId, set[int], bool]]:
+def _asked(node: Node, need: ColumnNeed, facts: CircuitFacts) -> Iterator[tuple[NodeId, set[int], bool]]:
     """The needs that a node has of its sources: the columns, and whether exactly."""
     match node:
         case Output(_, source):

@@ -17,12 +17,12 @@ from ...circuit import (
     DeltaGroup,
     DeltaJoin,
     Fixpoint,
+    FixpointResult,
     Input,
     Join,
     Node,
     NodeId,
     Output,
-    Result,
     Sum,
     Trace,
 )
@@ -33,7 +33,7 @@ from ..sqltext import Query, Select, UnionAll
 from .body import body, tested_terms
 from .groups import grouped
 from .keys import keys_of
-from .needs import ColumnNeed, Facts, needs_of
+from .needs import CircuitFacts, ColumnNeed, needs_of
 
 MOST_OPERATORS = 200
 """A query with more operators, every name put in its place, has parts of it computed and kept: Spark would
@@ -57,7 +57,7 @@ def _has_query(node: Node) -> bool:
             return not any(has_effect(step) for each in joins for step in each.steps)
         case Input(signed=signed):
             return not signed
-    return isinstance(node, Constant | DeltaDistinct | DeltaGroup | Output | Result | Sum | Trace)
+    return isinstance(node, Constant | DeltaDistinct | DeltaGroup | Output | FixpointResult | Sum | Trace)
 
 
 class Queries:
@@ -73,7 +73,7 @@ class Queries:
         self._found: dict[int, frozenset[int]] = {}  # what is tested, by the identity of a join
         self._sets = [key is not None for key in keys_of(circuit, declared, sets=True)]
         free = keys_of(circuit, declared, sets=False, tested=self._tested)
-        self.facts = Facts(circuit, free, self._sets, self._tested)
+        self.facts = CircuitFacts(circuit, free, self._sets, self._tested)
 
     def _tested(self, node: Join | DeltaJoin) -> frozenset[int]:
         """The terms of a join whose rows only have to be there, also where rows are counted."""

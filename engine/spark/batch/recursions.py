@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result
+from ...circuit import Circuit, Fixpoint, FixpointResult, Input, Node, NodeId, Output
 from ...epoch import Epoch
 from ...inprocess.runtime import InProcess
 from ..given import Crossing
-from ..tables import Table
+from ..tables import LocalTable
 
 
 def evaluated(
@@ -21,10 +21,10 @@ def evaluated(
     crossing: Crossing,
     opened: Callable[[Circuit, int], InProcess],
     epoch: Epoch[Any],
-) -> dict[NodeId, Table]:
-    """The rows of the Result nodes of a Fixpoint of a circuit of changes, each once, given those of the nodes
-    that it reads. `opened` gives a runtime for a circuit whose inputs have so many rows, over the values of
-    the crossing. Raises what a commit raises."""
+) -> dict[NodeId, LocalTable]:
+    """The rows of the FixpointResult nodes of a Fixpoint of a circuit of changes, each once, given those of
+    the nodes that it reads. `opened` gives a runtime for a circuit whose inputs have so many rows, over the
+    values of the crossing. Raises what a commit raises."""
     alone, names, results = _alone(circuit, at)
     runtime = opened(alone, sum(rows.num_rows for rows in imported.values()))
     changes = {
@@ -51,8 +51,8 @@ def _alone(circuit: Circuit, at: NodeId) -> tuple[Circuit, dict[NodeId, str], di
     nodes.append(fixpoint.reading(sources.index))
     found: dict[NodeId, str] = {}
     for k, node in enumerate(circuit.nodes):
-        if isinstance(node, Result) and node.fixpoint == at:
+        if isinstance(node, FixpointResult) and node.fixpoint == at:
             found[k] = node.relation
-            nodes.append(Result(len(sources), node.relation, node.schema, node.text))
+            nodes.append(FixpointResult(len(sources), node.relation, node.schema, node.text))
             nodes.append(Output(node.relation, len(nodes) - 1, node.schema))
     return Circuit(tuple(nodes)), names, found

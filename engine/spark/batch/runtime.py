@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from ...circuit import Circuit, Constant, Input, NodeId, Output, Result
+from ...circuit import Circuit, Constant, FixpointResult, Input, NodeId, Output
 from ...epoch import Epoch
 from ...incremental import incrementalize, original
 from ...inprocess.runtime import InProcess
@@ -31,7 +31,7 @@ from ..faults import raising
 from ..given import Crossing
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
-from ..tables import Guard, Options, Table, Tables
+from ..tables import Guard, LocalTable, Options, Tables
 from ..workers import open_workers
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
@@ -52,7 +52,7 @@ _MEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenFrame:
     """Rows for an input relation: makes a frame of the columns c0, c1, …, which is not computed."""
 
     frame: Callable[[], DataFrame]
@@ -87,7 +87,7 @@ class BatchRuntime:
         self._relations = self._outputs | dict(circuit.relations)
         self._keys = dict(keys or {})
         self._queries = Queries(circuit, {}, self.expressions)
-        self._epoch: Epoch[Table] | None = None
+        self._epoch: Epoch[LocalTable] | None = None
         self._views: list[str] = []
         self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
@@ -101,18 +101,18 @@ class BatchRuntime:
         at = self._inputs.get(relation)
         return self.circuit.nodes[self._relations[relation] if at is None else at].schema
 
-    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Given:
+    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> GivenFrame:
         return self._given(self.tables.of_rows(self.schema(relation), rows))
 
-    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Given:
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> GivenFrame:
         first = columns[0] if columns else ()
         length = len(first[1] if isinstance(first, tuple) else first)
         return self._given(self.tables.of_columns(self.schema(relation), Coded(columns, None, length)))
 
-    def batch_from_frame(self, relation: str, frame: DataFrame) -> Given:
+    def batch_from_frame(self, relation: str, frame: DataFrame) -> GivenFrame:
         return self.batch_from(relation, lambda: frame)
 
-    def batch_from(self, relation: str, make: Callable[[], DataFrame]) -> Given:
+    def batch_from(self, relation: str, make: Callable[[], DataFrame]) -> GivenFrame:
         """The rows of a frame, its columns in the order of the relation's, as a batch. The frame is made if
         something reads the relation."""
 
@@ -122,19 +122,19 @@ class BatchRuntime:
                 columns = zip(frame.columns, names(self.schema(relation)), strict=True)
                 return frame.selectExpr(*(str(As(quoted(name), c)) for name, c in columns))
 
-        return Given(renamed)
+        return GivenFrame(renamed)
 
     def batches(self, relation: str, delta: Delta) -> NoReturn:
         raise NotImplementedError("there is one commit")
 
-    def _given(self, table: Table) -> Given:
-        return Given(lambda: table.frame.drop("w"))
+    def _given(self, table: LocalTable) -> GivenFrame:
+        return GivenFrame(lambda: table.frame.drop("w"))
 
     # ------------------------------------------------------------- the commit
 
     def commit(
         self,
-        changes: Mapping[str, Sequence[tuple[Given, int]]],
+        changes: Mapping[str, Sequence[tuple[GivenFrame, int]]],
         *,
         static: bool = True,
         max_iterations: int | None = None,
@@ -244,7 +244,7 @@ class BatchRuntime:
         nodes = self.circuit.nodes
         for below in self._queries.below(at):
             node = nodes[below]
-            if isinstance(node, Result) and below not in self._queries.held:
+            if isinstance(node, FixpointResult) and below not in self._queries.held:
                 self._recur(node.fixpoint)
         for below in reversed(self._queries.below(at)):
             if below != at and below in self._common and below in self._queries.below(at):
@@ -410,7 +410,10 @@ class BatchRuntime:
     # ------------------------------------------------------------- what there is not
 
     def attempt(
-        self, changes: Mapping[str, Sequence[tuple[Given, int]]], look: Callable[[], T], limit: int | None
+        self,
+        changes: Mapping[str, Sequence[tuple[GivenFrame, int]]],
+        look: Callable[[], T],
+        limit: int | None,
     ) -> T:
         raise NotKept("this session takes no changes")
 
