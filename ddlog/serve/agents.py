@@ -22,7 +22,7 @@ from ..sessions.session import Session
 from ..values.tojson import json_text
 from . import reading
 from .answers import JSON
-from .copies import Asked, Send
+from .copies import Asked, Parent
 from .grouping import Answer
 from .service import Service
 from .transactions import read_json
@@ -97,13 +97,13 @@ def _aside(service: Service, tool: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _in_a_copy(
-    tools: Mapping[str, Callable[..., Any]], name: str, given: Any, named: Any, send: Send
+    tools: Mapping[str, Callable[..., Any]], name: str, given: Any, named: Any, parent: Parent
 ) -> None:
     try:
         found = await tools[name](*given, **named)
     except DDlogError as error:
         found = error
-    await send({"found": found})
+    await parent.send({"found": found})
 
 
 def _told(tool: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ from ..sessions.results.views import RelationView, Result
 from ..sessions.session import Session
 from ..types import Bit, Bool, Float, Signed, String
 from ..values.rows import Row
-from .answers import ARROW, JSON, arrow_bytes, body_of, columns_of
+from .answers import ARROW, JSON, arrow_parts, body_of, columns_of
 from .failures import told
 
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
@@ -81,7 +81,7 @@ def page(
     if order or holding:
         return body_of(_chosen(view, order, holding), media, more, most, offset)
     if media == ARROW and len(view) > MANY and (tables := _whole(session, view)) is not None:
-        return arrow_bytes(tables)
+        return arrow_parts(tables)
     if media == JSON and len(view) > MANY and isinstance(stored, PartedRows):
         part = Result(view.relation, stored.some(offset, most), view.typedefs)
         return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)

@@ -19,6 +19,7 @@ from . import reading
 from .answers import ARROW, CALL, JSON, LINES
 from .bodies import body_of_request, key_of, number_of, object_of, text_of
 from .calls import METHODS, answer_of, called, changes_part
+from .direct import PartsResponse
 from .failures import told
 from .feed import Subscriber
 from .service import Service
@@ -317,7 +318,7 @@ def _media(request: Request) -> str:
 def _rows(body: Any, media: str) -> Response:
     if isinstance(body, bytes):
         return Response(body, media_type=media)
-    return StreamingResponse(body, media_type=media)
+    return PartsResponse(body, media)
 
 
 def _json(data: Any) -> Response:
@@ -360,9 +361,9 @@ ROUTES = (
           (("page", "boolean: as a page"),), (), (JSON, "text/html"), asks=True),
     Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
           ("image/svg+xml", "text/plain"), asks=True),
-    Route("GET", "/state", _state, "the durable state and its history"),
+    Route("GET", "/state", _state, "the durable state and its history", asks=True),
     Route("GET", "/epochs", _epochs, "the last epochs"),
-    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),
+    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch", asks=True),
     Route("GET", "/changes", _changes, "subscribe to output relations by server-sent events",
           (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID"),
            ("snapshot", "boolean: whether the rows of now come first")), (),

@@ -23,7 +23,7 @@ from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .answers import RowTexts, Weighted
-from .copies import Asked, Send
+from .copies import Asked, Parent, Send
 from .feed import Epoch, Event, Feed, Subscriber, Watcher, added_up, change_event, snapshot_events
 from .grouping import Answer, Committer, Waiting
 from .limits import Limits
@@ -174,7 +174,6 @@ class Service:
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
             return self.session
-        self.owner.check_own()
         if self.session.epoch is None:
             raise DDlogError([NeedsState("the past of a session")])
         if epoch not in self._pasts:
@@ -294,16 +293,16 @@ class Service:
         return subscriber if log == self.log and self.feed.join(subscriber) else None
 
     async def _start_in_a_copy(
-        self, relations: Sequence[str], last: str | None, snapshot: bool, send: Send
+        self, relations: Sequence[str], last: str | None, snapshot: bool, parent: Parent
     ) -> None:
         try:
             names, events = await self.owner.ask(lambda: self._started(relations, last, snapshot))
         except DDlogError as error:
-            await send({"error": error})
+            await parent.send({"error": error})
             return
-        await send({"names": names, "number": self.number, "log": self.log})
+        await parent.send({"names": names, "number": self.number, "log": self.log})
         for event in events:
-            await send({"event": event})
+            await parent.send({"event": event})
 
     def _output(self, name: str) -> str:
         declared = self.session.state.declared(name)
