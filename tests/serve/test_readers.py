@@ -42,7 +42,22 @@ NAMES = ("Link", "Kind", "Seen", "Reach", "Degree", "Near", "Lonely")
 
 
 def _all(session: ddlog.Session) -> dict[str, Any]:
+    """The rows of all relations, which are the same read in parts."""
+    here = session.state.host.offer.here
+    assert here is not None
+    for name in NAMES:
+        stored, size, weighted = session[name].stored, session.size(name), name == "Seen"
+        parts = [here.some(name, at, 3, weighted) for at in range(0, size + 3, 3)]
+        found = {row: weight for part in parts for row, weight in _weighted(part)}
+        assert found == dict(_weighted(stored)) and max(map(len, parts)) <= 3
+        if not weighted:
+            lengths = [len(part.columns[0]) for part in here.parts(name, 5)]
+            assert sum(lengths) == size and max(lengths) <= 5
     return {name: (list(session[name]), session[name].stored.weights) for name in NAMES}
+
+
+def _weighted(rows: Any) -> list[tuple[Any, int]]:
+    return list(zip(rows, rows.weights or [1] * len(rows), strict=True))
 
 
 def _committed(session: ddlog.Session, at: int) -> bool:
