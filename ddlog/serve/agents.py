@@ -189,11 +189,11 @@ def _asked(session: Session, text: str, sql: bool, limit: int, offset: int) -> s
 
 def _changed(service: Service, changes: Changes, limit: int, offset: int) -> str:
     """The changed rows from an offset on, relation by relation, and the number of all."""
-    parts, count = [], 0
+    shown, count = dict[str, Any](), 0
     for name in changes:
         rows = changes.stored(name)
         first, last = max(0, offset - count), max(0, offset + limit - count)
         count += len(rows)
         if rows[first:last]:
-            parts.append(f"{json_text(name)}:{service.texts.weighted(name, rows[first:last])}")
-    return f'"changes":{{{",".join(parts)}}},"count":{count},"offset":{offset}'
+            shown[name] = rows[first:last]
+    return f'"changes":{service.texts.named(shown)},"count":{count},"offset":{offset}'

@@ -29,6 +29,17 @@ class RowTexts:
         self._relations, self._typedefs = relations, typedefs
         self._writers: dict[str, Callable[[Row], str]] = {}
 
+    def name(self, relation: str) -> str:
+        """The name of a relation as its source has it."""
+        return self._relations[relation].original or relation
+
+    def named(self, changed: Mapping[str, Weighted]) -> str:
+        """Rows with the changes of their weights, as an object by relation."""
+        parts = (
+            f"{json_text(self.name(each))}:{self.weighted(each, rows)}" for each, rows in changed.items()
+        )
+        return "{" + ",".join(parts) + "}"
+
     def weighted(self, relation: str, rows: Weighted) -> str:
         """Rows with the changes of their weights, as an array of objects."""
         write = self._writers.get(relation)
@@ -38,8 +49,7 @@ class RowTexts:
 
     def changes(self, changes: Changes) -> str:
         """The changes of the output relations, as an object by relation."""
-        parts = (f"{json_text(name)}:{self.weighted(name, changes.stored(name))}" for name in changes)
-        return "{" + ",".join(parts) + "}"
+        return self.named({name: changes.stored(name) for name in changes})
 
 
 def columns_of(relation: Relation) -> list[dict[str, str]]:

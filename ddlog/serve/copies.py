@@ -44,6 +44,7 @@ _REQUEST, _MESSAGE, _PART, _END = b"R", b"M", b"P", b"E"
 _HISTORY, _CONNECTION = b"H", b"C"
 _AT_A_TIME = 8  # workers of a copy
 _ROOM = 8 << 20  # bytes of an answer that wait in the event loop
+_NICE = 10  # of a copy for one long answer, so that commits go first
 
 Message = Mapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
@@ -212,6 +213,7 @@ def be_a_copy(copied: Copied, answer: Answering) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
     control = copied.control
     if copied.alone:
+        os.nice(_NICE)
         _work(control, answer)
         return
     while True:

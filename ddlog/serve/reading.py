@@ -48,6 +48,19 @@ def prepare(session: Session) -> None:
         session.select("SELECT 1 AS one")
 
 
+def told_of(program: Program) -> list[str]:
+    """The relations that answers tell of: not those that a module of SQL makes of parts of its views."""
+    return [
+        name
+        for name, each in program.relations.items()
+        if not each.hidden and (each.original or each.role != "internal" or not _is_of_sql(each))
+    ]
+
+
+def _is_of_sql(relation: Relation) -> bool:
+    return relation.span is not None and relation.span.source.name.endswith(".sql")
+
+
 def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict[str, Any]:
     """The relations and indexes of a program, with the numbers of rows."""
     relations = [
@@ -56,7 +69,7 @@ def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict
             "columns": columns_of(each), "record": each.constructor is not None,
             "key": None if each.key is None else str(each.key.result), "rows": sizes.get(name),
         }
-        for name, each in program.relations.items() if not each.hidden
+        for name in told_of(program) for each in [program.relations[name]]
     ]  # fmt: skip
     indexes = [
         {"name": name, "relation": each.relation, "variables": [v.name for v in each.variables]}

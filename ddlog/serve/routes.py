@@ -217,9 +217,8 @@ async def _epoch(service: Service, request: Request) -> Response:
     most = service.limits.rows
 
     def told(changed: Mapping[str, Sequence[Any]]) -> str:
-        texts = service.texts
-        parts = (f"{json_text(n)}:{texts.weighted(n, rows[:most])}" for n, rows in changed.items())
-        return f'{{"epoch":{number},"changes":{{{",".join(parts)}}}}}'
+        changes = service.texts.named({name: rows[:most] for name, rows in changed.items()})
+        return f'{{"epoch":{number},"changes":{changes}}}'
 
     kept = next((each for each in list(service.feed.epochs) if each.number == number), None)
     if kept is not None:
@@ -263,7 +262,7 @@ async def _ready(service: Service, request: Request) -> Response:
 
 async def _metrics(service: Service, request: Request) -> Response:
     bytes_of = await service.bytes_of()
-    sizes = {name: (rows, bytes_of.get(name)) for name, rows in service.sizes.items()}
+    sizes = {service.texts.name(each): (rows, bytes_of.get(each)) for each, rows in service.sizes.items()}
     gauges = (
         ("subscribers", "Subscribers now.", len(service.feed.subscribers)),
         ("queue", "Transactions and questions that wait.", service.owner.waiting),

@@ -29,7 +29,7 @@ from .grouping import Answer, Committer, Waiting
 from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
-from .reading import MANY, prepare
+from .reading import MANY, prepare, told_of
 from .transactions import Changes as Updates
 from .transactions import Keys, TableChanges
 
@@ -74,7 +74,7 @@ class Service:
         relations = self.program.relations
         self.texts = RowTexts(relations, self.program.checked.typedefs)
         self._keys = Keys(self.program)
-        self.shown = [n for n, each in relations.items() if not each.hidden and self.session.keeps(n)]
+        self.shown = [name for name in told_of(self.program) if self.session.keeps(name)]
         self.sizes = {name: self.session.size(name) for name in self.shown}
 
     def _number(self) -> int:
@@ -307,7 +307,7 @@ class Service:
     def _output(self, name: str) -> str:
         declared = self.session.state.declared(name)
         if declared.role != "output":
-            raise DDlogError([NotAnOutput(name, tuple(self.program.names("output")))])
+            raise DDlogError([NotAnOutput(name, tuple(map(self.texts.name, self.program.names("output"))))])
         if declared.kind == "stream":
             raise DDlogError([BadRequest(f"{name} is a stream, which has no rows between epochs")])
         return declared.name
