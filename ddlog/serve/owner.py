@@ -9,20 +9,35 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any, TypeAlias, TypeVar
 
+from ..durability.contents import FileHistory
+from ..durability.records import Stored
 from ..engine import interrupt
 from ..engine.inprocess.runtime import InProcess
 from ..engine.inprocess.storage.sharing import in_task
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
+from ..sessions.persistence.durable import Durable
 from ..sessions.session import Session
-from .copies import AskedElsewhere, Copied, Copy, CopyRequest, Send, be_a_copy, fork, is_movable, movable
+from .copies import (
+    AskedElsewhere,
+    Copied,
+    Copy,
+    CopyRequest,
+    Parent,
+    Send,
+    be_a_copy,
+    fork,
+    is_movable,
+    movable,
+)
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
@@ -73,7 +88,7 @@ class Owner:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.answers: dict[str, Callable[..., Awaitable[None]]] = {}
         """What answers requests in a copy, by the name that they have for it: it is called with what they
-        give, and with what sends a message."""
+        give, and with the parent, to which it sends messages."""
         self.ends, self._ended_at = False, 0.0
         self.copied = 0
         """The copies that were made for readers."""
@@ -108,8 +123,8 @@ class Owner:
         return await future
 
     async def ask(self, call: Callable[[], T], *, limited: bool = True) -> T:
-        """The result of a call on the session. Raises the errors of the call, and AskedElsewhere if a
-        copy is to be asked."""
+        """The result of a call on the session. Raises the errors of the call, and AskedElsewhere if a copy is
+        to be asked."""
         if self._is_copy:
             found: T = self._outcome(Question(call, None, limited))
             if isinstance(found, BaseException):
@@ -178,7 +193,7 @@ class Owner:
         self._telling.close()
 
     def check_own(self) -> None:
-        """Raises AskedElsewhere in a copy: what follows changes the session, or reads its state on disk."""
+        """Raises AskedElsewhere in a copy: what follows changes the session."""
         if self._is_copy:
             raise AskedElsewhere
 
@@ -242,9 +257,21 @@ class Owner:
                 finally:
                     os._exit(1)
 
-    async def _answered(self, asked: CopyRequest, send: Send) -> None:
+    async def _answered(self, asked: CopyRequest, parent: Parent) -> None:
         """Answers a request, in a copy."""
-        await self.answers[asked.of](*asked.given, send)
+        durable = self.session.state.durable
+        if isinstance(durable, Durable):
+            durable.elsewhere = partial(_history_of, durable, parent)
+        await self.answers[asked.of](*asked.given, parent)
+
+    async def _history(self, stored: Sequence[Stored]) -> FileHistory | None:
+        """The history of relations of the state, for a copy; None if it cannot be told beside a change."""
+        durable = self.session.state.durable
+        assert isinstance(durable, Durable)
+        try:
+            return await asyncio.to_thread(durable.history_for, stored)
+        except DDlogError:
+            return None  # the session itself will tell
 
     def _carry_out(self) -> bool:
         """Carries out the jobs that wait, at least one. Returns whether to go on."""
@@ -332,7 +359,7 @@ class Owner:
     def _forked(self, alone: bool = False) -> Copy | None:
         """A new copy of this process; None if there can be none: from now on readers wait."""
         try:
-            copy = Copy(*fork(alone), alone)
+            copy = Copy(*fork(alone), alone, self._history)
         except OSError:
             self._can_copy = False  # too little memory, say
             return None
@@ -414,6 +441,13 @@ class Owner:
             signal.set_wakeup_fd(told)
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _history_of(durable: Durable, parent: Parent) -> FileHistory:
+    """The history of a state up to its last epoch here, in a copy."""
+    found = parent.history([*durable.stored.values()])
+    found.last = durable.epoch
+    return found
 
 
 def _settle(outcomes: list[Told], changing: Changing | None) -> None:

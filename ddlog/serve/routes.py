@@ -19,6 +19,7 @@ from . import reading
 from .answers import ARROW, CALL, JSON, LINES
 from .bodies import body_of_request, key_of, number_of, object_of, text_of
 from .calls import METHODS, answer_of, called, changes_part
+from .direct import PartsResponse
 from .failures import told
 from .feed import Subscriber
 from .service import Service
@@ -216,9 +217,8 @@ async def _epoch(service: Service, request: Request) -> Response:
     most = service.limits.rows
 
     def told(changed: Mapping[str, Sequence[Any]]) -> str:
-        texts = service.texts
-        parts = (f"{json_text(n)}:{texts.weighted(n, rows[:most])}" for n, rows in changed.items())
-        return f'{{"epoch":{number},"changes":{{{",".join(parts)}}}}}'
+        changes = service.texts.named({name: rows[:most] for name, rows in changed.items()})
+        return f'{{"epoch":{number},"changes":{changes}}}'
 
     kept = next((each for each in list(service.feed.epochs) if each.number == number), None)
     if kept is not None:
@@ -262,7 +262,7 @@ async def _ready(service: Service, request: Request) -> Response:
 
 async def _metrics(service: Service, request: Request) -> Response:
     bytes_of = await service.bytes_of()
-    sizes = {name: (rows, bytes_of.get(name)) for name, rows in service.sizes.items()}
+    sizes = {service.texts.name(each): (rows, bytes_of.get(each)) for each, rows in service.sizes.items()}
     gauges = (
         ("subscribers", "Subscribers now.", len(service.feed.subscribers)),
         ("queue", "Transactions and questions that wait.", service.owner.waiting),
@@ -317,7 +317,7 @@ def _media(request: Request) -> str:
 def _rows(body: Any, media: str) -> Response:
     if isinstance(body, bytes):
         return Response(body, media_type=media)
-    return StreamingResponse(body, media_type=media)
+    return PartsResponse(body, media)
 
 
 def _json(data: Any) -> Response:
@@ -360,9 +360,9 @@ ROUTES = (
           (("page", "boolean: as a page"),), (), (JSON, "text/html"), asks=True),
     Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
           ("image/svg+xml", "text/plain"), asks=True),
-    Route("GET", "/state", _state, "the durable state and its history"),
+    Route("GET", "/state", _state, "the durable state and its history", asks=True),
     Route("GET", "/epochs", _epochs, "the last epochs"),
-    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),
+    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch", asks=True),
     Route("GET", "/changes", _changes, "subscribe to output relations by server-sent events",
           (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID"),
            ("snapshot", "boolean: whether the rows of now come first")), (),

@@ -27,7 +27,7 @@ from . import remembered
 from .adopting import adopt, goes_on, is_adopted
 from .arrangements import comparing
 from .arrangements.store import Store
-from .arrangements.views import Readable, StoreView
+from .arrangements.views import Readable, StoreView, apart, part_of
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .kernels.compiling import compile_kernels
@@ -292,6 +292,20 @@ class InProcess:
     def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)
         return ArrayRows(self.values, store.schema, store.batch())
+
+    def some(self, relation: str, first: int, count: int, weighted: bool = False) -> ArrayRows:
+        """Some rows of a set, or of a multiset, which is `weighted`, from one on in the order in which they
+        lie. They are not all read."""
+        store = self._store(relation)
+        return ArrayRows(self.values, store.schema, part_of(store, first, first + count, weighted))
+
+    def parts(self, relation: str, size: int) -> Iterator[Coded]:
+        """The rows of a set as they are now, in no order and column by column, in parts of so many. A part is
+        made when it is asked for."""
+        schema, batch = self._schema(relation), apart(self._store(relation))
+        self.values.hold(schema, batch)
+        starts = range(0, max(1, batch.length), size)
+        return (coded(self.values, schema, batch.slice(at, at + size)) for at in starts)
 
     def size(self, relation: str) -> int:
         return self._store(relation).present

@@ -46,8 +46,9 @@ def row_lists(draw: st.DrawFn) -> tuple[int, list[list[tuple[int, ...]]]]:
 @given(row_lists(), st.booleans())
 def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int, ...]]]], ids: bool) -> None:
     arity, lists = case
-    table, known = RowTable(arity), {}
+    table, known, apart = RowTable(arity), {}, []
     for rows in lists:
+        apart.append((len(known), table.apart(None)))
         for row in rows:
             known.setdefault(row, len(known))
         if ids:
@@ -59,6 +60,8 @@ def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int,
         assert table.find(columns(rows, arity), len(rows)).tolist() == [known[row] for row in rows]
     stored = [table.column(k).tolist() for k in range(arity)]
     assert list(zip(*stored, strict=True)) == list(known) if arity else table.size == len(known)
+    for size, held in apart:
+        assert [each.tolist() for each in held] == [each[:size] for each in stored]
 
 
 def test_a_value_outside_the_layout_has_no_match() -> None:

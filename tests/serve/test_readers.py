@@ -42,7 +42,22 @@ NAMES = ("Link", "Kind", "Seen", "Reach", "Degree", "Near", "Lonely")
 
 
 def _all(session: ddlog.Session) -> dict[str, Any]:
+    """The rows of all relations, which are the same read in parts."""
+    here = session.state.host.offer.here
+    assert here is not None
+    for name in NAMES:
+        stored, size, weighted = session[name].stored, session.size(name), name == "Seen"
+        parts = [here.some(name, at, 3, weighted) for at in range(0, size + 3, 3)]
+        found = {row: weight for part in parts for row, weight in _weighted(part)}
+        assert found == dict(_weighted(stored)) and max(map(len, parts)) <= 3
+        if not weighted:
+            lengths = [len(part.columns[0]) for part in here.parts(name, 5)]
+            assert sum(lengths) == size and max(lengths) <= 5
     return {name: (list(session[name]), session[name].stored.weights) for name in NAMES}
+
+
+def _weighted(rows: Any) -> list[tuple[Any, int]]:
+    return list(zip(rows, rows.weights or [1] * len(rows), strict=True))
 
 
 def _committed(session: ddlog.Session, at: int) -> bool:
@@ -130,6 +145,13 @@ class Held:
         assert not self.runs and self.served.service.owner.copied
 
 
+def _after(client: httpx.Client, path: str) -> httpx.Response:
+    """The first event of a subscription, which ends then."""
+    with client.stream("GET", path) as stream:
+        data = next(line for line in stream.iter_lines() if line.startswith("data:"))
+    return httpx.Response(200, text=data[5:])
+
+
 def _filled(served: Served, size: int) -> list[list[int]]:
     """Fills a server with a chain of links. Returns more of them."""
     with served.client() as client:
@@ -142,9 +164,11 @@ def _filled(served: Served, size: int) -> list[list[int]]:
 def test_readers_do_not_wait_for_a_commit(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served, size = serving(PROGRAM, tmp_path / "state", agents=AGENTS), 300
+    served, size = serving(PROGRAM, tmp_path / "state", Limits(kept=1), agents=AGENTS), 100
     links, pairs = _filled(served, size), size * (size + 1) // 2
-    with served.client() as other:
+    with served.client() as other, ddlog.connect(served.address) as remote:
+        assert other.post("/transactions", json={"insert": {"Kind": [5, "five"]}}).json() == {"epoch": 3}
+        log = served.service.log
         asked: list[Any] = [
             (lambda: other.get("/relations/Reach/rows?limit=3"), lambda a: a["rows_in_all"], pairs),
             (lambda: other.post("/query", json={"query": 'Near(x, "nine!")'}), lambda a: a["count"], 9),
@@ -154,6 +178,14 @@ def test_readers_do_not_wait_for_a_commit(
              lambda a: len(a["changes"]["Reach"]), size),
             (lambda: other.post("/why", json={"question": "Reach(3, 5)"}), lambda a: "errors" in a, False),
             (lambda: other.get("/relations/Nothing/rows"), lambda a: "errors" in a, True),
+            (lambda: other.get("/state"), lambda a: a["lines"][-1].split()[-2:], ["Kind", "1"]),
+            (lambda: other.get("/epochs/3"), lambda a: len(a["changes"]["Near"]), 5),
+            (lambda: other.get("/relations/Near/rows?epoch=2"), lambda a: a["rows_in_all"], 9),
+            (lambda: other.post("/query", json={"query": "Reach(0, x)", "epoch": 2}),
+             lambda a: a["count"], size),
+            (lambda: _after(other, f"/changes?relations=Near&last={log}-2"),
+             lambda a: (a["since"], a["epoch"], len(a["relations"]["Near"])), (2, 3, 5)),
+            (lambda: httpx.Response(200, json=remote.described_state()), lambda a: a[-1][:9], "  epoch 3"),
         ]  # fmt: skip
         if AGENTS:
             tool = {"name": "query", "arguments": {"query": 'Near(x, "nine!")'}}
@@ -242,8 +274,11 @@ def test_a_commit_is_taken_back_when_the_server_ends(
         assert session.size("Link") == size
 
 
-def test_a_question_that_a_copy_cannot_answer_waits(serving: Serving, tmp_path: Path) -> None:
+def test_a_question_that_a_copy_cannot_answer_waits(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served, size = serving(PROGRAM, tmp_path / "state"), 300
+    monkeypatch.setattr(served.service.session.state.durable, "history_for", lambda stored: None)
     links = [{"insert": {"Link": [[each, (each + 1) % size] for each in range(size)]}}]
     with served.client() as client, served.client() as other:
         client.post("/transactions", json={"insert": {"Link": [[1, 2]]}})

@@ -10,6 +10,7 @@ import numpy as np
 from ... import thresholds
 from ...memory import reserve
 from ...schema import Array, Schema
+from .layout import PackedColumns
 from .lazycolumns import LazyColumns
 from .table import RowTable
 
@@ -54,7 +55,7 @@ class Batch:
         columns = self.columns
         return Batch(
             columns.part(start, stop)
-            if isinstance(columns, TableColumns)
+            if isinstance(columns, TableColumns | PackedColumns)
             else tuple(c[start:stop] for c in columns),
             stop - start,
             None if self.weights is None else self.weights[start:stop],

@@ -97,6 +97,10 @@ class PackedColumns(LazyColumns):
     def unpack(self, position: int) -> Array:
         return self.layout.column(self.words, position)
 
+    def part(self, start: int, stop: int) -> PackedColumns:
+        """The columns of the rows start .. stop among these."""
+        return PackedColumns(self.layout, self.words[start:stop])
+
 
 def fit(ranges: Sequence[tuple[int, int]]) -> PackedLayout | None:
     """A layout for columns with these least and greatest values; None where 62 bits are too few.

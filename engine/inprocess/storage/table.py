@@ -141,6 +141,15 @@ class RowTable(Unread):
         """All columns of the rows with these ids."""
         return tuple(self.column_at(rows, k) for k in range(self.arity))
 
+    def apart(self, rows: Array | None) -> Sequence[Array]:
+        """The columns of the rows with these ids, or of all. They do not change when the table does, and are
+        unpacked when they are read."""
+        taken = slice(self.size) if rows is None else rows
+        reserve(8 * (self.size if rows is None else len(rows)) * (self.arity if self._layout is None else 1))
+        if self._layout is None:
+            return tuple(self._wide[taken].copy().T)
+        return PackedColumns(self._layout, self._words[taken].copy())
+
     @property
     def bytes(self) -> int:
         """The bytes of the rows and their slots."""
