@@ -39,7 +39,7 @@ def told(session: Executing, text: str, name: str) -> Result | None:
     if found is None:
         return None
     blank = re.sub(r"\S", " ", text[: found.start("rest")])
-    rest = Source(name, blank + found["rest"], dialect=session.program.source.dialect)
+    rest = session.program.source.another(name, blank + found["rest"])
     if found["describe"]:
         rows = list(_columns(_described(session, rest, found["rest"])))
         return _table(session, ("column_name", "column_type", "nullable", "primary_key"), rows)

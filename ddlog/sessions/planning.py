@@ -65,7 +65,7 @@ class Plans:
         self._state, self._program = state, state.program
         self._plans: dict[object, SelectPlan | None] = {}
         self._facts: dict[str, frozenset[Row]] = {}
-        self._inserts = PlainInserts(state.program.relations, state.typedefs, state.program.source.dialect)
+        self._inserts = PlainInserts(state.program.relations, state.typedefs, state.program.source)
 
     def plain(self, text: str, parameters: Parameters) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""

@@ -157,6 +157,9 @@ class StatementTranslation(ModuleTranslation):
                 made = SqlStatement("commit" if node.name.upper() == "END" else "rollback")
             case sql.Merge():
                 made = self._merge(node)
+            case sql.Set():
+                why = "the time zone is that of the program, which begins with SET TimeZone"
+                self.places.refuse("the statement SET", node, why)
             case _:
                 self.places.refuse(f"the statement {self.places.written(node).split()[0]}", node)
         self.found.append(made)
