@@ -168,7 +168,9 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
     with in_statement(), state.diagnosing():
         given = {**plan.given(parameters), statement.changed: come}
         found = evaluated(state, plan.prepared(state, statement.returned), {}, given)
-    return Outcome(len(changes), result_of(state, plan, statement.returned, found))
+    assert plan.program is not None
+    returned = plan.program.relations[statement.returned]
+    return Outcome(len(changes), result_of(state, plan, returned, found))
 
 
 def _row_changes(
