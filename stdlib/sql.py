@@ -140,6 +140,16 @@ from .sqlwindows import window_mean_of_doubles as window_mean_of_doubles
 from .sqlwindows import window_number as window_number
 from .sqlwindows import window_share as window_share
 from .sqlwindows import window_value as window_value
+from .sqlzones import add_interval_in as add_interval_in
+from .sqlzones import between_in as between_in
+from .sqlzones import instant as instant
+from .sqlzones import instant_of as instant_of
+from .sqlzones import read_timestamptz as read_timestamptz
+from .sqlzones import strftime_in as strftime_in
+from .sqlzones import strptime_in as strptime_in
+from .sqlzones import timestamptz_text as timestamptz_text
+from .sqlzones import truncated_in as truncated_in
+from .sqlzones import wall_clock as wall_clock
 
 
 def broken(problem: str) -> str:

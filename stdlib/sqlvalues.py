@@ -231,7 +231,7 @@ def _moment(micros: int) -> datetime.datetime:
 
 def strftime(micros: int, format: str) -> str:
     moment = _moment(micros)
-    return moment.strftime(format.replace("%Y", f"{moment.year:04}"))
+    return moment.strftime(format.replace("%Y", f"{moment.year:04}").replace("%z", "+00"))
 
 
 def strptime(text: str, format: str) -> int:
@@ -239,6 +239,8 @@ def strptime(text: str, format: str) -> int:
         moment = datetime.datetime.strptime(text, format)
     except ValueError as error:
         raise Fault(str(error)) from None
+    if moment.tzinfo is not None:
+        raise Fault(f"the form '{format}' has %z: a text with an offset is read by a constant form")
     return (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
 
 

@@ -16,12 +16,18 @@ DIALECTS = ("duckdb", "spark")
 @dataclass(frozen=True, slots=True)
 class Source:
     """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
-    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports."""
+    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports, `zone` the
+    time zone of its moments."""
 
     name: str
     text: str = field(repr=False)
     dialect: str = field(default="duckdb", repr=False, kw_only=True)
+    zone: str = field(default="UTC", repr=False, kw_only=True)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def another(self, name: str, text: str) -> Source:
+        """A text that is read as this one is."""
+        return Source(name, text, dialect=self.dialect, zone=self.zone)
 
     def place(self, line: int, column: int) -> str:
         """A place in the source as messages write it."""

@@ -94,9 +94,9 @@ def compile_source(
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     """The program of a module of SQL. Raises DDlogError."""
     from ..check.cache import check_cached
-    from ..sql.splitting import without_script
+    from ..sql.splitting import without_script, zone_set
 
-    source, script = without_script(source)
+    source, script = without_script(replace(source, zone=zone_set(source.text)))
     with paused():
         checked, diagnostics = check_cached(source, folders)
     if checked is None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import StillUsed
-from ..errors.source import Source
 from ..errors.sql import NotAView
 from ..errors.unknown import UnknownName
 from .amending import blanked, extended, imports_of, without
@@ -57,7 +56,7 @@ def views_text(program: Program, text: str, name: str) -> str:
         for each in program.relations.values()
         if not each.hidden and each.kind != "stream" and "::" not in each.name
     }
-    source = Source(name, text, dialect=program.source.dialect)
+    source = program.source.another(name, text)
     return rules_of(source, relations, imports_of(program), program.checked.typedefs.keys())
 
 

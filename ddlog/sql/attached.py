@@ -28,6 +28,7 @@ from .types import (
     STRUCTS,
     TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     decimal,
@@ -54,7 +55,8 @@ _READ = {
 
 _NAMED = {
     "bool": BOOLEAN, "bigint": INTEGER, "integer": INTEGER, "string": VARCHAR, "double": DOUBLE,
-    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP, "sql::Interval": INTERVAL,
+    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP,
+    "sql::TimestampTz": TIMESTAMPTZ, "sql::Interval": INTERVAL,
     "time::Date": DATE, "time::Time": TIME, "time::DateTime": TIMESTAMP,
     **dict.fromkeys(_INTEGERS, INTEGER),
 }  # fmt: skip

@@ -28,6 +28,7 @@ from .fieldnames import field_name
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
+from .ordering import in_order
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
@@ -46,9 +47,10 @@ class SqlStatement:
     """A statement: its kind (select, insert, update, delete, merge, conflict, begin, commit, rollback,
     savepoint, back, release), and the relation that it changes. `name` is that of a savepoint. `answer` is
     the relation of its rows; `changed`, the input for those that changed, and `returned`, what RETURNING says
-    of them. `reads` are the relations that it reads, `text` the rules. `given` are the parameters that are
-    relations, and these. The types of structs are not
-    declared in it."""
+    of them. `order` is that of the rows of a SELECT, by places of columns from 1 on, whether downwards, and
+    whether NULL comes first; the last `hidden` columns are there for it alone. `reads` are the relations that
+    it reads, `text` the rules. `given` are the parameters that are relations, and these. The types of structs
+    are not declared in it."""
 
     kind: str
     name: str = ""
@@ -56,6 +58,8 @@ class SqlStatement:
     answer: str = ""
     changed: str = ""
     returned: str = ""
+    order: tuple[tuple[int, bool, bool], ...] = ()
+    hidden: int = 0
     reads: frozenset[str] = frozenset()
     text: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
@@ -157,6 +161,9 @@ class StatementTranslation(ModuleTranslation):
                 made = SqlStatement("commit" if node.name.upper() == "END" else "rollback")
             case sql.Merge():
                 made = self._merge(node)
+            case sql.Set():
+                why = "the time zone is that of the program, which begins with SET TimeZone"
+                self.places.refuse("the statement SET", node, why)
             case _:
                 self.places.refuse(f"the statement {self.places.written(node).split()[0]}", node)
         self.found.append(made)
@@ -165,9 +172,15 @@ class StatementTranslation(ModuleTranslation):
 
     def _selection(self, node: Expression) -> SqlStatement:
         answer = self._fresh("Answer")
-        query = self._translator.query(node, self._names)
+        whole, keys, more = in_order(node, self.places)
+        query = self._translator.query(whole, self._names)
+        order = []
+        for by, *how in keys:
+            if by not in query.names and not isinstance(by, int):
+                self.places.wrong(f"ORDER BY {by}: the answer has the columns {', '.join(query.names)}", node)
+            order.append((by if isinstance(by, int) else query.names.index(by) + 1, *how))
         self._write(answer.lower(), answer, self._translator.unified(query))
-        return SqlStatement("select", answer=answer)
+        return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)
 
     def _insertion(self, node: sql.Insert) -> SqlStatement:
         into = node.this.this if isinstance(node.this, sql.Schema) else node.this

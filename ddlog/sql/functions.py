@@ -22,8 +22,20 @@ from .arithmetic import (
     towards,
     whole_quotient,
 )
-from .calls import call
-from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .calls import call, of_arguments
+from .datefunctions import (
+    at_zone,
+    difference,
+    extract,
+    of_seconds,
+    part,
+    part_of,
+    shifted,
+    strftime,
+    strptime,
+    timezone,
+    truncated,
+)
 from .formats import formatted, printed
 from .intervals import age, bucket, of_units
 from .intervals import literal as interval
@@ -39,7 +51,6 @@ from .types import (
     DOUBLE,
     INTEGER,
     NULL,
-    TIMESTAMP,
     VARCHAR,
     SqlValue,
     null,
@@ -176,6 +187,7 @@ NAMED: dict[str, Translate] = {
         ]
     },
     "age": age,
+    "timezone": of_arguments(timezone),
     "printf": printed,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
@@ -286,8 +298,10 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
     sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
-    sql.TimeToStr: call("sql::strftime($, $)", VARCHAR, "this timestamp", "format text"),
-    sql.StrToTime: call("sql::strptime($, $)", TIMESTAMP, "this text", "format text"),
+    sql.TimeToStr: strftime,
+    sql.StrToTime: strptime,
+    sql.UnixToTime: of_seconds,
+    sql.AtTimeZone: at_zone,
     sql.LastDay: call("sql::last_day($)", DATE, "this timestamp"),
     sql.DateFromParts: call("sql::make_date($, $, $)", DATE, "year integer", "month integer", "day integer"),
     sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
+from ..errors.source import Source
 from ..types import Float, TypeDef, User
 from ..values.rows import Row, row_of
 
@@ -117,10 +118,16 @@ class PlainInserts:
     """The INSERTs of literals into some relations, with what is known of each shape."""
 
     def __init__(
-        self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], dialect: str
+        self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], like: Source
     ) -> None:
-        self._dialect = dialect
-        self._relations = {(each.original or each.name).lower(): each for each in readable(relations)}
+        """Statements are read as the program `like`."""
+        self._dialect = like.dialect
+        self._relations = {
+            (each.original or each.name).lower(): each
+            for each in readable(relations)
+            if like.zone == "UTC"
+            or not any("sql::TimestampTz" in str(column.type) for column in each.columns)
+        }
         self._typedefs = typedefs
         self._known: dict[str, PlainInsert | None] = {}
 

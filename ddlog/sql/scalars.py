@@ -23,6 +23,7 @@ from .types import (
     INTERVAL,
     JSON,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     SqlValue,
@@ -180,6 +181,8 @@ class Scalars:
     def brought(self, node: Expression, type: SqlType, whole: Expression) -> SqlValue:
         """An argument of a function as a value of a type. Raises SqlError."""
         value = self.value(node)
+        if type == TIMESTAMP:
+            value = c.wall_clock(value)
         made = null(type) if value.type.kind == "null" else self.as_type(value, type)
         if made is None:
             self.places.mistyped(self.places.called(whole), str(value.type), node)
@@ -371,6 +374,7 @@ TYPES: dict[str, SqlType] = {
     **dict.fromkeys(("CHAR", "VARCHAR", "TEXT", "NCHAR", "NVARCHAR", "BPCHAR"), VARCHAR),
     **dict.fromkeys(("FLOAT", "DOUBLE"), SqlType("double")),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), TIMESTAMP),
+    **dict.fromkeys(("TIMESTAMPTZ", "TIMESTAMPLTZ"), TIMESTAMPTZ),
     "BOOLEAN": BOOLEAN,
     "DATE": DATE,
     "TIME": SqlType("time"),

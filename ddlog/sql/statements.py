@@ -42,6 +42,7 @@ class ModuleTranslation:
         self.constraints: list[Constraint] = []
         self.primary: dict[str, tuple[str, ...]] = {}  # the keys of tables
         self.broken: set[str] = set()  # names of tables and views that have errors
+        self.is_first = True  # whether no statement has been translated
         self.imports = ["sql", "group", *places.dialect.modules]
 
     def reading(self, tokens: list[Token]) -> list[Token]:
@@ -68,6 +69,7 @@ class ModuleTranslation:
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
+        is_first, self.is_first = self.is_first, False
         match node:
             case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
                 self._table(node)
@@ -83,6 +85,8 @@ class ModuleTranslation:
                 self.tables |= found.tables
             case sql.Command() if str(node.this).upper() in ("CREATE", "INSERT"):
                 self.places.wrong("this statement is not understood", node)
+            case sql.Set() if not self.places.dialect.is_ansi:
+                self._set(node, is_first)
             case sql.Semicolon():
                 return
             case sql.Create() if node.kind == "SCHEMA":
@@ -91,6 +95,15 @@ class ModuleTranslation:
                 words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _set(self, node: sql.Set, is_first: bool) -> None:
+        """SET TimeZone, which decides how all that follows is translated. Raises SqlError."""
+        (item, *more) = node.expressions
+        if more or not isinstance(item.this, sql.EQ) or item.this.this.name.lower() != "timezone":
+            self.places.refuse("the setting", node, "there is SET TimeZone = 'Europe/Berlin' alone")
+        if not is_first:
+            self.places.wrong("SET TimeZone stands before all other statements", node)
+        c.zone_called(item.this.expression.name)
 
     def failed(self, node: Expression) -> None:
         """Notes that a statement has errors: what it would declare is known, but not what it is."""

@@ -22,8 +22,9 @@ from ..errors.origins import Origins
 from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
-from .conversions import begin_names
+from .conversions import UTC, BadLiteral, begin_names, cast, in_zone, zone_called
 from .places import SqlError, SqlPlaces
+from .splitting import zone_set
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -46,6 +47,24 @@ def translate(
     """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
     makes the translation of its statements. Types of structs that are `known` are not declared. Raises
     DDlogError with all errors."""
+    with in_zone(_zone_of(source)):
+        return _translated(source, relations, begin, known)
+
+
+def _zone_of(source: Source) -> str:
+    """The time zone of a module. UTC where it sets one that there is not, an error of that statement."""
+    named = zone_set(source.text)
+    with suppress(BadLiteral):
+        return zone_called(source.zone if named == UTC else named)
+    return UTC
+
+
+def _translated(
+    source: Source,
+    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]],
+    begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None,
+    known: Collection[str],
+) -> syntax.Module:
     try:
         import sqlglot
     except ImportError:
@@ -116,7 +135,6 @@ def dialect_of(name: str) -> SqlDialect:
         return SPARK
     from sqlglot import Dialect
 
-    from .conversions import cast
     from .dialects import SqlDialect
     from .functions import FUNCTIONS, NAMED
     from .scalars import TYPES
@@ -172,7 +190,6 @@ def _unread(
 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
-    from .conversions import BadLiteral
     from .statements import ModuleTranslation
 
     assert isinstance(module, ModuleTranslation)

@@ -56,6 +56,12 @@ CALLS = {
     '(sql::read_date("1970-01-03"), sql::read_time("00:00:01.5"), sql::read_timestamp("1970-01-02 00:00:01"))': "(Some{2}, Some{1500000}, Some{86401000000})",  # noqa: E501
     "(sql::date_text(2), sql::time_text(1500000), sql::timestamp_text(86401000000))": '("1970-01-03", "00:00:01.5", "1970-01-02 00:00:01")',  # noqa: E501
     "(to_string(sql::Date{2}), to_string(sql::Time{0}), to_string(sql::Timestamp{0}))": '("1970-01-03", "00:00:00", "1970-01-01 00:00:00")',  # noqa: E501
+    '(to_string(sql::TimestampTz{0}), sql::timestamptz_text(0, "Asia/Kolkata"), sql::wall_clock(0, "europe/berlin"))': '("1970-01-01 00:00:00+00", "1970-01-01 05:30:00+05:30", 3600000000)',  # noqa: E501
+    '(sql::instant(1711852200000000, "Europe/Berlin"), sql::instant(1729996200000000, "Europe/Berlin"))': "(1711848600000000, 1729992600000000)",  # noqa: E501
+    'sql::wall_clock(0, "Nowhere")': "fault: there is no time zone `Nowhere`: zones have names as Europe/Berlin and UTC",  # noqa: E501
+    '(sql::add_interval_in(1711762200000000, sql::Interval{0, 1, 5}, "Europe/Berlin"), sql::between_in(1711848600000000, 1711762200000000, "Europe/Berlin"))': "(1711848600000005, sql::Interval{0,1,0})",  # noqa: E501
+    '(sql::truncated_in("HOUR", 1800000000, "Asia/Kolkata"), sql::read_timestamptz("1970-01-01 00:00 Asia/Kolkata", "UTC"), sql::read_timestamptz("x", "UTC"))': "(1800000000, Some{-19800000000}, None)",  # noqa: E501
+    '(sql::strftime_in(0, "%H:%M %z %Z", "Asia/Kolkata"), sql::strptime_in("1970-01-01 01+01", "%Y-%m-%d %H%z"))': '("05:30 +05:30 Asia/Kolkata", 0)',  # noqa: E501
     "(sql::decimal_text(-5, 2), sql::decimal_text(1234, 2), sql::double_text(100.0))": '("-0.05", "12.34", "100.0")',  # noqa: E501
     '(sql::like("abc", "a_%", ""), sql::like("a%", "a!%", "!"), sql::ilike("ABC", "%b%", ""))': "(true, true, true)",  # noqa: E501
     '(sql::regexp_full_match("abc", "b."), sql::regexp_extract("a1", "(a)(.)", 2), sql::regexp_extract("a", "a", 1))': '(false, "1", "")',  # noqa: E501

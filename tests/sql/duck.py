@@ -46,6 +46,8 @@ def plain(value: Any, type: Type) -> Any:
         return datetime.date.fromisoformat(date_text(value[0]))
     if kind == "Timestamp":
         return datetime.datetime.fromisoformat(timestamp_text(value[0]))
+    if kind == "TimestampTz":
+        return datetime.datetime.fromisoformat(timestamp_text(value[0])).replace(tzinfo=datetime.UTC)
     if kind == "Interval":
         return datetime.timedelta(days=30 * value[0] + value[1], microseconds=value[2])
     if kind.startswith("Decimal"):
@@ -79,6 +81,8 @@ def canonical(value: Any) -> Any:
         if not math.isfinite(number):
             return str(number)
         return float(f"{number:.9g}") + 0.0
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC)
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return datetime.datetime(value.year, value.month, value.day)
     return value

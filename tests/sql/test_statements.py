@@ -136,6 +136,10 @@ def items() -> Session:
          "WHEN MATCHED THEN UPDATE "
          "WHEN NOT MATCHED THEN INSERT", (), 1, None),
         ("SELECT id FROM item ORDER BY id DESC", (), 0, [(2,), (1,)]),
+        ("SELECT name FROM item ORDER BY id", (), 0, [("tea",), ("pot",)]),
+        ("SELECT name FROM item ORDER BY -item.id LIMIT 1", (), 0, [("pot",)]),
+        ("SELECT DISTINCT item.name FROM item ORDER BY item.name DESC", (), 0, [("tea",), ("pot",)]),
+        ("SELECT * FROM (SELECT id AS type FROM item) AS q ORDER BY type DESC", (), 0, [(2,), (1,)]),
         ("SELECT name FROM dear WHERE name <> ?", (None,), 0, []),
     ],
 )  # fmt: skip
