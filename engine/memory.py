@@ -98,18 +98,16 @@ class _in_force:
 
     __slots__ = ("_limit", "_outer", "_thread")
 
-    def __init__(self, limit: int | None) -> None:
-        """None: no limit."""
+    def __init__(self, limit: int) -> None:
         self._limit = limit
 
     def __enter__(self) -> None:
         global _last
         self._thread = thread = threading.get_ident()
-        self._outer = _limits.pop(thread, None)
-        if self._limit is not None:
-            _limits[thread] = self._limit
-            if 2 * _seen > self._limit:
-                _last = 0.0
+        self._outer = _limits.get(thread)
+        _limits[thread] = self._limit
+        if 2 * _seen > self._limit:
+            _last = 0.0
 
     def __exit__(self, *_: object) -> None:
         _limits.pop(self._thread, None)
@@ -122,9 +120,14 @@ def limit_here() -> int | None:
     return _limits.get(threading.get_ident()) if _limits else None
 
 
-def unlimited() -> AbstractContextManager[None]:
-    """No limit is in force inside: for what must not fail."""
-    return _in_force(None) if _limits else _NOTHING
+def lift(thread: int) -> int | None:
+    """Takes the limit of a thread away, for what must not fail. Returns the limit, for `put_back`."""
+    return _limits.pop(thread, None)
+
+
+def put_back(thread: int, limit: int) -> None:
+    """Puts a limit that was taken away in force again."""
+    _limits[thread] = limit
 
 
 def check() -> None:

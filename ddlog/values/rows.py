@@ -43,17 +43,14 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
 def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
     """`row_of` for one relation. Tuples of plain numbers and texts, which are rows as they are, take a tenth
     of its time."""
-    tests = [_plain_test(column.type, f"v{k}") for k, column in enumerate(relation.columns)]
+    tests = [_plain_test(column.type, f"value[{k}]") for k, column in enumerate(relation.columns)]
     if relation.constructor is None or None in tests:
         return lambda value: row_of(value, relation, typedefs)
-    names = "".join(f"v{k}, " for k in range(len(tests)))
-    is_plain = eval(f"lambda {names}: {' and '.join(map(str, tests)) or 'True'}")
-
-    def take(value: Any) -> Row:
-        if value.__class__ is tuple and len(value) == len(tests) and is_plain(*value):
-            return value
-        return row_of(value, relation, typedefs)
-
+    is_plain = " and ".join(["value.__class__ is tuple", f"len(value) == {len(tests)}", *map(str, tests)])
+    given = {"row_of": row_of, "relation": relation, "typedefs": typedefs}
+    take: Callable[[Any], Row] = eval(
+        f"lambda value: value if {is_plain} else row_of(value, relation, typedefs)", given
+    )
     return take
 
 

@@ -112,12 +112,19 @@ class EpochOperators:
 
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
-        alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
-        if alone is not None and 0 < alone.length <= thresholds.FEW_ROWS:
-            return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
-        if not (self.epoch.first or any(sizes)):
+        rows = sum(sizes)
+        if not (self.epoch.first or rows):
             return None
+        if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
+            start = sizes.index(rows)
+            views, change = self.state.views_from(at, node, start), changes[start]
+            assert change is not None
+            few = self.state.joiners[at].one_by_one(start, change, views)
+            if few is not None:
+                return few[0] if few else None
+        if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
+            return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
@@ -285,6 +292,7 @@ class EpochOperators:
             store.add_counted(change, as_set=False)
 
     def _to_change(self, at: int) -> Store:
-        store = self.state.own_store(at)
+        store = self.state.stores[at]
+        assert isinstance(store, Store)
         self.changed.append(store)
         return store

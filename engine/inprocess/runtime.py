@@ -50,7 +50,7 @@ from .sealing import SealedEpoch, coded
 from .state import State
 from .storage import sweeping
 from .storage.allocator import kept_memory
-from .storage.batch import Batch, RowColumns, concat, consolidate
+from .storage.batch import Batch, RowColumns, concat, consolidate, length_of
 from .storage.interner import Interner, Values, encode_each, encode_rows
 from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
@@ -130,7 +130,7 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless = self._state.memories.restless
-        return Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted, restless)
+        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless)
 
     @property
     def _state(self) -> State:
@@ -688,24 +688,24 @@ class InProcess:
         seal: Seal | None,
     ) -> dict[str, Delta]:
         self._built.clear()
-        self.read_given_out()
+        if self._given_out:
+            self.read_given_out()
 
         def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
-        with self._within_limit():
-            return self._epochs.run(
-                changes, static, max_iterations, progress, sealed if seal else None,
-                meter=self.meter, known=self._catching_up,
-            )  # fmt: skip
+        sealing = sealed if seal else None
+        run, meter, known = self._epochs.run, self.meter, self._catching_up
+        return self._within_limit(
+            lambda: run(changes, static, max_iterations, progress, sealing, meter=meter, known=known)
+        )
 
-    @contextmanager
-    def _within_limit(self) -> Iterator[None]:
-        """Inside, an epoch runs within the memory limit. Raises Exhausted where it is given up."""
+    def _within_limit(self, run: Callable[[], dict[str, Delta]]) -> dict[str, Delta]:
+        """Runs an epoch within the memory limit. Raises Exhausted where it is given up."""
         try:
             with memory.limited(self.limit):
-                yield
+                return run()
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()
@@ -775,8 +775,8 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        self._state.evaluator.epoch = self.earlier + epoch.number
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
+        evaluator.epoch = self.earlier + epoch.number
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = self._new_running(epoch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..epoch import Epoch, Epochs
 from ..inprocess.arrangements import comparing
 from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.runtime import InProcess
-from ..inprocess.storage.batch import Batch, no_rows
+from ..inprocess.storage.batch import Batch, length_of, no_rows
 from ..inprocess.storage.interner import Values
 from ..integrals import shown
 from ..maintaining import Coin, Mode
@@ -107,8 +108,9 @@ class Member(InProcess):
         self.team.begin(serial)
         try:
             ending: Any = sealed
-            with self._within_limit():
-                return self._epochs.run(changes, static, limit, progress, ending, look=look)
+            return self._within_limit(
+                partial(self._epochs.run, changes, static, limit, progress, ending, look=look)
+            )
         except BaseException:
             self.team.abort()
             raise
@@ -304,10 +306,10 @@ class _InStep(Epochs[Batch, Batch | None]):
             assert self._last_begun is not None
             return self._last_begun
 
-        super().__init__(circuit, begun, held, lambda batch: batch.length, exhausted, restless)
+        super().__init__(circuit, begun, held, length_of, exhausted, restless)
 
     def _active(
-        self, epoch: Epoch[Batch], changing: Sequence[str], known: Collection[NodeId]
+        self, epoch: Epoch[Batch], changing: Sequence[NodeId], known: Collection[NodeId]
     ) -> Sequence[NodeId]:
         if not epoch.first:
             inputs = [self._inputs[name] for name in epoch.changes]

@@ -29,7 +29,7 @@ class Inputs:
 
     def insert(self, relation: str, *rows: Any) -> None:
         """Inserts rows, or the rows of a Spark DataFrame, into an input relation."""
-        if len(rows) == 1 and is_frame(rows[0]):
+        if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.insert_table(relation, rows[0])
         else:
             with self.transaction.changing(relation) as (declared, changes):
@@ -122,8 +122,7 @@ class Inputs:
                 raise with_places(error, self.state.program, declared, placed) from None
 
     def _rows(self, declared: Relation, rows: Sequence[Any]) -> list[Row]:
-        take = self.state.row_taker(declared)
-        return [take(row) for row in rows]
+        return [*map(self.state.row_taker(declared), rows)]
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

@@ -115,16 +115,20 @@ class RowIndex:
 
     def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
         """The row ids of one key; None: they are more than `most`."""
-        later = self._later.get(key, [])
-        group = self.searched().find_row(key)
+        later = self._later.get(key, []) if self._later else []
+        if self._faulty:
+            raise FaultyKey
+        group = self.keys.find_row(key)
         size = 0 if group < 0 else self._count.item(group)
         if size + len(later) > most:
             return None
         if size == 0:
             return later
         first = self._first.item(group)
-        found: list[int] = self._slab[first : first + size].tolist()
-        return found + later
+        found: list[int] = (
+            [self._slab.item(first)] if size == 1 else self._slab[first : first + size].tolist()
+        )
+        return found + later if later else found
 
     def stretches(self) -> tuple[Array, Array, Array]:
         """The places of each group's row ids, as kernels read them: first, count, slab."""

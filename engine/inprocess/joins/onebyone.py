@@ -48,17 +48,16 @@ class NotOneByOne(Exception):
 
 
 class Noted(NamedTuple):
-    """A look-up in a run: the stage at which it was chosen, the keys, and the matches."""
+    """A look-up in a plan: the stage at which it was chosen, and its place in the counts of a run."""
 
     stage: Stage
     look_up: LookUp
-    keys: int
-    matches: int
+    place: int
 
 
 def is_known(views: Iterable[View | None]) -> bool:
     """True if rows can be looked up one by one in each of these views."""
-    return all(view is None or type(view) in _FINDERS for view in views)
+    return {*map(type, views)} <= _KNOWN
 
 
 def is_fit(steps: Collection[PlanStep]) -> bool:
@@ -102,48 +101,60 @@ class RowPlan:
             writer.output(node.output)
         self._domains = writer.domains
         self._function = writer.function()
+        self._steady: Sequence[View | None] = ()  # views that are the same in many runs, and their functions
+        self._finds: Sequence[Find] = ()
+        self._room = [0]
         asked = [step for step, _ in self._asking if isinstance(step, LookUp)]
         places = {id(step): k for k, step in enumerate(asked)}
-        self._noting = [(stage, one, places[id(one)]) for stage, one in chosen]
+        self.noting = [Noted(stage, one, places[id(one)]) for stage, one in chosen]
+        """The look-ups whose counts a run gives."""
 
-    def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
-        """The join of a batch in place of the start with what the views show (None: it has no rows), and what
-        its look-ups did. Raises NotOneByOne."""
-        call = self._ready(views, [thresholds.MATCHES_ONE_BY_ONE])
+    def run(
+        self, batch: Batch, views: Sequence[View | None]
+    ) -> tuple[Batch | None, Sequence[tuple[int, int]]]:
+        """The join of a batch in place of the start with what the views show (None: it has no rows), and the
+        keys and matches of its look-ups. A tuple of views shows the same stores in each run with it. Raises
+        NotOneByOne."""
+        self._room[0] = thresholds.MATCHES_ONE_BY_ONE
+        if views is self._steady:
+            finds = self._finds
+        else:
+            finds = self._finders(views, self._room)
+            if views.__class__ is tuple:
+                self._steady, self._finds = views, finds
         weights = batch.weight_list()
         if self._negated:
             weights = [-weight for weight in weights]
-        out, counts = call(zip(batch.rows(), weights, strict=True))
-        return _batch(out, self._arity), [Noted(stage, one, *counts[k]) for stage, one, k in self._noting]
+        out, counts = self._call(zip(batch.rows(), weights, strict=True), finds)
+        if len(out) == 1:
+            ((*row, weight),) = out
+            return few_rows([tuple(row)], [weight], self._arity), counts
+        if not out:
+            return None, counts
+        return few_rows([row[:-1] for row in out], [row[-1] for row in out], self._arity), counts
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
         give, and is theirs to lessen. Raises NotOneByOne."""
-        call = self._ready(views, room)
-        return lambda rows: call(rows)[0]
+        finds = self._finders(views, room)
+        return lambda rows: self._call(rows, finds)[0]
 
-    def _ready(
-        self, views: Sequence[View | None], room: list[int]
-    ) -> Callable[[Iterable[tuple[Row, int]]], tuple[Sequence[Row], Sequence[tuple[int, int]]]]:
-        function = self._function
-        finds = [_finder(views[step.term], step, columns, room) for step, columns in self._asking]
-        lists = [self._values.domain(name).values for name in self._domains]
+    def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
+        return [
+            _FINDERS[views[step.term].__class__](views[step.term], step, columns, room)
+            for step, columns in self._asking
+        ]
 
-        def call(rows: Iterable[tuple[Row, int]]) -> Any:
-            try:
-                return function(rows, finds, lists)
-            except (NotOneByOne, MemoryError):
-                raise
-            except Exception as fault:
-                raise NotOneByOne from fault
-
-        return call
-
-
-def _batch(out: Sequence[Row], arity: int) -> Batch | None:
-    if not out:
-        return None
-    return few_rows([row[:-1] for row in out], [row[-1] for row in out], arity)
+    def _call(
+        self, rows: Iterable[tuple[Row, int]], finds: Sequence[Find]
+    ) -> tuple[Sequence[Row], Sequence[tuple[int, int]]]:
+        lists = [self._values.domain(name).values for name in self._domains] if self._domains else ()
+        try:
+            return self._function(rows, finds, lists)  # type: ignore[no-any-return]
+        except (NotOneByOne, MemoryError):
+            raise
+        except Exception as fault:
+            raise NotOneByOne from fault
 
 
 # ------------------------------------------------------------------- writing
@@ -296,21 +307,15 @@ def _picking(columns: Row) -> Callable[[Row, int], Row]:
     return picked
 
 
-def _finder(view: View | None, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
-    made: Find = _FINDERS[type(view)](view, step, columns, room)
-    return made
-
-
 def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
-    """Finds rows of a store as it is."""
-    store, table, weights, pick = view.relation, view.table, view.relation.weights, _picking(columns)
-    counted = view.weighted and weights is not None
+    """Finds rows of a store as it is when it is asked."""
+    store, pick, counted = view.relation, _picking(columns), view.weighted
 
     def weight(key: Row) -> int:
-        at = table.find_row(key)
+        at, weights = store.table.find_row(key), store.weights
         if at < 0 or weights is None:
             return 0 if at < 0 else 1
-        held = weights.item(at)
+        held: int = weights.item(at)
         return held if counted else int(held > 0 if isinstance(step, Exclude) else held != 0)
 
     if isinstance(step, Exclude):
@@ -318,12 +323,14 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
     if view.whole(step.positions):
         return lambda key: ((held,),) if (held := weight(key)) else ()
     ids = _arranged(view, step, room)
-    ghosts = store.ghosts and weights is not None
 
     def find(key: Row) -> list[Row]:
         found = ids(key)
+        if not found:
+            return []
+        table, weights, ghosts = store.table, store.weights, store.ghosts
         if weights is None or not (ghosts or counted):
-            return [pick(table.row(at), 1) for at in found]
+            return table.picked(found, columns)
         held = ((at, weights.item(at)) for at in found)
         return [pick(table.row(at), each if counted else 1) for at, each in held if each or not ghosts]
 
@@ -333,7 +340,7 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
 def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
     """Finds rows of a growing relation, as far as they are seen when it is asked."""
     assert isinstance(step, LookUp), "a relation is not negated inside its own recursion"
-    relation, table, pick = view.relation, view.table, _picking(columns)
+    relation, table = view.relation, view.table
     whole = view.whole(step.positions)
     ready = table.is_numbered if whole else step.positions in relation.indexes
     if not ready and table.size >= thresholds.LARGE_TABLE:
@@ -342,18 +349,19 @@ def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: l
         return lambda key: ((1,),) if 0 <= table.find_row(key) < view.size else ()
     ids = _arranged(view, step, room)
     if view.now:
-        return lambda key: [pick(table.row(at), 1) for at in ids(key)]
-    return lambda key: [pick(table.row(at), 1) for at in ids(key) if at < relation.low]
+        return lambda key: table.picked(ids(key), columns)
+    return lambda key: table.picked([at for at in ids(key) if at < relation.low], columns)
 
 
 def _arranged(view: TableView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
     """Gives the ids of the rows of a key, from an index. They are taken from the room."""
-    index = view.index(step.positions)
-    if type(index) is not RowIndex:
-        raise NotOneByOne
+    positions = step.positions
 
     def ids(key: Row) -> list[int]:
-        found = index.rows_of(key, room[0])
+        index = view.relation.indexes.get(positions)
+        if index is None:
+            index = view.index(positions)
+        found = index.rows_of(key, room[0]) if index.__class__ is RowIndex else None
         if found is None:
             raise NotOneByOne
         room[0] -= len(found)
@@ -426,3 +434,4 @@ _FINDERS: dict[type, Callable[..., Find]] = {
     GrowingView: _in_growing,
     EmptyView: _nothing,
 }
+_KNOWN = {*_FINDERS, type(None)}

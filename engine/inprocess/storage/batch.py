@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -15,10 +16,11 @@ from .lazycolumns import LazyColumns
 from .table import RowTable
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Batch:
     """`length` rows of int64 columns. `weights` None: all 1. `times` None: all outside a recursion
-    (or, inside it, of before its first iteration)."""
+    (or, inside it, of before its first iteration). Nobody changes it: a frozen class would take twice as long
+    to make, and a small commit makes many."""
 
     columns: Sequence[Array]
     length: int
@@ -79,6 +81,10 @@ class Batch:
         return self.weights is None or not self.length or int(self.weights.min()) >= 0
 
 
+length_of: Callable[[Batch], int] = attrgetter("length")
+"""The rows of a batch."""
+
+
 class TableColumns(LazyColumns):
     """The columns of a table's rows start .. stop: valid while no row among them is forgotten."""
 
@@ -107,7 +113,7 @@ class RowColumns(LazyColumns):
     """The columns of rows that are given one by one, and that nobody changes."""
 
     def __init__(self, rows: list[tuple[int, ...]], arity: int) -> None:
-        super().__init__()
+        self._known = {}
         self._rows, self._arity = rows, arity
 
     def __len__(self) -> int:
