@@ -16,12 +16,14 @@ DIALECTS = ("duckdb", "spark")
 @dataclass(frozen=True, slots=True)
 class Source:
     """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
-    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports."""
+    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports. `part` names what stands
+    together in a program although its pieces are anywhere in the text, or in several texts."""
 
     name: str
     text: str = field(repr=False)
     dialect: str = field(default="duckdb", repr=False, kw_only=True)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
+    part: str = field(default="", repr=False, kw_only=True)
 
     def place(self, line: int, column: int) -> str:
         """A place in the source as messages write it."""
@@ -52,6 +54,8 @@ class Span:
 
     def within(self, other: Span) -> bool:
         """Whether the stretch is a part of another one."""
+        if other.source.part:
+            return self.source.part == other.source.part
         begin, end = (self.line, self.column), (self.end_line, self.end_column)
         own, last = (other.line, other.column), (other.end_line, other.end_column)
         return own <= begin and end <= last and self.source == other.source
