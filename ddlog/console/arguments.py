@@ -299,7 +299,8 @@ def _state(commands: _Commands) -> None:
     state.add_argument("--check", action="store_true",
                        help="read all of it, and say what is damaged and what can be had")  # fmt: skip
     state.add_argument("--export", metavar="DIR", type=_name,
-                       help="write each relation to DIR/REL.parquet")  # fmt: skip
+                       help="write each input relation to DIR/REL.parquet, as --input takes it, and "
+                            "outputs to DIR/_outputs")  # fmt: skip
     state.add_argument("--compact", action="store_true",
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip

@@ -17,13 +17,15 @@ DIALECTS = ("duckdb", "spark")
 class Source:
     """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
     module of SQL stand for; `dialect` is that of SQL in it, and in what it imports, `zone` the
-    time zone of its moments."""
+    time zone of its moments. `part` names what stands together in a program although its pieces are anywhere
+    in the text, or in several texts."""
 
     name: str
     text: str = field(repr=False)
     dialect: str = field(default="duckdb", repr=False, kw_only=True)
     zone: str = field(default="UTC", repr=False, kw_only=True)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
+    part: str = field(default="", repr=False, kw_only=True)
 
     def another(self, name: str, text: str) -> Source:
         """A text that is read as this one is."""
@@ -58,6 +60,8 @@ class Span:
 
     def within(self, other: Span) -> bool:
         """Whether the stretch is a part of another one."""
+        if other.source.part:
+            return self.source.part == other.source.part
         begin, end = (self.line, self.column), (self.end_line, self.end_column)
         own, last = (other.line, other.column), (other.end_line, other.end_column)
         return own <= begin and end <= last and self.source == other.source
