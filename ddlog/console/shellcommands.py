@@ -92,7 +92,7 @@ def _load(shell: Conversation, rest: str) -> None:
     elif path.suffix in _UPDATES:
         shell.take_updates(rest)
     else:
-        shell.take_facts(f"{path.name.split('.')[0]}={rest}" if path.is_file() else rest)
+        shell.take_facts(rest)
 
 
 def _text(path: Path) -> str:

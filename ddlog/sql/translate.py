@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .statements import ModuleTranslation
 
 DEEPEST = 300  # levels of a statement
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>")
+_TOKEN = re.compile(r"<Token token_type: .*?, text: (.*?), line: \d+, .*?\]>", re.DOTALL)
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
@@ -220,12 +222,18 @@ def _open_quote(places: SqlPlaces, tokenize: Callable[[str], object]) -> Diagnos
     return errors.SqlSyntax(reason="it has no words that can be told apart")
 
 
+def _words(reason: str) -> str:
+    """A reason of the parser without the objects of Python that it shows."""
+    reason = _INCOMPLETE.sub(lambda found: f"`{found[1].upper()}` is not complete", reason)
+    return _TOKEN.sub(lambda found: "nothing" if found[1] == "SENTINEL" else f"`{found[1]}`", reason)
+
+
 def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole: Span) -> list[Diagnostic]:
     """The parser's errors, each at its token."""
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:
         at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]
         span = places.between(at[0].start, at[0].end + 1) if at else whole
-        reason = (each.get("description") or str(error).split("\n")[0]).rstrip(".")
+        reason = _words(each.get("description") or str(error).split("\n")[0]).rstrip(".")
         found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span))
     return found
