@@ -39,10 +39,10 @@ the workers past it, and the first worker knows who can send them again (`arrivi
 
 **Windows are by rows.** A window is on the workers that own its rows, and rows that leave do so there. All
 workers know the value of a clock: each finds the greatest of its own, and they agree. A row that no window
-has any more is forgotten by the owner in its input, who asks the owners in the windows. What the inputs do not
-say of windows (`engine.remembering`) is spooled with them, commit by commit, and workers that are started again
-begin with it. So an epoch with the moments of all that were before is not run again, and a worker has nothing
-to save.
+has any more is forgotten by its owner in the input, who asks the owners in the windows. What the inputs do
+not say of windows (`engine.remembering`) is spooled with them, commit by commit, and workers that are
+started again begin with it. So no earlier epoch is run again, and a worker has nothing to save.
 
 Brackets run on the first worker, which gets all rows that they read. When a step faults on a row, or a
-recursion does not settle, the workers give the epoch up, and what is to be done then is decided by `runtime`."""
+recursion does not settle, the workers give the epoch up, and what is to be done then is decided by
+`runtime`."""

@@ -292,10 +292,20 @@ class Member(InProcess):
         return not len(comparing.with_keys(store, places, found.columns, found.length))
 
     def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
-        """See `Runtime.births`; for a row of another worker any number."""
-        schema = self._schema(relation)
-        batch = unpacked(self.values, schema, rows)
-        return self._births_of(relation, batch, together, False)
+        """The iterations at which rows came, 0 for those of other workers, whether these are the least, and
+        the first one at which rows came to this worker, if any; see `Runtime.births`."""
+        batch = known(self.values, self._schema(relation), rows)
+        own = np.flatnonzero(self._store(relation).weight_of(batch.columns, batch.length))
+        found = self._births_of(relation, batch.take(own), together, False)
+        if found is None:
+            return None
+        births = np.zeros(batch.length, np.int64)
+        births[own], exact = found
+        node: Any = self.circuit.nodes[shown(self.circuit, self._relations[relation])]
+        recursion: Any = self._own.recursions[node.fixpoint]
+        first = 0 if recursion.ranked is not None else recursion.first
+        births[own] += first
+        return births, exact, first if any(each.present for each in recursion.relations.values()) else None
 
 
 class _InStep(Epochs[Batch, Batch | None]):

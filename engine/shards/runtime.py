@@ -17,7 +17,7 @@ import os
 import pickle
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
@@ -151,6 +151,8 @@ class Sharded(Member):
         team, self._controls, self.doors = opened()
         super().__init__(placed, team, nan, workers, memory_limit, values, maintain)
         self._opened, self._serial = opened, 0
+        self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Turns what goes wrong between workers, in epochs and in reading, into the errors of others."""
         self._last_inputs: Mapping[str, Batch] | int = {}
         self._loads: WeakSet[Elsewhere] = WeakSet()
         nodes = [node for node in placed.circuit.nodes if isinstance(node, Input)]
@@ -204,14 +206,15 @@ class Sharded(Member):
 
     def surely(self, act: Callable[[], T]) -> T:
         """What workers do together, who are started again if some have ended, or end while they do it. Raises
-        WorkerGone if that happens each time."""
-        for left in reversed(range(_TRIES)):
-            try:
-                self._start_again()
-                return act()
-            except WorkerGone:
-                if not left:
-                    raise
+        WorkerGone if that happens each time, and what the guard makes of it."""
+        with self.guard():
+            for left in reversed(range(_TRIES)):
+                try:
+                    self._start_again()
+                    return act()
+                except WorkerGone:
+                    if not left:
+                        raise
         raise AssertionError
 
     def _start_again(self) -> None:
@@ -649,25 +652,14 @@ class Sharded(Member):
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
     ) -> tuple[list[int], bool] | None:
-        at = shown(self.circuit, self._relations[relation])
         schema = self._schema(relation)
-        batch = self._encode(schema, rows)
-        found = self._every("births_here", relation, packed(self.values, schema, batch), together)
+        asked = packed(self.values, schema, self._encode(schema, rows))
+        found = self._every("births_here", relation, asked, together)
         if None in found:
             return None
-        key = self.placed.keys[at] or ()
-        parts = divided(
-            self.values,
-            schema,
-            key,
-            Batch((*batch.columns, np.arange(batch.length)), batch.length),
-            self.team.owning,
-        )
-        births = [0] * batch.length
-        for (numbers, _), part in zip(found, parts, strict=True):
-            for row in () if part is None else part.columns[-1].tolist():
-                births[row] = numbers[row]
-        return births, all(exact for _, exact in found)
+        births, exact, firsts = zip(*found, strict=True)
+        first = min((each for each in firsts if each is not None), default=0)
+        return (sum(births) - first).tolist(), all(exact)
 
     def contents(self, relation: str) -> Batch:
         schema = self._schema(relation)

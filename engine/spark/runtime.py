@@ -403,6 +403,7 @@ class SparkRuntime:
             values=before.values,
             maintain=before.mode,
         )
+        there.guard = self.tables.guard
         there.earlier, places = before.earlier, moved(before.circuit, there.circuit)
         names = {name: places[at] for name, at in self._names.items()}
         try:

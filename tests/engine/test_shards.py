@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -19,6 +20,7 @@ from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
 from ddlog.engine.shards.placing import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
+from ddlog.engine.shards.team import end_of
 
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, modes, schema, settling, streams
@@ -154,6 +156,46 @@ def test_workers_end_at_any_moment(
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
         runtime.close()
+
+
+CLOSURE = """
+input relation Edge(x: s64, y: s64)
+output relation Path(x: s64, y: s64)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+READING: dict[str, Callable[[Any], Any]] = {
+    "size": lambda runtime: runtime.size("Path"),
+    "size of an input": lambda runtime: runtime.size_of("Edge"),
+    "rows": lambda runtime: [*runtime.rows("Path")],
+    "rows by a value": lambda runtime: sorted(runtime.find("Path", {0: 1})),
+    "weights": lambda runtime: runtime.lookup("Path", [(1, 2), (1, 9), (99, 1)]),
+    "ranks": lambda runtime: runtime.births("Path", [(1, 2), (1, 5)], ["Path"])[0],
+    "whether rows are there": lambda runtime: runtime.covers("Edge", [runtime.batch("Edge", [(1, 2)])]),
+    "whether a key is free": lambda runtime: runtime.has_room(
+        "Edge", (0,), [runtime.batch("Edge", [(1, 5)])], []
+    ),
+    "with a change": lambda runtime: runtime.attempt(
+        {"Edge": [(runtime.batch("Edge", [(1, 2)]), -1)]}, lambda: runtime.size("Path"), None
+    ),
+    "before the last commit": lambda runtime: runtime.before(lambda: runtime.size("Path"), None),
+    "to keep it": lambda runtime: runtime.held("Path").length,
+}
+
+
+@pytest.mark.parametrize("what", READING)
+def test_reading_starts_workers_again(what: str) -> None:
+    """Also if the first worker, as on Spark, has no rows."""
+    found = []
+    for size in (1, 3):
+        runtime = in_threads(ddlog.compile(CLOSURE).circuit("relational"), size, first=1)
+        commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(12)]})
+        commit(runtime, {"Edge": [((5, 6), -1)]})
+        for line in runtime.team._lines.get(1, ()):
+            end_of(line)
+        found.append(READING[what](runtime))
+        runtime.close()
+    assert found[0] == found[1]
 
 
 FAULTS = """
