@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,15 +23,16 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    NodeId,
     Sum,
 )
 from ..epoch import Epoch
 from ..schedule import NestedEpoch
-from ..schema import RowFault
+from ..schema import Array, RowFault
 from ..versions import Seen, versions
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView, View, before, meets_nothing
-from .arrangements.windows import ClockState, WindowStore, late
+from .arrangements.windows import ClockState, WindowStore, greatest, late
 from .clocked import step
 from .groups.grouping import GroupState
 from .groups.orderedgroups import OrderedState
@@ -193,7 +194,7 @@ class EpochOperators:
             return self._first_timed(at, node, change) if first else self._given_timed(at, node)
         match node:
             case DeltaClock():
-                return self._clock(at, node, change)
+                return self._clock(at, self.greatest(node, change))
             case DeltaWindow():
                 return self._window(at, node, change)
             case DeltaLate():
@@ -209,7 +210,7 @@ class EpochOperators:
         parts: list[Batch | None] = [self.state.given[at]]
         match node:
             case DeltaClock():
-                parts.append(self._clock(at, node, change))
+                parts.append(self._clock(at, self.greatest(node, change)))
             case DeltaWindow():
                 parts.append(self._window(at, node, None))
         some = [part for part in parts if part is not None and part.length]
@@ -229,10 +230,14 @@ class EpochOperators:
                 return store.take_in(change)
         return change
 
-    def _clock(self, at: int, node: DeltaClock, change: Batch | None) -> Batch | None:
+    def _clock(self, at: int, greatest: int | None) -> Batch | None:
         clock = self.state.clocks[at]
         self.changed.append(clock)
-        return clock.change(node, change)
+        return clock.change(greatest)
+
+    def greatest(self, node: DeltaClock, change: Batch | None) -> int | None:
+        """The greatest value that comes to a clock."""
+        return greatest(node, change)
 
     def _window(self, at: int, node: DeltaWindow, change: Batch | None) -> Batch | None:
         store = self._to_change(at)
@@ -249,20 +254,27 @@ class EpochOperators:
     def forget(self) -> None:
         """Drops the rows of forgetful nodes that are in no window any more."""
         for at, parts in self.leaving.items():
-            store = self._to_change(at)
-            found = concat([Batch(part.columns, part.length) for part in parts], len(store.schema))
-            rows = np.unique(store.table.find(found.columns, found.length))
-            rows = rows[rows >= 0]
-            columns = store.table.columns_at(rows)
-            gone = np.ones(len(rows), np.bool_)
-            for holder in self.state.forgetful[at]:
-                window = self.state.stores[holder.window]
-                gone &= window.weight_of([columns[place] for place in holder.columns], len(rows)) == 0
-            if gone.any():
-                batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
-                weights = store.weight_of(batch.columns, batch.length)
-                store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
-                self.forgotten[at] = Batch(batch.columns, batch.length, weights)
+            width = len(self.circuit.nodes[at].schema)
+            found = concat([Batch(part.columns, part.length) for part in parts], width)
+            self.forget_some(at, found, lambda window, *rows: self.state.stores[window].weight_of(*rows))
+
+    def forget_some(
+        self, at: NodeId, found: Batch, presence: Callable[[NodeId, Sequence[Array], int], Array]
+    ) -> None:
+        """Drops these rows of a forgetful node, unless one of its windows has them: `presence` gives the
+        weights of rows in a window."""
+        store = self._to_change(at)
+        rows = np.unique(store.table.find(found.columns, found.length))
+        rows = rows[rows >= 0]
+        columns = store.table.columns_at(rows)
+        gone = np.ones(len(rows), np.bool_)
+        for holder in self.state.forgetful[at]:
+            gone &= presence(holder.window, [columns[place] for place in holder.columns], len(rows)) == 0
+        if gone.any():
+            batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
+            weights = store.weight_of(batch.columns, batch.length)
+            store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
+            self.forgotten[at] = Batch(batch.columns, batch.length, weights)
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]

@@ -102,7 +102,7 @@ class InProcess:
         self.circuit = circuit
         self._own = self._new_state(circuit)
         self._own.evaluator.budget = self.budget
-        self._state.remembering = frozenset(self._remembered.values())
+        self._state.remembering |= frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
         # Contents that read the state when they are read. Those of a state that is brought up to date stay.
@@ -203,11 +203,14 @@ class InProcess:
         """The rows of a relation, or what a node remembers by its name, column by column, to be read before
         the next epoch."""
         if relation in self._remembered:
-            at = self._remembered[relation]
-            schema = remembered.schema_of(self._state, at)
-            return coded(self.values, schema, remembered.contents_of(self._state, at))
-        store = self._store(relation)
-        return coded(self.values, store.schema, store.batch())
+            contents = self.remembered_contents(self._remembered[relation])
+        else:
+            contents = self.contents(relation)
+        return coded(self.values, self._schema(relation), contents)
+
+    def remembered_contents(self, at: NodeId) -> Batch:
+        """What a node remembers; see `engine.remembering`."""
+        return remembered.contents_of(self._state, at)
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if len(rows) <= thresholds.ROWS_ONE_BY_ONE:

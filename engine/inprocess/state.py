@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from ..circuit import (
@@ -104,7 +104,7 @@ class State:
         for at, holders in self.forgetful.items():
             for holder in holders:
                 self.held_by.setdefault(holder.window, []).append((at, holder.columns))
-        self.remembering: Collection[NodeId] = ()
+        self.remembering = frozenset[NodeId]()
         """The nodes whose changes are kept beyond the process. See `remembering`."""
         self.given: dict[NodeId, Batch] = {}
         """The rows with which nodes of windows began, until the first epoch is over."""

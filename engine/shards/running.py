@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..circuit import Constant, DeltaJoin, Exchange, Fixpoint, Join, NodeId
+from ..circuit import (
+    Constant,
+    DeltaClock,
+    DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
+    Exchange,
+    Fixpoint,
+    Join,
+    NodeId,
+)
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
 from ..inprocess.recursion.memories import Imported
@@ -22,7 +32,7 @@ from .recursion import ShardsRecursion
 from .state import ShardState
 from .team import Team
 from .views import Place, ShardsView, Spread
-from .wire import exchanged
+from .wire import exchanged, packed, unpacked
 
 
 class ShardEpoch(RunningEpoch):
@@ -33,7 +43,7 @@ class ShardEpoch(RunningEpoch):
     def __init__(self, state: ShardState, epoch: Epoch[Batch], team: Team) -> None:
         super().__init__(state, epoch)
         self._team = team
-        self.active: Collection[NodeId] = ()
+        self.active = frozenset[NodeId]()
         self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
         self._running: dict[NodeId, RunningRecursion] = {}
         self._loops: dict[NodeId, RunningShardsLoop] = {}
@@ -100,6 +110,35 @@ class ShardEpoch(RunningEpoch):
         self._changes[at] = change
         super().keep(at, change)
         self._team.ready()
+
+    # ------------------------------------------------------------- windows
+
+    def timed(
+        self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
+    ) -> Batch | None:
+        found = super().timed(at, node, change)
+        return None if self._team.rank and isinstance(node, DeltaClock) else found  # all have its value
+
+    def greatest(self, node: DeltaClock, change: Batch | None) -> int | None:
+        every = self._team.agree(super().greatest(node, change))
+        return max((value for value in every if value is not None), default=None)
+
+    def forget(self) -> None:
+        for at, holders in self.state.forgetful.items():
+            if self.active.isdisjoint(holder.window for holder in holders):
+                continue
+            schema = self.circuit.nodes[at].schema
+            parts = [Batch(part.columns, part.length) for part in self.leaving.get(at, ())]
+            own = concat(parts, len(schema))
+            key = self.state.placed.keys[at]
+            if key is None:
+                came = [unpacked(self.state.values, schema, each) for each in
+                        self._team.agree(packed(self.state.values, schema, own))]  # fmt: skip
+                found: Batch | None = concat(came, len(schema))
+            else:
+                found = exchanged(self._team, self.state.values, schema, key, own)
+            if found is not None and found.length:
+                self.forget_some(at, found, lambda window, *rows: self.spread(window, True).presence(*rows))
 
     # ------------------------------------------------------------- recursions
 

@@ -104,14 +104,16 @@ class Recursion:
 
     def _all_known(self) -> dict[str, Lowered]:
         """1 + the births of all rows of the sets, as low as they are known."""
-        first = self._first
+        first = self.first
         return {
             head: lengthened(self.lowered.get(head), relation, first) for head, relation in self.sets.items()
         }
 
     @property
-    def _first(self) -> int:
-        return min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
+    def first(self) -> int:
+        """The iteration from which births are counted; 0 without rows."""
+        came = [int(each.iterations[0]) for each in self.sets.values() if len(each.iterations)]
+        return min(came, default=0)
 
     def note(self, imports: Mapping[int, Imported], new: Mapping[str, Array]) -> None:
         """Notes what came by an epoch which is committed."""
@@ -131,7 +133,7 @@ class Recursion:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
         rows = self.sets[relation].table.find(columns, length)
-        births = self.sets[relation].came_at(rows) - self._first
+        births = self.sets[relation].came_at(rows) - self.first
         known = self.lowered.get(relation)
         if known is not None:
             lower = np.flatnonzero(rows < known.size)
