@@ -46,7 +46,7 @@ class MaintainedRecursion:
 
     def _chosen(self) -> Choice:
         recursion, account = self._recursion, self._account
-        if self._epoch.first or not account.situation.changed:
+        if self._epoch.first or not account.changed:
             return account.settle("")
         if self._epoch.limit is not None:
             return account.settle("its iterations are limited")
