@@ -318,7 +318,7 @@ class Watch:
         self.start = work() if start is None else start
         self._seeded: float | None = None  # the seconds until then
         self.reached = 0.0  # the part of the rows of the iterations done, and of the one that runs
-        self.waiting = 0  # rows that later iterations have to look at
+        self.waiting: Callable[[], int] = int  # gives the rows that later iterations have to look at
 
     def look(self) -> None:
         """Raises GivenUp where it is better to evaluate anew."""
@@ -347,7 +347,7 @@ class Watch:
         since = spent - self._seeded
         if since / max(self.reached, _NOTHING) - since <= recompute:
             return False
-        return since > ENOUGH * recompute or self.waiting * self._rate * _FOLLOWING > recompute
+        return since > ENOUGH * recompute or self.waiting() * self._rate * _FOLLOWING > recompute
 
     @property
     def spent(self) -> float:

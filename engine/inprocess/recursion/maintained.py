@@ -87,7 +87,7 @@ class MaintainedRecursion:
         watch, memory = self._choice.watch, self._maintained.memory
         watch.reached = self._recursion.costs.profile.reached(time)
         if isinstance(memory, RankedSets):
-            watch.waiting = memory.waiting()
+            watch.waiting = memory.waiting
         self._go_on(lambda: self._maintained.iterate(time, most))
 
     def _go_on(self, act: Callable[[], None]) -> None:
