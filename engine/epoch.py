@@ -11,7 +11,7 @@ changes beyond the process writes them there, and may fail. After that nothing c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -26,10 +26,11 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Epoch(Generic[G]):
     """The input of one epoch: the signed batches of the inputs that change, in order; the number of epochs
-    committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back."""
+    committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back.
+    `first`: all state was empty before it. Nobody changes it, like a batch."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]
     number: int = 0
@@ -37,11 +38,10 @@ class Epoch(Generic[G]):
     limit: int | None = None
     progress: Progress | None = None
     tried: bool = False
+    first: bool = field(init=False)
 
-    @property
-    def first(self) -> bool:
-        """Whether all state was empty before this epoch."""
-        return self.number == 0
+    def __post_init__(self) -> None:
+        self.first = self.number == 0
 
 
 class _Seen(Exception):

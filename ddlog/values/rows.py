@@ -124,11 +124,18 @@ def record_text(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable
     if relation.constructor is None:
         (write,) = writers
         return lambda row: write(row[0])
-    fields = ", ".join(f".{column.name} = %s" for column in relation.columns)
-    template = f"{relation.constructor.name}{{{fields}}}"
-    if all(write is str for write in writers):
-        return lambda row: template % row
-    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+    given: dict[str, Any] = {f"w{k}": write for k, write in enumerate(writers)}
+    parts = (f"{{row[{k}]}}" if write is str else f"{{w{k}(row[{k}])}}" for k, write in enumerate(writers))
+    names = (_escaped(column.name) for column in relation.columns)
+    fields = ", ".join(f".{name} = {part}" for name, part in zip(names, parts, strict=True))
+    text = f"{_escaped(relation.constructor.name)}{{{{{fields}}}}}"
+    written: Callable[[Row], str] = eval(f"lambda row: f{text!r}", given)
+    return written
+
+
+def _escaped(name: str) -> str:
+    """A name as a template has it."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 def _value_text(type: Type, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], str]:

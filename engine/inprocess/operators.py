@@ -57,9 +57,6 @@ class EpochOperators:
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
-    def nothing(self) -> None:
-        """No change."""
-
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
         if not changes:

@@ -274,13 +274,13 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
         """The lines of `commit dump_changes`, for some relations or for all."""
-        for name in self._deltas:
+        for name, delta in self._deltas.items():
             if only is None or name in only:
                 yield f"{name}:"
                 show = self._texts.get(name)
                 if show is None:
                     show = self._texts[name] = record_text(self._relations[name], self._typedefs)
-                for row, weight in self.stored(name):
+                for row, weight in zip(delta.rows, delta.weights, strict=True):
                     yield f"{show(row)}: {weight:+}"
 
     def __str__(self) -> str:

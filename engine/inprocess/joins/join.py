@@ -62,6 +62,7 @@ class Joiner:
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
         self._row_plans: dict[tuple[int, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
+        self._steady: dict[int, tuple[Sequence[View | None], onebyone.RowPlan]] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
@@ -128,8 +129,12 @@ class Joiner:
         if waiting:
             self._general[start] = waiting - 1
             return None
-        plan = self.row_plan(start, views) if batch.times is None else None
-        if plan is None:
+        steady = self._steady.get(start)
+        if steady is not None and steady[0] is views and not (self._late or self._faulty):
+            plan = steady[1]
+        else:
+            plan = self.row_plan(start, views)
+        if plan is None or batch.times is not None:
             return None
         evaluator = self.evaluator
         since = clock() if evaluator.measured else 0.0
@@ -165,7 +170,10 @@ class Joiner:
             self._row_plans[key] = (
                 onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values) if fit else None
             )
-        return self._row_plans[key]
+        plan = self._row_plans[key]
+        if plan is not None and not sizes and views.__class__ is tuple:
+            self._steady[start] = views, plan
+        return plan
 
     def _note(
         self,
@@ -287,6 +295,7 @@ class Joiner:
             stages = Stages(node.terms, node.steps, node.output, self._late, self._keys())
             self.tallies.clear()
             self._row_plans.clear()
+            self._steady.clear()
             self._stages, self._lateness = stages, lateness
         return stages
 

@@ -9,7 +9,7 @@ term in their order, is written as one function of Python: loops in loops, over 
                                                           continue
                                                       if f1((v2,)):
                                                           continue
-                                                      out.append((v0, v2, w * w0,))
+                                                      out.append((v0, v2,)); weights.append(w * w0)
 
 A run changes nothing. Where it meets too many matches, a fault of a step, or a view that it does not know,
 it gives up, and the join runs in the general way, which tells of faults.
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from ... import memory, thresholds
@@ -36,8 +37,8 @@ from ..storage.interner import Values
 Row: TypeAlias = tuple[int, ...]
 Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
 """Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
-Rows: TypeAlias = Callable[[Iterable[tuple[Row, int]]], Sequence[Row]]
-"""Of rows with weights: those of a join, each with its weight as a last column. Raises NotOneByOne."""
+Rows: TypeAlias = Callable[[Iterable[Row]], Sequence[Row]]
+"""Of rows: those of a join. Raises NotOneByOne."""
 
 
 _LOOPS = 16  # that stand in each other: Python takes 20
@@ -122,22 +123,17 @@ class RowPlan:
             finds = self._finders(views, self._room)
             if views.__class__ is tuple:
                 self._steady, self._finds = views, finds
-        weights = batch.weight_list()
+        weights = repeat(1) if batch.weights is None else batch.weights.tolist()
         if self._negated:
-            weights = [-weight for weight in weights]
-        out, counts = self._call(zip(batch.rows(), weights, strict=True), finds)
-        if len(out) == 1:
-            ((*row, weight),) = out
-            return few_rows([tuple(row)], [weight], self._arity), counts
-        if not out:
-            return None, counts
-        return few_rows([row[:-1] for row in out], [row[-1] for row in out], self._arity), counts
+            weights = [-weight for weight in batch.weight_list()]
+        out, weights, counts = self._call(zip(batch.rows(), weights), finds)  # noqa: B905
+        return few_rows(out, weights, self._arity) if out else None, counts
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
         give, and is theirs to lessen. Raises NotOneByOne."""
         finds = self._finders(views, room)
-        return lambda rows: self._call(rows, finds)[0]
+        return lambda rows: self._call(zip(rows, repeat(1)), finds)[0]
 
     def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
         return [
@@ -147,7 +143,7 @@ class RowPlan:
 
     def _call(
         self, rows: Iterable[tuple[Row, int]], finds: Sequence[Find]
-    ) -> tuple[Sequence[Row], Sequence[tuple[int, int]]]:
+    ) -> tuple[list[Row], list[int], Sequence[tuple[int, int]]]:
         lists = [self._values.domain(name).values for name in self._domains] if self._domains else ()
         try:
             return self._function(rows, finds, lists)  # type: ignore[no-any-return]
@@ -245,10 +241,16 @@ class _JoinWriter:
         if isinstance(step, Unnest):
             self._write(f"for e in tuple({call}):", opens=True)
             call = "e"
+        encoded = f"x{planned.number}({call})"
+        if value.column.kind is Kind.INT:
+            self._write(f"t = {call}")
+            encoded = (
+                f"t if t.__class__ is int and {-INLINE_LIMIT} <= t < {INLINE_LIMIT} else x{planned.number}(t)"
+            )
         if planned.check:
-            self._skip_if(f"x{planned.number}({call}) != {self._names[step.name]}")
+            self._skip_if(f"({encoded}) != {self._names[step.name]}")
         else:
-            self._write(f"{self._name(step.name, value.column)} = x{planned.number}({call})")
+            self._write(f"{self._name(step.name, value.column)} = {encoded}")
 
     def _decoded(self, variable: str) -> str:
         """The value of a variable."""
@@ -268,15 +270,17 @@ class _JoinWriter:
     def output(self, variables: Sequence[str]) -> None:
         """Writes the end of the loops."""
         row = "".join(f"{self._names[each]}, " for each in variables)
-        self._write(f"out.append(({row}{' * '.join(self._weights)},))")
+        self._write(f"add(({row}))")
+        self._write(f"weigh({' * '.join(self._weights)})")
 
     def function(self) -> Callable[..., Any]:
-        """The function. It gives rows with weights, and the keys and matches of each look-up, in numbers."""
+        """The function. It gives rows, their weights, and the numbers of keys and matches of each look-up."""
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
-        lines = ["def run(rows, finds, lists):", "    out = []"]
+        lines = ["def run(rows, finds, lists):", "    out, weights = [], []"]
+        lines += ["    add, weigh = out.append, weights.append"]
         lines += [f"    {name} = 0" for name in self._counters]
-        lines += [*self._lines, f"    return out, ({counts})"]
+        lines += [*self._lines, f"    return out, weights, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run

@@ -43,6 +43,8 @@ class Recursion:
         self.rules, self.facts = rules_of(fixpoint, compiled)
         self.evaluator, self.maintaining, self.costs = evaluator, maintaining, Costs()
         self.schemas = schemas_of(fixpoint)
+        terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
+        self._negated = {source for term, source in terms if term.negated}
         self._products = products_of(self.rules, self.schemas)
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
@@ -170,20 +172,16 @@ class Recursion:
         if self.knows_births:
             self.since = Since()
         self.born_in_order = self.ranks_are_least = False
-        if any(self._is_negated(node) for node in changed):
+        if not self._negated.isdisjoint(changed):
             self.since = None
         return changed
-
-    def _is_negated(self, node: int) -> bool:
-        terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
-        return any(term.negated and source == node for term, source in terms)
 
     def _may_lower(self, node: int, change: Batch | None) -> bool:
         """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
         moves gets the rank of its first derivation."""
         if change is None or not change.length:
             return False
-        return self._is_negated(node) or bool((change.weight_array() > 0).any())
+        return node in self._negated or bool((change.weight_array() > 0).any())
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""

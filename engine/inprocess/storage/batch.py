@@ -38,7 +38,9 @@ class Batch:
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
         columns = self.columns
-        if columns.__class__ is RowColumns or columns.__class__ is TableColumns:  # faster than `isinstance`
+        if columns.__class__ is RowColumns:  # faster than `isinstance`
+            return columns.given
+        if columns.__class__ is TableColumns:
             return columns.rows()
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
@@ -114,22 +116,18 @@ class RowColumns(LazyColumns):
 
     def __init__(self, rows: list[tuple[int, ...]], arity: int) -> None:
         self._known = {}
-        self._rows, self._arity = rows, arity
+        self.given, self._arity = rows, arity
 
     def __len__(self) -> int:
         return self._arity
 
     def unpack(self, position: int) -> Array:
-        return np.array([row[position] for row in self._rows], np.int64)
-
-    def rows(self) -> list[tuple[int, ...]]:
-        """The rows, one by one."""
-        return self._rows
+        return np.array([row[position] for row in self.given], np.int64)
 
 
 def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) -> Batch:
     """The batch of some rows, which nobody changes, with their weights."""
-    plain = weights == [1] or not weights or min(weights) == max(weights) == 1
+    plain = weights.count(1) == len(weights)
     return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
 
 

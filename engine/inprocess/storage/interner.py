@@ -123,9 +123,11 @@ def float_bits(value: float) -> int:
 
 
 class Coding(NamedTuple):
-    """The functions that encode and decode a row of a schema, given those of a value."""
+    """The functions that encode and decode a row of a schema, given those of a value. `sorts`: Python
+    compares its rows as their values are ordered."""
 
     schema: Schema
+    sorts: bool
     encode: Callable[[tuple[Any, ...], Callable[[Kind, str, Any], int]], tuple[int, ...]]
     decode: Callable[[tuple[int, ...], Callable[[Kind, str, int], Any]], tuple[Any, ...]]
 
@@ -145,7 +147,7 @@ def _coding(schema: Schema) -> Coding:
         encoded.append(f"{to}, ")
         decoded.append(f"{back}, ")
     encode, decode = (eval(f"lambda row, of: ({''.join(each)})", given) for each in (encoded, decoded))
-    return Coding(schema, encode, decode)
+    return Coding(schema, all(column.kind is not Kind.FLOAT for column in schema), encode, decode)
 
 
 class Values:
