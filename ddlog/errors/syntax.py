@@ -43,6 +43,15 @@ class UnclosedString(Diagnostic):
         return "a text of several lines is written `[| ... |]`" if self.mark == '"' else ""
 
 
+class UnclosedBracket(Diagnostic):
+    """A bracket without an end in the rest of the text."""
+
+    title = "this `{mark}` has no closing `{closing}`"
+    label = "opened here"
+    mark: str
+    closing: str
+
+
 class HidingString(Diagnostic):
     """A string of several lines that holds a declaration which the program misses."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ..errors import syntax as errors
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, Note
 from ..errors.nearest import meant, nearest
+from .brackets import CLOSING, OpenBracket, open_bracket
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
@@ -60,10 +61,14 @@ _AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
 
 
 def diagnose(
-    tables: ParseTables, states: list[int], tokens: list[Token], at: int, places: Places
+    tables: ParseTables, states: list[int], tokens: list[Token], first: int, at: int, places: Places
 ) -> Diagnostic:
-    """The error of the token `at` in the states of an automaton that cannot take it."""
+    """The error of the token `at` in the states of an automaton that cannot take it, and that began with the
+    token `first`."""
     token = tokens[at]
+    unclosed = open_bracket(tokens[first:at], places.source.text)
+    if token.kind == "$END" and unclosed is not None:
+        return _unclosed(unclosed, places)
     span = places.span(token.start, token.end)
     texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
     fitting = {texts.get(kind, kind) for kind in tables.fitting(states)}
@@ -95,7 +100,34 @@ def diagnose(
         return errors.EqualsInHead(token.value, span=span)
     found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
     help_ = meant or _help(tokens, at, after, fitting)
-    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_)
+    notes = ()
+    if unclosed is not None and CLOSING[unclosed.mark] in fitting and _ends_brackets(tokens, at, places):
+        notes = _where_opened(unclosed, places)
+    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_, notes=notes)
+
+
+def _unclosed(bracket: OpenBracket, places: Places) -> Diagnostic:
+    """The error of a bracket without its end in the whole text."""
+    opened, *others = _where_opened(bracket, places)
+    mark = bracket.mark
+    return errors.UnclosedBracket(mark, CLOSING[mark], span=opened.span, notes=tuple(others))
+
+
+def _where_opened(bracket: OpenBracket, places: Places) -> tuple[Note, ...]:
+    """The place of a bracket that lacks its end, and that of another one's end where it has been closed."""
+    token, other = bracket
+    opened = Note(f"`{bracket.mark}` is opened here", places.span(token.start, token.end))
+    if other is None:
+        return (opened,)
+    said = f"it is closed by this `{other.value}`, which is indented otherwise"
+    return opened, Note(said, places.span(other.start, other.end))
+
+
+def _ends_brackets(tokens: list[Token], at: int, places: Places) -> bool:
+    """Whether a token is one with which all that stands in brackets is over."""
+    token = tokens[at]
+    ends = token.value in (*CLOSING.values(), ":-", ".", "else", ";")
+    return token.kind not in ("QUOTED", "TEXT") and (ends or _begins_anew(tokens, at, places))
 
 
 def _condition(tokens: list[Token], at: int) -> str:

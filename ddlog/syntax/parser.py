@@ -146,7 +146,7 @@ class _Parser:
             begin = max(tokens[at].start, self._done)
             error = self._bad_token(begin, tokens[stop])
             if error is None:
-                error = diagnose(self.tables, states, tokens, stop, self.places)
+                error = diagnose(self.tables, states, tokens, at, stop, self.places)
                 self.found.append(error)
                 self._forget_calls()
             if self.start != "module":
