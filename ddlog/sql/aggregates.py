@@ -321,8 +321,12 @@ class _Only(_Arguments):
 
     def __init__(self, value: SqlValue, order: Order, said: str) -> None:
         self.of, self.said = _Always(value), said
-        letters = [letter for _, letter in order[:1]] or ["a"]
-        self.order = _Always([(value.optional(), *letters)])
+        key, letters = value.optional(), [letter for _, letter in order[:1]]
+        if (
+            letters and value.type.is_list and value.type != order[0][0].type
+        ):  # a list of one, which may be NULL
+            key = SqlValue(tree("sql::element($, 1)", value.tree), value.type.parts[0], True)
+        self.order = _Always([(key, *(letters or ["a"]))])
 
 
 class _Always(dict["Expression", Any]):

@@ -90,7 +90,7 @@ def whole_quotient(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.number(node.this), s.number(node.expression)
     if {a.type, b.type} <= {INTEGER, NULL}:
         return c.strict([a, b], "$ / $", INTEGER)
-    s.places.refuse("// of other numbers than integers", node)
+    s.places.refuse("// of other numbers than integers", node, "write FLOOR(x / y) or TRUNC(x / y)")
 
 
 def remainder(s: Scalars, node: Expression) -> SqlValue:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import expressions as sql
+
+from ..stdlib.sqlintervals import called_unit
+from ..stdlib.sqlvalues import SIZES, YEARS
 from . import conversions as c
+from .calls import of_arguments
 from .intervals import moved, negated
 from .intervals import part as interval_part
 from .scalars import Scalars, Translate
-from .types import DATE, DOUBLE, INTEGER, INTERVAL, MOMENTS, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue
+from .types import DATE, DOUBLE, INTEGER, INTERVAL, MOMENTS, TIME, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -16,18 +21,27 @@ if TYPE_CHECKING:
 
 _PARTS = {
     "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "ISODOW", "DAYOFYEAR", "DOY", "HOUR", "MINUTE", "SECOND",  # noqa: E501
-    "CENTURY", "DECADE", "EPOCH",
+    "CENTURY", "DECADE", "EPOCH", "MILLENNIUM", "ISOYEAR", "YEARWEEK", "ERA", "MILLISECOND", "MICROSECOND",
 }  # fmt: skip
+_OF_TIME = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+_OTHER_NAMES = {"WEEKDAY": "DOW", "WEEKOFYEAR": "WEEK", "DECADES": "DECADE", "CENTURIES": "CENTURY"}
+
+
+def unit_name(word: str) -> str:
+    """The name of a unit or a part, of the names that it has: of `years`, `y` and `yr` it is YEAR."""
+    name = word.upper()
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in _PARTS else called_unit(name) or name
 
 
 def part_of(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValue:
     """A part of a moment or an interval. Raises SqlError."""
-    name = name.upper()
+    name = unit_name(name)
     if value.type == INTERVAL:
         return interval_part(s, name, value, node)
     if value.type.kind not in (*MOMENTS, "time", "null"):
         s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
-    if value.type.kind == "time" and name not in ("HOUR", "MINUTE", "SECOND"):
+    if value.type.kind == "time" and name not in _OF_TIME:
         s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
     if name == "EPOCH" and value.type.kind in MOMENTS:
         return c.strict(
@@ -59,7 +73,8 @@ def truncated_to(s: Scalars, unit: str, value: SqlValue, node: Expression) -> Sq
     """The beginning of the unit that a moment is in. Raises SqlError."""
     if value.type.kind not in MOMENTS:
         s.places.mistyped("DATE_TRUNC", str(value.type), node)
-    if unit not in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
+    unit = unit_name(unit)
+    if unit not in (*YEARS, *SIZES, "QUARTER", "MONTH", "ISOYEAR"):
         s.places.refuse(f"DATE_TRUNC to {unit}", node)
     if value.type == TIMESTAMPTZ and c.zone() != c.UTC:
         return c.strict([value], f'sql::truncated_in("{unit}", $, "{c.zone()}")', TIMESTAMPTZ)
@@ -71,21 +86,34 @@ def truncated_to(s: Scalars, unit: str, value: SqlValue, node: Expression) -> Sq
 
 
 def difference(s: Scalars, node: Expression) -> SqlValue:
-    later, earlier = s.value(node.this), s.value(node.expression)
-    unit = node.args["unit"].name.upper() if node.args.get("unit") is not None else "DAY"
-    if unit not in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
-        s.places.refuse(f"DATE_DIFF in {unit}", node)
+    unit = node.args["unit"].name if node.args.get("unit") is not None else "DAY"
+    return _units_between(s, node, unit, node.expression, node.this, "DATE_DIFF")
+
+
+def whole_difference(
+    s: Scalars, node: Expression, unit: Expression, earlier: Expression, later: Expression
+) -> SqlValue:
+    """DATE_SUB: the whole units between two moments."""
+    return _units_between(s, node, unit.name, earlier, later, "DATE_SUB")
+
+
+def _units_between(
+    s: Scalars, node: Expression, word: str, start: Expression, end: Expression, what: str
+) -> SqlValue:
+    earlier, later, unit = s.value(start), s.value(end), unit_name(word)
+    if unit not in (*YEARS, *SIZES, "QUARTER", "MONTH"):
+        s.places.refuse(f"{what} in {unit}", node)
     is_zoned = TIMESTAMPTZ in (earlier.type, later.type)
     moments = [c.convert(each, TIMESTAMPTZ if is_zoned else TIMESTAMP) for each in (earlier, later)]
     if None in moments:
-        s.places.mistyped("DATE_DIFF", f"{earlier.type} and {later.type}", node)
+        s.places.mistyped(what, f"{earlier.type} and {later.type}", node)
     kept = [each for each in moments if each is not None]
-    if is_zoned and unit in ("HOUR", "MINUTE", "SECOND"):
-        kept = [truncated_to(s, unit, each, node) for each in kept]
-        size = {"HOUR": 3_600, "MINUTE": 60, "SECOND": 1}[unit] * 1_000_000
-        return c.strict(kept, f"sql::trunc_div($1 - $0, {size})", INTEGER)
+    if is_zoned and unit in _OF_TIME:
+        if what == "DATE_DIFF":
+            kept = [truncated_to(s, unit, each, node) for each in kept]
+        return c.strict(kept, f"sql::trunc_div($1 - $0, {SIZES[unit]})", INTEGER)
     kept = list(map(c.wall_clock, kept))
-    return c.strict(kept, f'sql::date_diff("{unit}", $, $)', INTEGER)
+    return c.strict(kept, f'sql::{what.lower()}("{unit}", $, $)', INTEGER)
 
 
 def shifted(sign: int) -> Translate:
@@ -145,6 +173,43 @@ def of_seconds(s: Scalars, node: Expression) -> SqlValue:
     if scale is not None:
         if scale.name != "3":
             s.places.refuse(s.places.called(node), node)
+        value = s.value(node.this)
+        if value.type.kind in MOMENTS:
+            return in_units("1000")(s, node)
         return c.strict([s.brought(node.this, INTEGER, node)], "$ * 1000", TIMESTAMP)
     seconds = s.brought(node.this, DOUBLE, node)
     return c.strict([seconds], "sql::from_double($, 6)", TIMESTAMPTZ)
+
+
+def in_units(divisor: str, factor: str = "1") -> Translate:
+    """EPOCH_MS, EPOCH_US and EPOCH_NS of a moment: the units since 1970."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        (of,) = node.expressions if isinstance(node, sql.Anonymous) else [node.this]
+        value = s.value(of)
+        if value.type.kind not in MOMENTS:
+            s.places.mistyped(s.places.called(node), str(value.type), of)
+        moment = value if value.type == TIMESTAMPTZ else c.convert(value, TIMESTAMP) or value
+        return c.strict([moment], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
+
+    return translate
+
+
+def named_part(name: str) -> Translate:
+    """A part of a moment, by a function of its own."""
+    return of_arguments(lambda s, node, of: part_of(s, name, s.value(of), node))
+
+
+def of_parts(s: Scalars, node: Expression) -> SqlValue:
+    """MAKE_TIMESTAMP of a date and a time, and MAKE_TIME."""
+    given = {name: node.args.get(name) for name in ("year", "month", "day", "hour", "min", "sec")}
+    there = [each for each in given.values() if each is not None]
+    is_time = isinstance(node, sql.TimeFromParts)
+    if len(there) != (3 if is_time else 6):
+        s.places.refuse(s.places.called(node), node, "it takes " + ("3" if is_time else "6") + " arguments")
+    kinds = [DOUBLE if each is given["sec"] else INTEGER for each in there]
+    values = [s.brought(each, kind, node) for each, kind in zip(there, kinds, strict=True)]
+    if is_time:
+        return c.strict(values, "sql::make_time($, $, $)", TIME)
+    form = "sql::make_date($, $, $) * 86400000000 + sql::make_time($, $, $)"
+    return c.strict(values, form, TIMESTAMP)

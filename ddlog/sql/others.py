@@ -15,17 +15,23 @@ if TYPE_CHECKING:
     from .places import SqlPlaces
 
 _QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
-OF_LISTS = {"product": "list_product", "histogram": "list_histogram"}
-"""The aggregates that are functions of the list of the values that are not NULL."""
+OF_LISTS = ("product", "histogram", "kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")
+"""The aggregates that are functions of the list of the values that are not NULL, by names as LIST_PRODUCT."""
 
 
 def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
+    for distinct in list(node.find_all(sql.ApproxDistinct)):
+        distinct.replace(sql.Count(this=sql.Distinct(expressions=[distinct.this])))
     if places.dialect.is_ansi:
         return
-    for call in list(node.find_all(sql.Anonymous)):
-        if call.name.lower() in OF_LISTS and len(call.expressions) == 1:
-            _of_list(call)
+    for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
+        name = call.name.lower() if isinstance(call, sql.Anonymous) else type(call).__name__.lower()
+        values = call.expressions or [call.this]
+        if name in OF_LISTS and len(values) == 1:
+            _of_list(call, name, values[0])
+        elif name == "fsum" and len(values) == 1:
+            call.replace(sql.Sum(this=values[0]))
     for quantile in list(node.find_all(*_QUANTILES)):
         if isinstance(_shares(quantile), sql.Array):
             _of_each(quantile)
@@ -45,8 +51,8 @@ def _outside(node: Expression) -> Expression:
     return node
 
 
-def _of_list(node: Expression) -> None:
-    (value,), whole = node.expressions, _outside(node)
+def _of_list(node: Expression, name: str, value: Expression) -> None:
+    whole = _outside(node)
     tests, parent = [_there(value)], node.parent
     if isinstance(parent, sql.Filter):
         tests.append(parent.expression.this.copy())
@@ -57,7 +63,10 @@ def _of_list(node: Expression) -> None:
         window = whole.copy()
         window.set("this", listed)
         listed = window
-    whole.replace(sql.Anonymous(this=OF_LISTS[node.name.lower()], expressions=[listed]))
+    made: Expression = sql.Anonymous(this=f"list_{name}", expressions=[listed])
+    if name == "entropy":
+        made = sql.Coalesce(this=made, expressions=[sql.Literal.number("0e0")])
+    whole.replace(made)
 
 
 def _shares(node: Expression) -> Expression | None:

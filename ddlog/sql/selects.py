@@ -71,6 +71,7 @@ class SelectBlock(Subqueries):
         self.take(part)
         where = node.args.get("where")
         conditions = [*conditions, *([] if where is None else conjuncts(where.this))]
+        self.scope.aliases = self.named_expressions()
         for each in sorted(conditions, key=_work):  # windows and subqueries are of the rows that are left
             self.condition(each)
         columns = self.columns()
@@ -161,6 +162,16 @@ class SelectBlock(Subqueries):
                 case _:
                     found.append(("", each))
         return found
+
+    def named_expressions(self) -> dict[str, Expression]:
+        """The expressions of the select list to which WHERE may refer by their names; Spark has none."""
+        given = () if self.places.dialect.is_ansi else self.node.expressions
+        return {
+            each.alias.lower(): each.this
+            for each in given
+            if isinstance(each, sql.Alias)
+            and not each.find(sql.AggFunc, sql.Window, sql.Explode, sql.Columns)
+        }
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
         if star.args.get("ilike"):

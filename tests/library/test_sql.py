@@ -83,6 +83,12 @@ CALLS = {
     "(sql::between_values([1.0, 2.0, 4.0], 0.25), sql::between_values(vec_empty(), 0.5))": "(Some{1.5}, None)",  # noqa: E501
     '(sql::double_of("cbrt", 8.0), sql::double_of("log2", 0.0), sql::double_of("log10", -1.0), sql::atan2(0.0, 1.0))': "(2, -inf, NaN, 0)",  # noqa: E501
     "(sql::is_nan(0.0 / 0.0), sql::is_finite(1.0 / 0.0), sql::is_finite(1.0))": "(true, false, true)",
+    '(sql::bits("<", 1, 70), sql::bits(">", -8, 1), sql::bits(">", 8, -1))': "(1180591620717411303424, -4, 0)",  # noqa: E501
+    'sql::bits("<", -1, 1)': "fault: -1 << 1 is not defined",
+    '(sql::glob("abc", "a*[a-c]"), sql::glob("a.c", "a?[!b]"), sql::glob("[a", "[a"), sql::text_slice("abcde", 2, -2), sql::initcap("o\'neil XY"))': '(true, true, false, "bcd", "O\'Neil Xy")',  # noqa: E501
+    '(sql::shape([Some{1.0}, Some{2.0}, Some{4.0}, Some{8.5}, None], "kurtosis"), sql::shape([Some{1.0}, Some{4.0}], "mad"), sql::shape([Some{1.0}], "skewness"))': "(Some{1.1604583612627277}, Some{1.5}, None)",  # noqa: E501
+    '(sql::entropy([Some{1}, Some{2}, None]), sql::date_sub("MONTH", 0, 2592000000000), sql::make_time(1, 2, 3.5))': "(1, 0, 3723500000)",  # noqa: E501
+    "sql::make_time(24, 0, 0.0)": "fault: 24:0:0.0 is no time",
     '(sql::bits("&", 6, 3), sql::bits("|", 6, 3), sql::bits("^", 6, 3), sql::bit_count(7), sql::gcd(12, 8))': "(2, 7, 5, 3, 4)",  # noqa: E501
     '(sql::split_part("a,b", ",", 2), sql::split_part("a,b", ",", -3), sql::translated("abc", "ab", "x"))': '("b", "", "xc")',  # noqa: E501
     '(sql::chr(65), sql::ascii("A"), sql::ascii(""), sql::levenshtein("kitten", "sitting"))': '("A", 65, 0, 3)',  # noqa: E501

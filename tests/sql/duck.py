@@ -46,6 +46,8 @@ def plain(value: Any, type: Type) -> Any:
         return datetime.date.fromisoformat(date_text(value[0]))
     if kind == "Timestamp":
         return datetime.datetime.fromisoformat(timestamp_text(value[0]))
+    if kind == "Time":
+        return (datetime.datetime.min + datetime.timedelta(microseconds=value[0])).time()
     if kind == "TimestampTz":
         return datetime.datetime.fromisoformat(timestamp_text(value[0])).replace(tzinfo=datetime.UTC)
     if kind == "Interval":
