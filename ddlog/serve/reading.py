@@ -147,7 +147,8 @@ def _chosen(view: RelationView, order: str, holding: str) -> Result:
     if order:
         name = order.removeprefix("-")
         if name not in view.columns:
-            raise DDlogError([BadRequest(f"{view.relation.name} has no column {name}")])
+            known = ", ".join(view.columns)
+            raise DDlogError([BadRequest(f"{view.relation.name} has no column {name!r}; it has {known}")])
         at = view.columns.index(name)
         rows.sort(key=lambda each: each[0][at], reverse=order.startswith("-"))
     listed = ListedRows(view.stored.schema, [row for row, _ in rows], None)

@@ -173,6 +173,8 @@ async def _program(service: Service, request: Request) -> Response:
 
 async def _put_program(service: Service, request: Request) -> Response:
     text = text_of(await body_of_request(request, service.limits.body))
+    if not text.strip():
+        raise DDlogError([BadRequest("the body is empty: it is the text of the whole program")])
     fill = dict(map(_filled, request.query_params.getlist("fill")))
     found = await service.change_program(text, fill)
     rest = json_text({name: found[name] for name in ("migrated", "gone")})
@@ -197,7 +199,10 @@ async def _profile(service: Service, request: Request) -> Response:
 
 
 async def _circuit(service: Service, request: Request) -> Response:
-    svg = request.query_params.get("format", "svg") == "svg"
+    form = request.query_params.get("format", "svg")
+    if form not in ("svg", "text"):
+        raise DDlogError([BadRequest(f"format is svg or text, not {form[:40]!r}")])
+    svg = form == "svg"
     found = await service.ask(lambda session: reading.drawn(session.program, svg))
     return Response(found, media_type="image/svg+xml" if svg else "text/plain")
 

@@ -146,6 +146,8 @@ class SelectBlock(Subqueries):
     def columns(self) -> list[tuple[str, Expression | SqlValue]]:
         """The columns of the select list: names, empty where there is none, and expressions; a `*` as the
         values of the columns that it stands for."""
+        if not self.node.expressions:
+            self.places.wrong("this SELECT has no columns: name them, or write `*`", self.node)
         found: list[tuple[str, Expression | SqlValue]] = []
         shown = [(e.table, e.name) for e in self.scope.entries if not e.hidden]
         given = [made for each in self.node.expressions for made in with_columns(each, shown, self.places)]

@@ -49,6 +49,8 @@ def test_tables_and_views_have_their_own_names(serving: Serving, program: ddlog.
         with client.stream("GET", "/changes?relations=totals,twice") as stream:
             data = next(line for line in stream.iter_lines() if line.startswith("data:"))
         assert json.loads(data[5:])["relations"]["totals"][0]["row"] == {"customer": "ann", "total": "10.50"}
+        wrong = client.post("/query", json={"sql": "SELECT"})
+        assert wrong.status_code == 422 and "has no columns" in wrong.text
         refused = client.get("/changes?relations=orders").json()["errors"][0]
         assert refused["hint"] == "the output relations are totals, twice"
 

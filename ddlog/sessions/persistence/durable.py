@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,10 +145,11 @@ class Durable(DurableState):
         host: Host,
         live: Callable[[str], int],
         fill: Mapping[str, Any] | None = None,
+        begin: Callable[[Durable], None] | None = None,
     ) -> Durable:
         """The state of a session that goes on with a program. What inputs that are gone held stays in the
-        file; `fill` gives the values of new columns of others. Raises DDlogError; then the state is as it
-        was."""
+        file; `fill` gives the values of new columns of others. `begin` lets the session begin with the state;
+        without it, the session holds all already. Raises DDlogError; then the state is as it was."""
         fields = here_of(host)
         windows = kept_windows(program, computed, fields.circuit)
         check_keepable(program, computed, windows.relations.values())
@@ -159,7 +161,7 @@ class Durable(DurableState):
             with nullcontext() if is_whole else self.store.at_once():
                 fields.remember(windows.nodes)
                 made = Durable(program, computed, self.store, self.durability, windows, live, fill or {})
-                made._settle(fields)
+                (begin or partial(Durable._settle, fields=fields))(made)
         except BaseException as error:
             self.store.undo(mark)
             self._background = self._new_background()
