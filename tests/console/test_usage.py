@@ -120,7 +120,7 @@ def test_errors_name_the_command_that_works(tmp_path: Path, capsys: pytest.Captu
         capsys, "explain", "-c", program, "R(2)", "--input", given, code=1
     )
     error = told(capsys, "run", "-c", program, "--input", str(tmp_path / "e.csv"), code=1)
-    assert "this is a file, not a directory" in error and f"by RELATION={tmp_path / 'e.csv'}" in error
+    assert "the program has no input relation e\n" in error and f"={tmp_path / 'e.csv'} takes" in error
 
 
 WORDS = {
