@@ -52,13 +52,8 @@ def views_text(program: Program, text: str, name: str) -> str:
     from ..sql.attached import know_structs
 
     know_structs(program.checked.typedefs)
-    relations = {
-        each.name: [(column.name, str(column.type)) for column in each.columns]
-        for each in program.relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name
-    }
     source = Source(name, text, dialect=program.source.dialect)
-    return rules_of(source, relations, imports_of(program), program.checked.typedefs.keys())
+    return rules_of(source, program.relations, imports_of(program), program.checked.typedefs.keys())
 
 
 def _view(program: Program, name: str) -> Relation | None:

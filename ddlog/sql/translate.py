@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .. import syntax
+from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
@@ -39,11 +40,11 @@ _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 def translate(
     source: Source,
-    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({}),
+    relations: Mapping[str, Relation] = MappingProxyType({}),
     begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None = None,
     known: Collection[str] = (),
 ) -> syntax.Module:
-    """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
+    """The module as one of this language; `relations` of a program are tables. `begin`
     makes the translation of its statements. Types of structs that are `known` are not declared. Raises
     DDlogError with all errors."""
     try:
@@ -57,7 +58,7 @@ def translate(
 
     output, dialect = SqlOutput(), dialect_of(source.dialect)
     reader = dialect.reader
-    origins = Origins(output.relations, output.written)
+    origins = Origins(output.relations, output.written, output.tables)
     places = SqlPlaces(replace(source, origins=origins), dialect)
     try:
         tokens = reader.tokenize(source.text)
