@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 
+from ..check.dropping import readers, without_relation
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import StillUsed
@@ -68,6 +69,11 @@ def _view(program: Program, name: str) -> Relation | None:
 
 
 def _without_view(program: Program, view: Relation) -> Program:
+    used = readers(program.checked, view.name)
+    if used:
+        shown = [program.relations[each].original or each for each in used]
+        span = next(iter(used.values())).span
+        raise DDlogError([StillUsed(view.original or view.name, " and ".join(shown), span=span)])
     if not program.source.name.endswith(".sql"):
         return _without_parts(without(program, view.name))
     from ..sql.translate import place_of_view
@@ -76,12 +82,11 @@ def _without_view(program: Program, view: Relation) -> Program:
     place = place_of_view(program.source, (view.original or view.name).lower())
     if place is None:
         raise DDlogError([UnknownName(what="view", name=view.name)])
-    try:
-        made = program.again(replace(program.source, text=blanked(program.source.text, place)))
-    except DDlogError as error:
-        shown = view.original or view.name
-        used = error.diagnostics[0].span
-        raise DDlogError([StillUsed(shown, "another view", span=used)]) from None
+    source = replace(program.source, text=blanked(program.source.text, place))
+    checked = without_relation(program.checked, source, view.name)
+    if checked is not None:
+        return Program(source, checked, again=program.again, lowered=program.lowered)
+    made = program.again(source)
     return Program(made.source, made.checked, (), made.again)
 
 

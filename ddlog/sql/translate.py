@@ -25,6 +25,7 @@ from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
 from .conversions import begin_names
 from .places import SqlError, SqlPlaces
+from .splitting import statements
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -96,15 +97,18 @@ def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
     from .pivots import in_parentheses
     from .queries import qualified
 
-    reader = dialect_of(source.dialect).reader
-    for part in _statements(in_parentheses(reader.tokenize(source.text))):
-        words = [each.text.upper() for each in part[:4]]
-        if words[0] != "CREATE" or "VIEW" not in words:
+    reader, last = dialect_of(source.dialect).reader, name.rpartition(".")[2]
+    for begin, end in statements(source.text, source.dialect):
+        text = source.text[begin:end]
+        if text[:6].upper() != "CREATE" or last not in text.lower():
             continue
-        (node,) = reader.parser().parse(part, source.text)
+        part = next(_statements(in_parentheses(reader.tokenize(text))))
+        if "VIEW" not in [each.text.upper() for each in part[:4]]:
+            continue
+        (node,) = reader.parser().parse(part, text)
         assert isinstance(node, sql.Create)
         if qualified(node.this.this if isinstance(node.this, sql.Schema) else node.this) == name:
-            return part[0].start, part[-1].end + 1
+            return begin, begin + part[-1].end + 1
     return None
 
 
