@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-from itertools import chain
 
 import networkx
-import networkx as nx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ddlog.check.program import check_program
 from ddlog.core import CheckedProgram
@@ -90,14 +86,3 @@ def test_long_chains() -> None:
     """The depth of the graph is not limited by that of Python's stack."""
     chain = {str(i): {str(i + 1): None} for i in range(5000)}
     assert len(strongly_connected({**chain, "5000": {}})) == 5001
-
-
-@given(st.dictionaries(st.sampled_from("abcdefg"), st.lists(st.sampled_from("abcdefg"), unique=True)))
-def test_components_come_before_those_that_they_lead_to(links: dict[str, list[str]]) -> None:
-    graph = {name: links.get(name, []) for name in dict.fromkeys([*links, *chain(*links.values())])}
-    found = strongly_connected(graph)
-    assert sorted(map(sorted, found)) == sorted(
-        map(sorted, nx.strongly_connected_components(nx.DiGraph(graph)))
-    )
-    place = {name: at for at, component in enumerate(found) for name in component}
-    assert all(place[name] <= place[to] for name, to_all in graph.items() for to in to_all)
