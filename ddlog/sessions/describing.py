@@ -73,24 +73,12 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
 
 
 def _columns(relation: Relation) -> Iterator[tuple[str, str, str, str]]:
-    from ..sql.attached import table_of
-    from ..sql.changing import sql_name
-    from ..syntax.templates import written_type
+    from ..sql.attached import known_table
 
     key = key_places(relation)
-    known = {each.field: each for each in table_of(relation.name, (
-        (each.name, written_type(str(each.type))) for each in relation.columns
-    )).relation.columns}  # fmt: skip
-    for at, each in enumerate(relation.columns):
-        column = known.get(each.name)
-        shown = str(each.type) if column is None else column.type.declared
-        nullable = column is not None and column.nullable
-        yield (
-            sql_name(each.name) if relation.original else each.name,
-            shown,
-            "YES" if nullable else "NO",
-            "YES" if at in key else "NO",
-        )
+    for at, each in enumerate(known_table(relation).relation.columns):
+        nullable, keyed = ("YES" if yes else "NO" for yes in (each.nullable, at in key))
+        yield each.name, each.type.declared, nullable, keyed
 
 
 def _plan(session: Executing, rest: Source) -> list[str]:

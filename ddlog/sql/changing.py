@@ -20,11 +20,8 @@ from ..errors.diagnostics import DDlogError
 from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
-from ..syntax.templates import written_type
-from .attached import modules_of, table_of
 from .clock import is_clock
 from .conversions import outside, read_number
-from .fieldnames import field_name
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
@@ -119,8 +116,7 @@ class StatementTranslation(ModuleTranslation):
         self.found = list[SqlStatement]()
         self.read = set[str]()  # relations
         self._declared = {each.name: each for each in relations}
-        for each in self._declared.values():
-            self._know_relation(each)
+        self.know_all(self._declared)
 
     def reading(self, tokens: list[Token]) -> list[Token]:
         words = [each.text.upper() for each in tokens]
@@ -410,17 +406,6 @@ class StatementTranslation(ModuleTranslation):
         if name not in source.names:
             raise SqlError(unknown_name("column", name, source.names, self.places.of(node)))
 
-    def _know_relation(self, relation: Relation) -> None:
-        name = (relation.original or relation.name).lower()
-        columns = [(each.name, written_type(str(each.type))) for each in relation.columns]
-        made = table_of(relation.name, columns)
-        if relation.original:
-            named = tuple(replace(each, name=sql_name(each.field)) for each in made.relation.columns)
-            made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
-        self.tables[name] = made
-        self.imports += modules_of(made)
-        self.relations[name] = relation.name
-
     def _fresh(self, hint: str) -> str:
         """A name that no relation has."""
         made = hint
@@ -428,12 +413,6 @@ class StatementTranslation(ModuleTranslation):
             made += "_"
         self.relations[f"${made}"] = made
         return made
-
-
-def sql_name(field: str) -> str:
-    """The name of a table's column for that of a relation's."""
-    plain = field.removesuffix("_")
-    return plain if plain and plain != field and field_name(plain) == field else field
 
 
 def _with(node: Expression, select: sql.Select) -> sql.Select:

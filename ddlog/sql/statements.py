@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
 from .. import syntax
+from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..errors.unknown import UnknownName
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, modules_of, table_of
+from .attached import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .fieldnames import field_name
+from .literals import readable
 from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
@@ -59,13 +61,14 @@ class ModuleTranslation:
         imports = (syntax.ImportDecl(each, None, whole) for each in dict.fromkeys(self.imports))
         return syntax.Module((*imports, *made), whole)
 
-    def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
-        """Takes the relations of a program as tables, each with its columns."""
+    def know_all(self, relations: Mapping[str, Relation]) -> None:
+        """Takes the relations of a program as tables, and makes no names that they have."""
         self.output.leave_names(relations)
-        for name, columns in relations.items():
-            self.tables[name.lower()] = made = table_of(name, columns)
+        for each in readable(relations):
+            name = (each.original or each.name).lower()
+            self.tables[name] = made = known_table(each)
             self.imports += modules_of(made)
-            self.relations[name.lower()] = name
+            self.relations[name] = each.name
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
@@ -235,7 +238,7 @@ class ModuleTranslation:
         write_constraint(made, translator, self.output, QueryNames(self.tables))
 
     def _know(self, name: str, relation: SqlRelation, names: tuple[str, ...]) -> None:
-        self.tables[name] = NamedRows(relation, names)
+        self.tables[name] = self.output.tables[relation.name] = NamedRows(relation, names)
         self.relations[name] = relation.name
 
     # -------------------------------------------------------------------- views

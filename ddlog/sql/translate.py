@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .. import syntax
+from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
@@ -24,7 +25,7 @@ from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
 from .conversions import UTC, BadLiteral, begin_names, cast, in_zone, zone_called
 from .places import SqlError, SqlPlaces
-from .splitting import zone_set
+from .splitting import statements, zone_set
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -42,13 +43,12 @@ _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 def translate(
     source: Source,
-    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({}),
+    relations: Mapping[str, Relation] = MappingProxyType({}),
     begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None = None,
     known: Collection[str] = (),
 ) -> syntax.Module:
-    """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
-    makes the translation of its statements. Types of structs that are `known` are not declared. Raises
-    DDlogError with all errors."""
+    """The module as one of this language; `relations` of a program are tables. `begin` makes the translation of
+    its statements. Types of structs that are `known` are not declared. Raises DDlogError with all errors."""
     with in_zone(_zone_of(source)):
         return _translated(source, relations, begin, known)
 
@@ -63,7 +63,7 @@ def _zone_of(source: Source) -> str:
 
 def _translated(
     source: Source,
-    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]],
+    relations: Mapping[str, Relation],
     begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None,
     known: Collection[str],
 ) -> syntax.Module:
@@ -78,7 +78,7 @@ def _translated(
 
     output, dialect = SqlOutput(), dialect_of(source.dialect)
     reader = dialect.reader
-    origins = Origins(output.relations, output.written)
+    origins = Origins(output.relations, output.written, output.tables)
     places = SqlPlaces(replace(source, origins=origins), dialect)
     try:
         tokens = reader.tokenize(source.text)
@@ -116,15 +116,18 @@ def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
     from .pivots import in_parentheses
     from .queries import qualified
 
-    reader = dialect_of(source.dialect).reader
-    for part in _statements(in_parentheses(reader.tokenize(source.text))):
-        words = [each.text.upper() for each in part[:4]]
-        if words[0] != "CREATE" or "VIEW" not in words:
+    reader, last = dialect_of(source.dialect).reader, name.rpartition(".")[2]
+    for begin, end in statements(source.text, source.dialect):
+        text = source.text[begin:end]
+        if text[:6].upper() != "CREATE" or last not in text.lower():
             continue
-        (node,) = reader.parser().parse(part, source.text)
+        part = next(_statements(in_parentheses(reader.tokenize(text))))
+        if "VIEW" not in [each.text.upper() for each in part[:4]]:
+            continue
+        (node,) = reader.parser().parse(part, text)
         assert isinstance(node, sql.Create)
         if qualified(node.this.this if isinstance(node.this, sql.Schema) else node.this) == name:
-            return part[0].start, part[-1].end + 1
+            return begin, begin + part[-1].end + 1
     return None
 
 

@@ -16,6 +16,7 @@ from .. import interrupt, memory, metering, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
 from ..epoch import Epoch, Epochs, Running
+from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
 from ..joinplan import JoinPlan
@@ -90,7 +91,7 @@ class InProcess:
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
-        self.names: Sequence[str | None] | None = None
+        self.names: Fingerprints | None = None
         """The fingerprints of the nodes, if they are known."""
         self.budget = Budget()
         self.meter: metering.Meter | None = None
@@ -430,7 +431,7 @@ class InProcess:
 
     @contextmanager
     def extending(
-        self, circuit: Circuit, names: Sequence[str | None], named_before: Sequence[str | None]
+        self, circuit: Circuit, names: Fingerprints, named_before: Fingerprints
     ) -> Iterator[dict[str, Delta]]:
         """Goes on with another circuit as if the last epoch had been one of it: its nodes keep what those of
         the same fingerprint hold, and the others are derived. `names` are the fingerprints of its nodes,
@@ -455,9 +456,9 @@ class InProcess:
     def _extended(
         self,
         circuit: Circuit,
-        names: Sequence[str | None],
+        names: Fingerprints,
         before: State,
-        named_before: Sequence[str | None],
+        named_before: Fingerprints,
     ) -> tuple[dict[str, Delta], Mapping[NodeId, NodeId]]:
         """Derives what another circuit has beside the state before. Returns the changes of outputs from what
         they hold of that state, or from nothing, and the nodes that hold something of it."""
@@ -465,7 +466,7 @@ class InProcess:
         self._remembered = {}
         self._take_up(circuit)
         self.names = names
-        found = adopt(self._own, names, before, named_before)
+        found = adopt(self._own, names.names, before, named_before.names)
         self._epochs.beginning = beginning(self._own, found)
         self._epochs.times = {at: epochs.times.get(old, 0.0) for at, old in found.items()}
         self.earlier += epochs.committed - 1

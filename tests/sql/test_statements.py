@@ -511,3 +511,10 @@ CREATE VIEW numbered AS SELECT item, row_number() OVER (PARTITION BY day ORDER B
             session.execute(f"CREATE OR REPLACE VIEW more AS {query}")
             assert all(here._store(name) is store for name, store in before.items())
         assert session.select("SELECT total FROM more").rows == [(Decimal("2.50"),)]
+
+
+def test_statements_know_names_and_types_of_columns_that_relations_do_not_have() -> None:
+    text = """CREATE TABLE t ("a b" INTEGER, "Ä" JSON); CREATE VIEW v AS SELECT "a b", "ä" AS j FROM t"""
+    with program_of(text).session() as session:
+        session.execute("""INSERT INTO t VALUES (1, '{"x": 2}')""")
+        assert session.select("""SELECT "a b", j->>'x' AS x FROM v""").rows == [(1, "2")]
