@@ -50,9 +50,9 @@ def check_added(
 
 def _part(modules: Mapping[str, ModuleSyntax], source: Source, added: syntax.Module) -> ModuleSyntax | None:
     """The declarations as a module; None if they are not to be checked alone."""
-    declared = [each for each in added.declarations if not isinstance(each, syntax.Import)]
+    declared = [each for each in added.declarations if not isinstance(each, syntax.ImportDecl)]
     imports = {(each.module, each.alias) for each in modules[""].imports()}
-    wanted = [(each.module, each.alias) for each in added.declarations if isinstance(each, syntax.Import)]
+    wanted = [(each.module, each.alias) for each in added.declarations if isinstance(each, syntax.ImportDecl)]
     if not imports.issuperset(wanted) or not all(isinstance(each, _ADDED) for each in declared):
         return None
     part = index("", source, replace(added, declarations=tuple(declared)), modules[""].path)
