@@ -48,7 +48,8 @@ def translate(
     known: Collection[str] = (),
 ) -> syntax.Module:
     """The module as one of this language; `relations` of a program are tables. `begin` makes the translation
-    of its statements. Types of structs that are `known` are not declared. Raises DDlogError with all errors."""
+    of its statements. Types of structs that are `known` are not declared. Raises DDlogError with all
+    errors."""
     with in_zone(_zone_of(source)):
         return _translated(source, relations, begin, known)
 
