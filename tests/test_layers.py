@@ -149,6 +149,13 @@ OF_VALUES = ("rounding", "memory", "sortedrows")
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", *(f"ddlog.engine.{each}" for each in OF_VALUES)}
 
 
+# The rooms, and in the engine the modules, that a construct of the language goes through.
+STAGES = (
+    *("ddlog.syntax", "ddlog.core", "ddlog.types", "ddlog.values", "ddlog.circuits"),
+    *("ddlog.engine.node", "ddlog.engine.operators", "ddlog.engine.schema"),
+)
+
+
 def part(module: str) -> str:
     """The module or package directly in `ddlog` or `ddlog.engine` that a module is or is in."""
     return ".".join(module.split(".")[: 3 if module.startswith("ddlog.engine.") else 2])
@@ -235,6 +242,17 @@ def test_the_rooms_of_the_runtime_in_process_stand_on_each_other() -> None:
     }
     assert upward == set()
     assert {part.name for part in HOME_IN_PROCESS.iterdir() if (part / "__init__.py").exists()} == {*floors}
+
+
+def test_a_name_of_classes_has_one_meaning() -> None:
+    """It is declared once, or once in each of some stages, where it is one construct."""
+    declared: dict[str, list[str]] = {}
+    for module, file in FILES.items():
+        stage = next((each for each in STAGES if f"{module}.".startswith(f"{each}.")), module)
+        for name in re.findall(r"(?m)^class (\w+)[(:]", file.read_text()):
+            declared.setdefault(name, []).append(stage)
+    shared = {name: stages for name, stages in declared.items() if len(stages) > 1}
+    assert {name: each for name, each in shared.items() if len({*each} & {*STAGES}) < len(each)} == {}
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:

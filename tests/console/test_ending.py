@@ -24,7 +24,7 @@ output relation Path(a: u32, b: u32)
 Path(a, b) :- Edge(a, b).
 Path(a, c) :- Path(a, b), Edge(b, c).
 """
-TRIALS = 100 if trying.is_long else 6
+TRIALS = 100 if trying.is_long else 4
 FIRST, COMMITS = 150, 100
 
 

@@ -9,7 +9,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from ddlog.engine.inprocess.kernels import compiling
-from ddlog.engine.inprocess.arrangements.index import Index
+from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.storage.table import RowTable
 
 if sys.argv[1] == "compiled":
@@ -24,7 +24,7 @@ for low, high, arity in ((0, 9, 2), (-(2**40), 2**40, 2), (-(2**63), 2**63 - 1, 
         columns = [rng.integers(low, high, 60) for _ in range(arity)]
         out.append(table.insert(columns, 60).tolist())
         table.insert_new([c[::-1].copy() for c in columns], 60)
-    index = Index(table, (0,), np.arange(table.size // 2))
+    index = RowIndex(table, (0,), np.arange(table.size // 2))
     index.insert(np.arange(table.size // 2, table.size))
     index.remove(np.arange(3))
     groups = index.groups([table.column(0)], table.size)

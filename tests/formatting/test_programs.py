@@ -147,7 +147,7 @@ def with_more_spaces(text: str, choices: random.Random) -> str:
     return "".join([*found, text[end:]])
 
 
-@trying(7)
+@trying(4, long=420)
 @given(seed=st.integers(0, 1 << 32))
 def test_the_program_and_its_comments_stay_and_once_is_enough(seed: int) -> None:
     choices = random.Random(seed)

@@ -73,7 +73,7 @@ def test_comments_strings_and_loops_may_go_over_ends(monkeypatch: pytest.MonkeyP
 
 def test_after_edits_the_document_is_still_the_whole_and_most_pieces_are_the_same() -> None:
     chance = random.Random(0)
-    lines = generate(1500).split("\n")
+    lines = generate(500).split("\n")
     before = Analysis(Source("p.dl", "\n".join(lines)))
     data = [each.parsed for each in before.pieces]
     for _ in range(12):

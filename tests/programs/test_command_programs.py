@@ -82,11 +82,12 @@ def agree(oracle: vnet_oracle.Oracle, session: Session) -> None:
 
 
 def test_plain_python_agrees_on_the_virtual_network() -> None:
-    """After each commit of the command file, and after random changes of the largest network in it."""
+    """After commits of the command file, and after random changes of the largest network in it."""
     oracle = vnet_oracle.Oracle()
     with ddlog.compile(PROGRAMS / "vnet" / "vnet.dl").session() as session:
         for number, _ in enumerate(commits("vnet", session)):
-            agree(oracle, session)
+            if number % longer(3, 1) == 0:  # `vnet.expected` has the changes of each commit
+                agree(oracle, session)
             if number == 46:
                 rows_come_and_go(oracle, session)
 
@@ -98,7 +99,7 @@ def rows_come_and_go(oracle: vnet_oracle.Oracle, session: Session) -> None:
         f"{module}::{name}" for module, names in vnet_oracle.INPUTS.items() for name in names.split()
     ]
     gone: list[tuple[str, Any]] = []
-    last = longer(7, 23)
+    last = longer(5, 23)
     for step in range(last + 1):
         for _ in range(2):
             relation = choose.choice(relations)

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ddlog.check import cache
+from ddlog.check.program import check_program
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import runtime
 from ddlog.engine.inprocess.storage import sweeping
+from ddlog.errors.source import Source
 from ddlog.sessions import computed
 
 from ..engine.reference_runtime import ReferenceRuntime
@@ -108,7 +111,15 @@ def test_commits_can_be_merged_and_split(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values that no row uses are given back after every commit. A coin says whether recursions are
-    maintained, given up on the way, or evaluated anew."""
+    maintained, given up on the way, or evaluated anew. The program is checked once for all runs."""
+    checked: dict[Source, Any] = {}
+
+    def check_once(source: Source, folders: Sequence[Path], tree: Any = None) -> Any:
+        if source not in checked:
+            checked[source] = check_program(source, folders, tree)
+        return checked[source]
+
+    monkeypatch.setattr(cache, "check_cached", check_once)
     monkeypatch.setattr(sweeping, "is_due", lambda _: True)
     script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
     updates = committed(script)

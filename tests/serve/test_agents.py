@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-mcp = pytest.importorskip("mcp")
+from tests.serve.conftest import Serving
 
-from mcp.client import Client  # noqa: E402
-from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
-
-from ddlog.serve.agents import agent_server  # noqa: E402
-from tests.serve.conftest import Serving  # noqa: E402
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs the package mcp")
 
 
 async def _told(client: Any, tool: str, **arguments: Any) -> tuple[Any, bool]:
@@ -65,6 +62,10 @@ async def _conversation(client: Any) -> None:
 
 
 def test_tools_in_this_process(serving: Serving) -> None:
+    from mcp.client import Client
+
+    from ddlog.serve.agents import agent_server
+
     served = serving()
 
     async def run() -> None:
@@ -80,6 +81,7 @@ def test_tools_over_http(serving: Serving) -> None:
 
     async def run() -> None:
         from httpx2 import AsyncClient
+        from mcp.client import Client
         from mcp.client.streamable_http import streamable_http_client
 
         headers = {"authorization": f"Bearer {served.token}"}
@@ -95,6 +97,9 @@ def test_tools_over_http(serving: Serving) -> None:
 
 
 def test_tools_on_stdio(tmp_path: Path) -> None:
+    from mcp.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     from tests.serve.conftest import PROGRAM
 
     (tmp_path / "p.dl").write_text(PROGRAM)

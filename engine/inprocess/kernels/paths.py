@@ -25,7 +25,8 @@ def offer(cost: int, kind: int, value: int) -> int:
 def longer(items: Any) -> Any:
     """An array that begins with the items, and has room for as many more."""
     found = np.empty(2 * items.shape[0] + 64, np.int64)
-    found[: items.shape[0]] = items
+    for i in range(items.shape[0]):
+        found[i] = items[i]
     return found
 
 
@@ -175,8 +176,7 @@ def withdraw(
 ) -> Any:
     """The keys that have lost their values, of those doubted and all that rest on them. They are marked,
     their former values noted in `old`, and have none any more."""
-    waiting = np.empty(doubted.shape[0] + 64, np.int64)
-    waiting[: doubted.shape[0]] = doubted
+    waiting = longer(doubted)
     begin = 0
     end = doubted.shape[0]
     lost = np.empty(64, np.int64)
@@ -215,7 +215,8 @@ def withdraw(
                 if end == waiting.shape[0]:
                     left = end - begin
                     more = np.empty(2 * left + 64, np.int64)
-                    more[:left] = waiting[begin:end]
+                    for i in range(left):
+                        more[i] = waiting[begin + i]
                     waiting = more
                     begin = 0
                     end = left

@@ -98,9 +98,8 @@ def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
 
 
 @kernel
-def summed(rows: Any, changes: Any) -> Any:
-    """The rows once each, in order, with the sums of their changes."""
-    order = np.argsort(rows)
+def summed(order: Any, rows: Any, changes: Any) -> Any:
+    """The rows once each, in order, with the sums of their changes. `order` sorts the rows."""
     out = np.empty(rows.shape[0], np.int64)
     total = np.empty(rows.shape[0], np.int64)
     found = 0
@@ -112,18 +111,3 @@ def summed(rows: Any, changes: Any) -> Any:
             found += 1
         total[found - 1] += changes[order[i]]
     return out[:found], total[:found]
-
-
-@kernel
-def by_time(rows: Any, times: Any, changes: Any) -> Any:
-    """The derivations in order of time, and where the times begin, with the end of the last: (rows, times,
-    changes, cuts)."""
-    order = np.argsort(times, kind="mergesort")
-    cuts = np.empty(rows.shape[0] + 1, np.int64)
-    found = 0
-    for i in range(order.shape[0]):
-        if i == 0 or times[order[i]] != times[order[i - 1]]:
-            cuts[found] = i
-            found += 1
-    cuts[found] = rows.shape[0]
-    return rows[order], times[order], changes[order], cuts[: found + 1]

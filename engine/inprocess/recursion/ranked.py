@@ -138,8 +138,10 @@ class Ranked(Unread):
         if same:
             self.pending.setdefault(int(times[0]), []).append(DerivedRows(rows, weights))
             return
-        rows, times, weights, cuts = kernels.by_time(rows, times, weights)
-        for start, stop in pairwise(cuts.tolist()):
+        order = np.argsort(times, kind="stable")
+        rows, times, weights = rows[order], times[order], weights[order]
+        cuts = np.flatnonzero(np.diff(times)) + 1
+        for start, stop in pairwise((0, *cuts.tolist(), len(times))):
             part = DerivedRows(rows[start:stop], weights[start:stop])
             self.pending.setdefault(int(times[start]), []).append(part)
 
@@ -367,7 +369,7 @@ def _summed(parts: list[DerivedRows]) -> DerivedRows:
     if len(rows) == 1:
         return DerivedRows(rows, weights)
     if len(rows) <= thresholds.SORTED_ROWS:
-        return DerivedRows(*kernels.summed(rows, weights))
+        return DerivedRows(*kernels.summed(np.argsort(rows), rows, weights))
     table = RowTable(1)
     places = table.insert((rows,), len(rows))
     totals = np.zeros(table.size, np.int64)
