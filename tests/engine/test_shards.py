@@ -33,12 +33,13 @@ thorough = trying(10)
 
 
 @thorough
-@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans(), modes())
 @settling
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, maintain: Mode | Coin
 ) -> None:
-    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
+    """Also with recursions that are evaluated anew, by a vote."""
+    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first, maintain=maintain)
     try:
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
     finally:
