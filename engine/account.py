@@ -62,7 +62,7 @@ class Account:
         the old ones."""
         self._start = self._since = work()
         self._maintaining, self._costs, self._names, self._epoch = maintaining, costs, tuple(names), epoch
-        self.situation, self._fits = situation, fits
+        self.situation, self.fits = situation, fits
         self.changed = situation.changed
         """The rows of the changes."""
         self.choice = Choice(True, "", Watch(start=self._start))  # what to do
@@ -80,7 +80,7 @@ class Account:
     def choose(self, ready: bool = True) -> Choice:
         """The way to go. `ready`: the timelines or ranks for maintaining are there."""
         self.situation = replace(self.situation, ready=ready)
-        self.choice = self._maintaining.choose(self._costs, self.situation, self._fits)
+        self.choice = self._maintaining.choose(self._costs, self.situation, self.fits)
         return self.choice
 
     def refuse(self, why: str) -> Choice:

@@ -70,7 +70,7 @@ class Member(InProcess):
         values: Values | None = None,
         maintain: Mode | Coin = "auto",
     ) -> None:
-        """See `InProcess`. Recursions that are no loops are maintained in any case."""
+        """See `InProcess`."""
         self.placed, self.team, self.arrivals = placed, team, Arrivals()
         super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain)
         team.start(self._answered)

@@ -21,14 +21,13 @@ from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.ranked import Ranked, RankedView
-from ..inprocess.recursion.recursion import RunningRecursion
 from ..inprocess.running import RunningEpoch
 from ..inprocess.storage.batch import Batch, concat
 from ..rules import Source
 from ..settling import Changing
 from ..versions import Seen, versions
 from .loop import RunningShardsLoop, ShardsLoop
-from .recursion import ShardsRecursion
+from .recursion import MaintainedShards, ShardsRecursion
 from .state import ShardState
 from .team import Team
 from .views import Place, ShardsView, Spread
@@ -45,7 +44,7 @@ class ShardEpoch(RunningEpoch):
         self._team = team
         self.active = frozenset[NodeId]()
         self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
-        self._running: dict[NodeId, RunningRecursion] = {}
+        self._running: dict[NodeId, MaintainedShards] = {}
         self._loops: dict[NodeId, RunningShardsLoop] = {}
 
     # ------------------------------------------------------------- operators
@@ -155,10 +154,9 @@ class ShardEpoch(RunningEpoch):
             return loop
         if not isinstance(recursion, ShardsRecursion):
             return _Nothing() if self._team.rank else super().recursion(at, node, changes)
-        keys = self.state.placed.inside[at]
-        running = recursion.begin_in_shards(imports, keys, partial(self._view_in, at))
-        self._running[at] = running
-        self._begun.append(running)  # type: ignore[arg-type]
+        recursion.keys, recursion.view_of = self.state.placed.inside[at], partial(self._view_in, at)
+        running = self._running[at] = MaintainedShards(recursion, imports, self.epoch)
+        self._begun.append(running)
         self._team.ready()
         running.seed(self.epoch.first)
         return running

@@ -40,14 +40,24 @@ thorough = trying(10)
     st.sampled_from([1, 2, 3, 7]),
     st.integers(0, 1),
     st.booleans(),
+    modes(),
     st.integers(0, 3),
 )
 @settling
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, seed: int
+    circuit: Circuit,
+    epochs: list[Changes],
+    size: int,
+    first: int,
+    optimized: bool,
+    maintain: Mode | Coin,
+    seed: int,
 ) -> None:
+    """Also with recursions that are evaluated anew, by a vote, and where a few rows are many."""
     with small(seed):
-        runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
+        runtime = in_threads(
+            optimize(circuit) if optimized else circuit, size, first=first, maintain=maintain
+        )
         try:
             follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
         finally:

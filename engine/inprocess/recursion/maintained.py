@@ -99,7 +99,11 @@ class MaintainedRecursion:
     def _evaluate_anew(self) -> None:
         self._account.begin_anew()
         self._anew = _Anew(self._recursion, self._imports)
+        self._begun_anew()
         self._anew.running.seed(True)
+
+    def _begun_anew(self) -> None:
+        """Called when new relations are there, and empty."""
 
     @property
     def _running(self) -> RunningRecursion:

@@ -147,7 +147,7 @@ class Recursion:
         if self._afresh:
             self._afresh = False
             self.in_order()
-            sets = GrowingSets(self.sets, _whole(imports), self.evaluator, self._products)
+            sets = GrowingSets(self.sets, whole(imports), self.evaluator, self._products)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
@@ -185,7 +185,7 @@ class Recursion:
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
-        memory = GrowingSets(sets, _whole(imports), self.evaluator, self._products)
+        memory = GrowingSets(sets, whole(imports), self.evaluator, self._products)
         return RunningRecursion(self, sets, memory, True)
 
     def prepare_to_shrink(self, held: int, changed: int) -> None:
@@ -205,7 +205,7 @@ class Recursion:
             self._hand_out()
 
 
-def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
+def whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
     """The imports, with all that they hold as their change."""
     return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
 
