@@ -32,7 +32,7 @@ from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
-from ..arrangements.index import Index
+from ..arrangements.index import Index, picking
 from ..arrangements.views import BeforeView, EmptyView, GrowingView, Readable, StoreView, View
 from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
@@ -444,7 +444,7 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
     if step.derived:
         raise GivenUp
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
-    pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
+    pick_key = picking(tuple(place for place in positions if isinstance(place, int)))
     ids, ghosts = arranged(now, step, room), now.relation.ghosts
     counted = now.weighted
 
@@ -455,7 +455,7 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
             if at not in touched and (weight or not ghosts):
                 found.append(pick(table.row(at), weight if counted else 1))
         for row, weight in touched.values():
-            if weight and pick_key(row, 1)[:-1] == key:
+            if weight and pick_key(row) == key:
                 found.append(pick(row, weight))
         return found
 
