@@ -285,13 +285,16 @@ class Store(Unread):
         return signs
 
     def _arrange(self, at: int, row: tuple[int, ...], sign: int) -> None:
-        """Changes the indexes by one row."""
-        with all_alike(self.indexes) as indexes:
-            for index in indexes:
+        """Changes the indexes by one row, as inside `all_alike`."""
+        try:
+            for index in self.indexes.values():
                 if sign > 0:
                     index.insert_one(at, row)
                 else:
                     index.remove_one(at, row)
+        except BaseException:
+            self.indexes.clear()
+            raise
 
     def _changed_few(self, batch: Batch, signs: Mapping[int, int], rows: int | None = None) -> Batch:
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Joiner:
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
-        self._row_plans: dict[tuple[int, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
+        self._row_plans: dict[tuple[Any, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
         self._steady: dict[int, tuple[Sequence[View | None], onebyone.RowPlan]] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
@@ -129,12 +129,12 @@ class Joiner:
         if waiting:
             self._general[start] = waiting - 1
             return None
-        steady = self._steady.get(start)
-        if steady is not None and steady[0] is views and not (self._late or self._faulty):
+        steady, timed = self._steady.get(start), batch.times is not None
+        if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
             plan = steady[1]
         else:
-            plan = self.row_plan(start, views)
-        if plan is None or batch.times is not None:
+            plan = self.row_plan(start, views, timed)
+        if plan is None:
             return None
         evaluator = self.evaluator
         since = clock() if evaluator.measured else 0.0
@@ -150,15 +150,21 @@ class Joiner:
         evaluator.budget.spend(STEP + batch.length + matches + MADE * made)
         return () if out is None else (out,)
 
-    def row_plan(self, start: int, views: Sequence[View | None]) -> onebyone.RowPlan | None:
-        """The plan from a term by mean fan-outs, as a function; None: there is none, or a step runs late."""
+    def row_plan(
+        self, start: int, views: Sequence[View | None], from_timed: bool = False
+    ) -> onebyone.RowPlan | None:
+        """The plan from a term by mean fan-outs, as a function; None: there is none, or a step runs late.
+        `from_timed`: the rows to start from have times."""
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         if self._late or self._faulty or not onebyone.is_known(views):
             return None
         stages = self._staged()
+        timed = (*onebyone.timed_terms(views), start) if from_timed else onebyone.timed_terms(views)
+        if timed and self._later is not np.maximum:
+            return None
         sizes = [0 if view is None else view.size.bit_length() for view in views] if len(views) > 2 else ()
-        if (key := (start, *sizes)) not in self._row_plans:
+        if (key := (start, timed, *sizes)) not in self._row_plans:
             stage, chosen = stages.first(start), list[tuple[Stage, LookUp]]()
             steps = [*stage.tests]
             while stage.candidates:
@@ -168,10 +174,12 @@ class Joiner:
                 steps += (best, *stage.tests)
             fit, values = onebyone.is_fit(steps), self.evaluator.values
             self._row_plans[key] = (
-                onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values) if fit else None
+                onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values, timed)
+                if fit
+                else None
             )
         plan = self._row_plans[key]
-        if plan is not None and not sizes and views.__class__ is tuple:
+        if plan is not None and not (sizes or timed) and views.__class__ is tuple:
             self._steady[start] = views, plan
         return plan
 

@@ -21,16 +21,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ...derived import Position
 from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
-from ..arrangements.index import RowIndex
-from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
+from ..arrangements.index import RowIndex, picking
+from ..arrangements.views import BeforeView, EmptyView, GrowingView, Readable, StoreView, View
 from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
 
@@ -42,6 +45,15 @@ Rows: TypeAlias = Callable[[Iterable[Row]], Sequence[Row]]
 
 
 _LOOPS = 16  # that stand in each other: Python takes 20
+
+
+class Arranged(Protocol):
+    """A view of one relation."""
+
+    relation: Readable
+
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
+        """The arrangement of the relation by these columns."""
 
 
 class NotOneByOne(Exception):
@@ -75,6 +87,22 @@ def _is_unnest(step: PlanStep) -> bool:
     return isinstance(step, RunStep) and isinstance(step.step, Unnest)
 
 
+def knows(kind: type, find: Callable[..., Find]) -> None:
+    """Lets rows be looked up one by one in the views of a class: `find` is given a view, the step, the
+    columns that are asked for, and the matches that may still come. The rows have their times as another last
+    column."""
+    _FINDERS[kind] = find
+    _KNOWN.add(kind)
+    _TIMED.add(kind)
+
+
+def timed_terms(views: Sequence[View | None]) -> tuple[int, ...]:
+    """The terms whose rows have times."""
+    if _TIMED.isdisjoint(map(type, views)):
+        return ()
+    return tuple([k for k, view in enumerate(views) if type(view) in _TIMED])
+
+
 class RowPlan:
     """A plan of one join, as a function."""
 
@@ -86,12 +114,14 @@ class RowPlan:
         steps: Sequence[PlanStep],
         schemas: Sequence[Sequence[Column]],
         values: Values,
+        timed: Collection[int] = (),
     ) -> None:
-        """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which."""
-        self._negated, self._values = node.terms[start].negated, values
+        """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which.
+        `timed` are the terms whose rows have times: a row that is made has the greatest of its times."""
+        self._negated, self._values, self._timed = node.terms[start].negated, values, start in timed
         self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
-        writer = _JoinWriter(values, schemas)
+        writer = _JoinWriter(values, schemas, frozenset(timed), self._timed)
         with writer.started(node.terms[start].columns, schemas[start]):
             for step in steps:
                 if isinstance(step, RunStep):
@@ -126,8 +156,17 @@ class RowPlan:
         weights = repeat(1) if batch.weights is None else batch.weights.tolist()
         if self._negated:
             weights = [-weight for weight in batch.weight_list()]
-        out, weights, counts = self._call(zip(batch.rows(), weights), finds)  # noqa: B905
-        return few_rows(out, weights, self._arity) if out else None, counts
+        rows: Iterable[Any] = zip(batch.rows(), weights)  # noqa: B905
+        if self._timed:
+            assert batch.times is not None
+            rows = zip(batch.rows(), weights, batch.times.tolist())  # noqa: B905
+        out, weights, times, counts = self._call(rows, finds)
+        if not out:
+            return None, counts
+        made = few_rows(out, weights, self._arity)
+        if times:
+            made = Batch(made.columns, made.length, made.weights, np.array(times, np.int64))
+        return made, counts
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
@@ -142,8 +181,8 @@ class RowPlan:
         ]
 
     def _call(
-        self, rows: Iterable[tuple[Row, int]], finds: Sequence[Find]
-    ) -> tuple[list[Row], list[int], Sequence[tuple[int, int]]]:
+        self, rows: Iterable[Any], finds: Sequence[Find]
+    ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
         lists = [self._values.domain(name).values for name in self._domains] if self._domains else ()
         try:
             return self._function(rows, finds, lists)  # type: ignore[no-any-return]
@@ -157,15 +196,19 @@ class RowPlan:
 
 
 class _JoinWriter:
-    """Writes a function of rows with weights, of what finds matches, and of lists of values."""
+    """Writes a function of rows with weights, of what finds matches, and of lists of values. The rows of
+    `timed` terms have times; `from_timed`: also those that it begins with."""
 
-    def __init__(self, values: Values, schemas: Sequence[Sequence[Column]]) -> None:
+    def __init__(
+        self, values: Values, schemas: Sequence[Sequence[Column]], timed: Collection[int], from_timed: bool
+    ) -> None:
         self.domains: list[str] = []
         self._values, self._schemas = values, schemas
         self._names: dict[str, str] = {}
         self._columns: dict[str, Column] = {}
         self._given: dict[str, Any] = {}
         self._weights = ["w"]
+        self._timed, self._times = timed, ["t"] if from_timed else []
         self._lines: list[str] = []
         self._counters: list[str] = []
         self._depth = 1
@@ -197,7 +240,8 @@ class _JoinWriter:
                     alike.append(f"c{k} != {self._names[variable]}")
             else:
                 heads.append(self._name(variable, schema[k]))
-        self._write(f"for ({''.join(f'{head}, ' for head in heads)}), w in rows:", opens=True)
+        row = "".join(f"{head}, " for head in heads)
+        self._write(f"for ({row}), {', '.join(('w', *self._times))} in rows:", opens=True)
         for test in alike:
             self._skip_if(test)
         yield
@@ -220,7 +264,11 @@ class _JoinWriter:
         self._write(f"m = finds[{number}]({self._row(step.keys)})")
         self._write(f"k{number} += 1")
         self._write(f"n{number} += len(m)")
-        self._write(f"for {''.join(f'{each}, ' for each in (*columns.values(), weight))}in m:", opens=True)
+        given = [*columns.values(), weight]
+        if step.term in self._timed:
+            self._times.append(f"t{number}")
+            given.append(f"t{number}")
+        self._write(f"for {''.join(f'{each}, ' for each in given)}in m:", opens=True)
         for a, b in step.equal:
             self._skip_if(f"{columns[a]} != {columns[b]}")
         self._weights.append(weight)
@@ -243,10 +291,9 @@ class _JoinWriter:
             call = "e"
         encoded = f"x{planned.number}({call})"
         if value.column.kind is Kind.INT:
-            self._write(f"t = {call}")
-            encoded = (
-                f"t if t.__class__ is int and {-INLINE_LIMIT} <= t < {INLINE_LIMIT} else x{planned.number}(t)"
-            )
+            self._write(f"i = {call}")
+            is_plain = f"i.__class__ is int and {-INLINE_LIMIT} <= i < {INLINE_LIMIT}"
+            encoded = f"i if {is_plain} else x{planned.number}(i)"
         if planned.check:
             self._skip_if(f"({encoded}) != {self._names[step.name]}")
         else:
@@ -272,15 +319,19 @@ class _JoinWriter:
         row = "".join(f"{self._names[each]}, " for each in variables)
         self._write(f"add(({row}))")
         self._write(f"weigh({' * '.join(self._weights)})")
+        if self._times:
+            latest = ", ".join(self._times)
+            self._write(f"time({latest if len(self._times) == 1 else f'max({latest})'})")
 
     def function(self) -> Callable[..., Any]:
-        """The function. It gives rows, their weights, and the numbers of keys and matches of each look-up."""
+        """The function. It gives rows, their weights and times, and the numbers of keys and matches of each
+        look-up."""
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
-        lines = ["def run(rows, finds, lists):", "    out, weights = [], []"]
-        lines += ["    add, weigh = out.append, weights.append"]
+        lines = ["def run(rows, finds, lists):", "    out, weights, times = [], [], []"]
+        lines += ["    add, weigh, time = out.append, weights.append, times.append"]
         lines += [f"    {name} = 0" for name in self._counters]
-        lines += [*self._lines, f"    return out, weights, ({counts})"]
+        lines += [*self._lines, f"    return out, weights, times, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run
@@ -326,7 +377,7 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
         return lambda key: weight(key) != 0
     if view.whole(step.positions):
         return lambda key: ((held,),) if (held := weight(key)) else ()
-    ids = _arranged(view, step, room)
+    ids = arranged(view, step, room)
 
     def find(key: Row) -> list[Row]:
         found = ids(key)
@@ -351,13 +402,13 @@ def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: l
         raise NotOneByOne
     if whole:
         return lambda key: ((1,),) if 0 <= table.find_row(key) < view.size else ()
-    ids = _arranged(view, step, room)
+    ids = arranged(view, step, room)
     if view.now:
         return lambda key: table.picked(ids(key), columns)
     return lambda key: table.picked([at for at in ids(key) if at < relation.low], columns)
 
 
-def _arranged(view: TableView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
+def arranged(view: Arranged, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
     """Gives the ids of the rows of a key, from an index. They are taken from the room."""
     positions = step.positions
 
@@ -393,8 +444,8 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
     if step.derived:
         raise NotOneByOne
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
-    pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
-    ids, ghosts = _arranged(now, step, room), now.relation.ghosts
+    pick_key = picking(tuple(place for place in positions if isinstance(place, int)))
+    ids, ghosts = arranged(now, step, room), now.relation.ghosts
     counted = now.weighted
 
     def find(key: Row) -> list[Row]:
@@ -404,7 +455,7 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
             if at not in touched and (weight or not ghosts):
                 found.append(pick(table.row(at), weight if counted else 1))
         for row, weight in touched.values():
-            if weight and pick_key(row, 1)[:-1] == key:
+            if weight and pick_key(row) == key:
                 found.append(pick(row, weight))
         return found
 
@@ -439,3 +490,4 @@ _FINDERS: dict[type, Callable[..., Find]] = {
     EmptyView: _nothing,
 }
 _KNOWN = {*_FINDERS, type(None)}
+_TIMED = set[type]()
