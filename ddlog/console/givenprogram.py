@@ -42,6 +42,8 @@ def _given(arguments: argparse.Namespace) -> Source:
     from ..sessions.program import read_source
 
     if arguments.text is not None:
+        if any("\udc80" <= each <= "\udcff" for each in arguments.text):
+            raise DDlogError([CannotRead("-c", "the text is not UTF-8")])
         return Source(_PLACE, arguments.text)
     if arguments.program is None:
         return Source("<empty>", "")

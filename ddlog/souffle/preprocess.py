@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.source import Source, Span
+from ..errors.source import Source, Span, program_bytes, program_text
 from ..syntax.lexer import Places
 from .conditions import holds
 from .lexer import Lexeme, tokens
@@ -169,7 +169,7 @@ class _Preprocessor:
             self._wrong(span, word, f"{path} includes itself")
             return
         try:
-            text = path.read_text(encoding="utf-8")
+            text = program_text(program_bytes(path))
         except OSError as error:
             self._wrong(span, word, f"{path} cannot be read: {error.strerror or error}")
         except UnicodeDecodeError:
