@@ -89,6 +89,13 @@ def program_bytes(path: str | Path) -> bytes:
     return content
 
 
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with the bytes of a program."""
+    if error.object[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is UTF-16, and a program is UTF-8"
+    return f"byte 0x{error.object[error.start]:02x} at offset {error.start:,} is not UTF-8"
+
+
 def program_text(content: bytes) -> str:
     """The text of a program file, without a byte order mark. Raises UnicodeDecodeError."""
     return content.decode("utf-8").removeprefix("\ufeff")
