@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 DIALECTS = ("duckdb", "spark")
 """The dialects of SQL, the usual one first."""
+
+
+MOST_BYTES = 1 << 28
+"""The bytes that a program file may have: a thousand times those of the longest known ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,22 @@ class Span:
 @lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
     return text.split("\n")
+
+
+def program_bytes(path: str | Path) -> bytes:
+    """The bytes of a program file. Raises OSError, also for a file without end, such as /dev/zero."""
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(f"it has more than the {MOST_BYTES:,} bytes that a program may have")
+    return content
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with the bytes of a program."""
+    if error.object[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is UTF-16, and a program is UTF-8"
+    return f"byte 0x{error.object[error.start]:02x} at offset {error.start:,} is not UTF-8"
 
 
 def program_text(content: bytes) -> str:

@@ -17,7 +17,7 @@ from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
 from ..errors.reading import NotDelayed, TakenByAnswer
-from ..errors.source import DIALECTS, Source, program_text
+from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
@@ -130,9 +130,9 @@ def read_source(program: str | Path | Source) -> Source:
     if isinstance(program, str) and ("\n" in program or not program.endswith((".dl", ".sql"))):
         return Source("<program>", program)
     try:
-        return Source(str(program), program_text(Path(program).read_bytes()))
+        return Source(str(program), program_text(program_bytes(program)))
     except UnicodeDecodeError as error:
-        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
+        reason = not_utf8(error)
     except OSError as error:
         reason = error.strerror or str(error)
     raise DDlogError([CannotRead(str(program), reason)])

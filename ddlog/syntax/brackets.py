@@ -12,51 +12,67 @@ the inner one. The lines tell, if the text is indented.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from .lexer import Token
+from ..errors.diagnostics import Diagnostic, Note
+from ..errors.source import Span
+from ..errors.syntax import UnclosedBracket
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
+BRACKETS = frozenset((*CLOSING, *CLOSING.values()))
+
+
+class Bracket(NamedTuple):
+    """A bracket, and its place."""
+
+    mark: str
+    span: Span
 
 
 class OpenBracket(NamedTuple):
-    """The token of a bracket that lacks its end, and that of a bracket which closes it in its place."""
+    """A bracket that lacks its end, and the bracket which closes it in its place, if one does."""
 
-    token: Token
-    closed_by: Token | None = None
+    opened: Bracket
+    closed_by: Bracket | None = None
 
-    @property
-    def mark(self) -> str:
-        """The bracket; in a text, `{` of `${`."""
-        return "{" if self.token.kind == "_OPEN_SPLICE" else self.token.value
+    def places(self) -> tuple[Note, ...]:
+        """Where it was opened, and where closed."""
+        opened = Note(f"`{self.opened.mark}` is opened here", self.opened.span)
+        if self.closed_by is None:
+            return (opened,)
+        said = f"it is closed by this `{self.closed_by.mark}`, which is indented otherwise"
+        return opened, Note(said, self.closed_by.span)
+
+    def error(self) -> Diagnostic:
+        """The error where the text ends without its end."""
+        mark, span = self.opened
+        return UnclosedBracket(mark, CLOSING[mark], span=span, notes=self.places()[1:])
 
 
-def open_bracket(tokens: Sequence[Token], text: str) -> OpenBracket | None:
-    """The bracket that lacks its end in the tokens of the declarations so far; None: all are closed."""
-    opened: list[Token] = []
+def open_bracket(brackets: Iterable[Bracket]) -> OpenBracket | None:
+    """The bracket that lacks its end; None: all are closed."""
+    opened: list[Bracket] = []
     doubtful: dict[int, OpenBracket] = {}  # the first in each open bracket, by its depth
-    for token in tokens:
-        if token.kind in ("QUOTED", "TEXT"):
-            continue
-        if token.value in CLOSING or token.kind == "_OPEN_SPLICE":
-            opened.append(token)
-        elif token.value in CLOSING.values() and opened:
+    for bracket in brackets:
+        if bracket.mark in CLOSING:
+            opened.append(bracket)
+        elif opened:
             begin, depth = opened.pop(), len(opened)
             within = doubtful.pop(depth + 1, None)
-            if _are_at_odds(begin, token, text):
-                doubtful.setdefault(depth, within or OpenBracket(begin, token))
+            if _are_at_odds(begin, bracket):
+                doubtful.setdefault(depth, within or OpenBracket(begin, bracket))
     if not opened:
         return None
     return doubtful.get(len(opened)) or OpenBracket(opened[-1])
 
 
-def _are_at_odds(begin: Token, end: Token, text: str) -> bool:
+def _are_at_odds(begin: Bracket, end: Bracket) -> bool:
     """Whether a closing bracket begins a line that is indented otherwise than that of its opening one."""
-    before = _line_before(end, text)
-    first = _line_before(begin, text)
-    return not before.strip() and before != first[: len(first) - len(first.lstrip())]
+    first, last = _before(begin), _before(end)
+    return not last.strip() and last != first[: len(first) - len(first.lstrip())]
 
 
-def _line_before(token: Token, text: str) -> str:
-    return text[text.rfind("\n", 0, token.start) + 1 : token.start]
+def _before(bracket: Bracket) -> str:
+    """The text of the line before a bracket."""
+    return bracket.span.source.line(bracket.span.line)[: bracket.span.column - 1]

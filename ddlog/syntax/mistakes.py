@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.nearest import meant, nearest
-from .brackets import CLOSING, OpenBracket, open_bracket
+from .brackets import BRACKETS, CLOSING, Bracket, open_bracket
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
@@ -66,9 +67,9 @@ def diagnose(
     """The error of the token `at` in the states of an automaton that cannot take it, and that began with the
     token `first`."""
     token = tokens[at]
-    unclosed = open_bracket(tokens[first:at], places.source.text)
+    unclosed = open_bracket(_brackets(tokens[first:at], places))
     if token.kind == "$END" and unclosed is not None:
-        return _unclosed(unclosed, places)
+        return unclosed.error()
     span = places.span(token.start, token.end)
     texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
     fitting = {texts.get(kind, kind) for kind in tables.fitting(states)}
@@ -100,27 +101,22 @@ def diagnose(
         return errors.EqualsInHead(token.value, span=span)
     found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
     help_ = meant or _help(tokens, at, after, fitting)
-    notes = ()
-    if unclosed is not None and CLOSING[unclosed.mark] in fitting and _ends_brackets(tokens, at, places):
-        notes = _where_opened(unclosed, places)
+    notes: tuple[Note, ...] = ()
+    if (
+        unclosed is not None
+        and CLOSING[unclosed.opened.mark] in fitting
+        and _ends_brackets(tokens, at, places)
+    ):
+        notes = unclosed.places()
     return errors.Unexpected(found, _wanted(fitting), span=span, help=help_, notes=notes)
 
 
-def _unclosed(bracket: OpenBracket, places: Places) -> Diagnostic:
-    """The error of a bracket without its end in the whole text."""
-    opened, *others = _where_opened(bracket, places)
-    mark = bracket.mark
-    return errors.UnclosedBracket(mark, CLOSING[mark], span=opened.span, notes=tuple(others))
-
-
-def _where_opened(bracket: OpenBracket, places: Places) -> tuple[Note, ...]:
-    """The place of a bracket that lacks its end, and that of another one's end where it has been closed."""
-    token, other = bracket
-    opened = Note(f"`{bracket.mark}` is opened here", places.span(token.start, token.end))
-    if other is None:
-        return (opened,)
-    said = f"it is closed by this `{other.value}`, which is indented otherwise"
-    return opened, Note(said, places.span(other.start, other.end))
+def _brackets(tokens: list[Token], places: Places) -> Iterator[Bracket]:
+    """The brackets among tokens; `${` of a text is one, too."""
+    for token in tokens:
+        if token.kind == "_OPEN_SPLICE" or (token.value in BRACKETS and token.kind not in ("QUOTED", "TEXT")):
+            mark = "{" if token.kind == "_OPEN_SPLICE" else token.value
+            yield Bracket(mark, places.span(token.start, token.end))
 
 
 def _ends_brackets(tokens: list[Token], at: int, places: Places) -> bool:
