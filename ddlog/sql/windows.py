@@ -1,4 +1,5 @@
-"""Window functions: a partition is a group, whose rows are given back with the values of the function.
+"""Window functions: a partition is a group, whose rows are given back with the values of the function. An
+aggregate of all rows of a partition is one of a group, which is joined to the rows.
 
 A change computes the rows anew that it can change (`engine/operators/ordered.py`).
 """
@@ -15,7 +16,9 @@ from ..syntax import Expr
 from ..syntax.templates import items, let, tree
 from ..values import quote
 from . import conversions as c
-from .formulas import MOMENTS, PAIRED, argument_value, has_exact_mean, moment_of
+from .aggregates import FUNCTIONS as AGGREGATES
+from .aggregates import Arguments, is_distinct, plain_group
+from .formulas import MOMENTS, PAIRED, argument_value, function_of, has_exact_mean, moment_of
 from .frames import frame_of
 from .gathered import GATHERED, gathered, ordered_by, plainly
 from .rules import SqlBody, SqlClause, grouped
@@ -58,8 +61,45 @@ FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRE
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
     """Computes the window functions of expressions. Raises SqlError."""
+    of_partitions: dict[tuple[Expression, ...], list[Expression]] = {}
     for each in dict.fromkeys(found for node in nodes for found in _windows(node)):
-        _attach(block, each)
+        if _is_of_partition(block, each):
+            of_partitions.setdefault(tuple(_parts(block, each)[1]), []).append(each)
+        else:
+            _attach(block, each)
+    for partition, several in of_partitions.items():
+        _attach_aggregates(block, partition, several)
+
+
+def _is_of_partition(block: SelectBlock, node: Expression) -> bool:
+    """Whether a window function is an aggregate of all rows of a partition, in whatever order."""
+    function, _, order, spec = _parts(block, node)
+    inner = function_of(function)
+    if not isinstance(inner, AGGREGATES) or is_distinct(function) or (order and isinstance(inner, GATHERED)):
+        return False
+    if spec is None:
+        return not order
+    unbounded = all(spec.args.get(side) == "UNBOUNDED" for side in ("start", "end"))
+    sides = [str(spec.args.get(f"{side}_side")).upper() for side in ("start", "end")]
+    return unbounded and sides == ["PRECEDING", "FOLLOWING"] and not spec.args.get("exclude")
+
+
+def _attach_aggregates(
+    block: SelectBlock, partition: Sequence[Expression], nodes: Sequence[Expression]
+) -> None:
+    """Computes aggregates of all rows of a partition: the groups by its keys, joined to the rows."""
+    output, functions = block.output, [_parts(block, each)[0] for each in nodes]
+    values = [block.lasting(_typed(c.key(block.scalars.value(e))), e) for e in partition]
+    arguments = Arguments(block, functions)
+    block.store()
+    body, own = block.body.copy(), list(dict.fromkeys([*block.body.domain, *values]))
+    found = plain_group(block, body, values, functions, arguments)
+    made = [found[each] for each in functions]
+    relation = output.made("Partition", [*own, *made], body, is_set=True)
+    results = [output.variable(each.type, each.nullable) for each in made]
+    for node, result in zip(nodes, results, strict=True):
+        block.scope.known[node] = output.say(result, block.places.written(node))
+    block.body.add(output.term(relation, [*own, *results]))
 
 
 def _windows(node: Expression) -> Iterator[Expression]:
