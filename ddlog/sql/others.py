@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .places import SqlPlaces
 
+SHARES = (sql.PercentRank, sql.CumeDist)
 _QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
 OF_LISTS = ("product", "histogram", "kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")
 """The aggregates that are functions of the list of the values that are not NULL, by names as LIST_PRODUCT."""
@@ -23,7 +24,7 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
     for distinct in list(node.find_all(sql.ApproxDistinct)):
         distinct.replace(sql.Count(this=sql.Distinct(expressions=[distinct.this])))
-    for share in list(node.find_all(sql.PercentRank, sql.CumeDist)):
+    for share in list(node.find_all(*SHARES)):
         if isinstance(share.parent, sql.Window) and not share.expressions:
             share.parent.replace(_share(share, share.parent))
     if places.dialect.is_ansi:

@@ -21,6 +21,7 @@ from .aggregates import Arguments, is_distinct, plain_group
 from .formulas import MOMENTS, PAIRED, argument_value, function_of, has_exact_mean, moment_of
 from .frames import frame_of
 from .gathered import GATHERED, gathered, ordered_by, plainly
+from .others import SHARES
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
 from .types import (
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 _NUMBERS = {sql.RowNumber: "row_number", sql.Rank: "rank", sql.DenseRank: "dense_rank", sql.Ntile: "ntile"}
-_SHARES = {sql.PercentRank: "percent_rank", sql.CumeDist: "cume_dist"}
 _VALUES: dict[type[Expression], str] = {
     sql.Lag: "lag",
     sql.Lead: "lead",
@@ -56,7 +56,7 @@ _VALUES: dict[type[Expression], str] = {
     sql.LogicalOr: "max",
 }
 _OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
-FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
+FUNCTIONS = (*_NUMBERS, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
 
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
@@ -201,8 +201,6 @@ def _function(
         if kind is sql.Ntile and size < 1:
             places.wrong("NTILE has at least one part", node)
         return WindowCall(call("window_number", f"{_NUMBERS[kind]} {size}"), tree("Some{true}"), INTEGER)
-    if kind in _SHARES:
-        return WindowCall(call("window_share", _SHARES[kind]), tree("Some{true}"), DOUBLE)
     if kind not in FUNCTIONS:
         places.refuse(f"{places.called(node)} over a window", window)
     counts = call("window_number", "count 0")
@@ -266,7 +264,7 @@ def _stripped(
         node = node.this
     node = plainly(node)
     called = block.places.called(node).removeprefix("the function ")
-    if test is not None and type(node) in (*_NUMBERS, *_SHARES, *_OF_PLACES):
+    if test is not None and type(node) in (*_NUMBERS, *SHARES, *_OF_PLACES):
         block.places.refuse(f"FILTER of {called}", window)
     if leaves and not isinstance(node, (*_OF_PLACES, sql.AnyValue)):
         block.places.refuse(f"IGNORE NULLS of {called}", window)
