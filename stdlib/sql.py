@@ -145,7 +145,6 @@ from .sqlwindows import window_frames as window_frames
 from .sqlwindows import window_mean as window_mean
 from .sqlwindows import window_mean_of_doubles as window_mean_of_doubles
 from .sqlwindows import window_number as window_number
-from .sqlwindows import window_share as window_share
 from .sqlwindows import window_value as window_value
 from .sqlzones import add_interval_in as add_interval_in
 from .sqlzones import between_in as between_in

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .places import SqlPlaces
 
+SHARES = (sql.PercentRank, sql.CumeDist)
 _QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
 OF_LISTS = ("product", "histogram", "kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")
 """The aggregates that are functions of the list of the values that are not NULL, by names as LIST_PRODUCT."""
@@ -23,6 +24,9 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
     for distinct in list(node.find_all(sql.ApproxDistinct)):
         distinct.replace(sql.Count(this=sql.Distinct(expressions=[distinct.this])))
+    for share in list(node.find_all(*SHARES)):
+        if isinstance(share.parent, sql.Window) and not share.expressions:
+            share.parent.replace(_share(share, share.parent))
     if places.dialect.is_ansi:
         return
     for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
@@ -38,6 +42,34 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
     for count in list(node.find_all(sql.RegrCount)):
         both = sql.and_(*(_there(part) for part in (count.this, count.expression)))
         count.replace(sql.Count(this=sql.Case(ifs=[sql.If(this=both, true=sql.true())])))
+
+
+def _share(node: Expression, window: Expression) -> Expression:
+    """PERCENT_RANK and CUME_DIST by ranks and counts, which are kept up each for itself."""
+    everything = {
+        "start": "UNBOUNDED",
+        "start_side": "PRECEDING",
+        "end": "UNBOUNDED",
+        "end_side": "FOLLOWING",
+    }
+
+    def over(function: Expression, **spec: str) -> Expression:
+        made = window.copy()
+        made.set("this", function)
+        if spec:
+            made.set("spec", sql.WindowSpec(kind="RANGE", **spec))
+        return made
+
+    count, one = over(sql.Count(this=sql.Star()), **everything), sql.Literal.number(1)
+    if isinstance(node, sql.CumeDist):
+        now = everything | {"end": "CURRENT ROW", "end_side": ""}
+        return sql.Div(this=over(sql.Count(this=sql.Star()), **now), expression=count)
+    before, others = (
+        sql.Sub(this=over(sql.Rank()), expression=one),
+        sql.Sub(this=count, expression=one.copy()),
+    )
+    below = sql.Greatest(this=others, expressions=[one.copy()])
+    return sql.Div(this=sql.paren(before, copy=False), expression=below)
 
 
 def _there(node: Expression) -> Expression:

@@ -158,7 +158,6 @@ def test_calls_with_groups() -> None:
 
 OF_WINDOWS = {
     'sql::window_number(g, "N", "rank 0", "rows - + none")': '[("a", 1), ("b", 1), ("c", 3)]',
-    'sql::window_share(g, "N", "cume_dist", "rows - + none")': '[("a", 0.6666666666666666), ("b", 0.6666666666666666), ("c", 1)]',  # noqa: E501
     'sql::window_value(g, "N", "sum 0", "rows - 0 none")': '[("a", Some{10}), ("b", Some{10}), ("c", Some{40})]',  # noqa: E501
     'sql::window_mean(g, "N", "mean", "rows 0 1 none", 10)': '[("a", Some{1}), ("b", Some{3}), ("c", Some{3})]',  # noqa: E501
 }

@@ -391,7 +391,7 @@ class RankedView:
     def size(self) -> int:
         return self.relation.present
 
-    def index(self, positions: tuple[Position, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns."""
         return self.relation.index(positions)
 
