@@ -26,6 +26,7 @@ import pickle
 import signal
 import socket
 import struct
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -145,13 +146,13 @@ class Copy:
                 raise
         return await _Worker.on(here)
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """Lets the copy end, when it has answered what it was asked."""
         self._ended = True
         self._control.close()
         while self._idle:
             self._idle.pop().writer.close()
-        await asyncio.to_thread(os.waitpid, self._process, 0)
+        threading.Thread(target=os.waitpid, args=(self._process, 0), daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

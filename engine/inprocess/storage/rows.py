@@ -61,6 +61,8 @@ class ArrayRows:
     @property
     def weights(self) -> list[int] | None:
         """The weight of each row; None: all 1."""
+        if self._batch.weights is None:
+            return None
         ordered = self._in_order()
         return None if ordered.weights is None else ordered.weights.tolist()
 
@@ -129,6 +131,12 @@ class ArrayDelta:
     def rows(self) -> list[tuple[Any, ...]]:
         """The rows that changed, in value order."""
         return list(self._rows)
+
+    def counts(self) -> tuple[int, int]:
+        """The numbers of rows that came, and that went."""
+        weights, length = self.batch.weights, self.batch.length
+        came = length if weights is None else int(np.count_nonzero(weights > 0))
+        return came, length - came
 
     @property
     def weights(self) -> list[int]:
