@@ -159,7 +159,7 @@ class Copy:
 class _Worker:
     """A process that answers requests of a socket."""
 
-    socket: socket.socket
+    end: socket.socket
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
@@ -181,7 +181,7 @@ class _Worker:
         """Lends the worker a connection, or none if it cannot be lent."""
         file = None if connection is None else await connection.file()
         try:
-            socket.send_fds(self.socket, [_CONNECTION], [] if file is None else [file])
+            socket.send_fds(self.end, [_CONNECTION], [] if file is None else [file])
         finally:
             if file is not None:
                 os.close(file)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from .answers import Parts
@@ -42,13 +43,15 @@ class Connection:
 
     async def file(self) -> int | None:
         """A descriptor of the connection, to be closed, once all is sent that was to be sent; None: it cannot
-        be lent."""
+        be lent. Raises ClientDisconnect."""
         found = self._transport.get_extra_info("socket")
         if found is None or self._transport.get_extra_info("sslcontext") is not None:
             return None
         while self._transport.get_write_buffer_size() and not self._transport.is_closing():
             await asyncio.sleep(_PAUSE)
-        return None if self._transport.is_closing() else os.dup(found.fileno())
+        if self._transport.is_closing():
+            raise ClientDisconnect
+        return os.dup(found.fileno())
 
     async def write(self, parts: Parts) -> bool:
         file = await self.file()
