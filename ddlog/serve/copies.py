@@ -125,6 +125,8 @@ class Copy:
                     else:
                         begun = True
                         await send(_body(data) if kind == _PART else pickle.loads(data))
+                if begun and asked.connection is not None:
+                    await asked.connection.drop()
                 if begun:
                     raise ConnectionError("a copy of the server has ended")
                 return False

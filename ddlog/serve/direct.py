@@ -13,8 +13,10 @@ import asyncio
 import os
 import select
 import socket
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -57,14 +59,57 @@ class Connection:
         file = await self.file()
         if file is None:
             return False
+        of_thread = os.dup(file)  # which writes on for a moment after a cancellation
+
+        def write() -> None:
+            try:
+                write_parts(of_thread, parts)
+            finally:
+                os.close(of_thread)
+
         try:
-            await asyncio.to_thread(write_parts, file, parts)
+            await _in_a_thread(write)
         except asyncio.CancelledError:
             end(file)
             raise
+        except OSError:
+            await self.drop()
         finally:
             os.close(file)
         return True
+
+    async def drop(self) -> NoReturn:
+        """Ends the connection in the middle of an answer, of which the server is told. Raises
+        ClientDisconnect."""
+        self._transport.abort()
+        await asyncio.sleep(_PAUSE)
+        raise ClientDisconnect
+
+
+def _in_a_thread(call: Callable[[], None]) -> asyncio.Future[None]:
+    """Makes a call in a thread of its own: one that waits for a client must not take the place of others."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        error = None
+        try:
+            call()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=run, name="ddlog-export", daemon=True).start()
+    return done
 
 
 class PartsResponse(Response):
