@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
-from ..errors.serving import BadRequest
+from ..errors.serving import BadRequest, ServerEnds
 from .answers import CALL, JSON
 from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
 from .copies import CopyRequest, Parent
@@ -92,10 +92,16 @@ class _Answer:
         self._service, self._number, self._route = service, number, ROUTES[number]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        with suppress(ClientDisconnect):
+        try:
             response = await self._answered(scope, receive, send)
             if response is not None:
                 await response(scope, receive, send)
+        except ClientDisconnect:
+            pass
+        except asyncio.CancelledError:  # the server ends
+            with suppress(RuntimeError):  # an answer has begun
+                ends = errors_body(DDlogError([ServerEnds()]))
+                await Response(ends, 503, media_type=JSON)(scope, receive, send)
 
     async def _answered(self, scope: Any, receive: Any, send: Any) -> Response | None:
         """The answer; None if it is sent already."""

@@ -37,7 +37,7 @@ class Http(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope["extensions"] = {LENT: Connection(self.transport)}
+        self.scope["extensions"] = {LENT: Connection(self.transport)}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         size = len(self.url) + sum([len(name) + len(value) for name, value in self.headers])

@@ -26,6 +26,7 @@ import pickle
 import signal
 import socket
 import struct
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -124,6 +125,8 @@ class Copy:
                     else:
                         begun = True
                         await send(_body(data) if kind == _PART else pickle.loads(data))
+                if begun and asked.connection is not None:
+                    await asked.connection.drop()
                 if begun:
                     raise ConnectionError("a copy of the server has ended")
                 return False
@@ -145,20 +148,20 @@ class Copy:
                 raise
         return await _Worker.on(here)
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """Lets the copy end, when it has answered what it was asked."""
         self._ended = True
         self._control.close()
         while self._idle:
             self._idle.pop().writer.close()
-        await asyncio.to_thread(os.waitpid, self._process, 0)
+        threading.Thread(target=os.waitpid, args=(self._process, 0), daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Worker:
     """A process that answers requests of a socket."""
 
-    socket: socket.socket
+    end: socket.socket
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
@@ -180,7 +183,7 @@ class _Worker:
         """Lends the worker a connection, or none if it cannot be lent."""
         file = None if connection is None else await connection.file()
         try:
-            socket.send_fds(self.socket, [_CONNECTION], [] if file is None else [file])
+            socket.send_fds(self.end, [_CONNECTION], [] if file is None else [file])
         finally:
             if file is not None:
                 os.close(file)

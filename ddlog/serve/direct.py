@@ -13,10 +13,13 @@ import asyncio
 import os
 import select
 import socket
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from .answers import Parts
@@ -42,26 +45,71 @@ class Connection:
 
     async def file(self) -> int | None:
         """A descriptor of the connection, to be closed, once all is sent that was to be sent; None: it cannot
-        be lent."""
+        be lent. Raises ClientDisconnect."""
         found = self._transport.get_extra_info("socket")
         if found is None or self._transport.get_extra_info("sslcontext") is not None:
             return None
         while self._transport.get_write_buffer_size() and not self._transport.is_closing():
             await asyncio.sleep(_PAUSE)
-        return None if self._transport.is_closing() else os.dup(found.fileno())
+        if self._transport.is_closing():
+            raise ClientDisconnect
+        return os.dup(found.fileno())
 
     async def write(self, parts: Parts) -> bool:
         file = await self.file()
         if file is None:
             return False
+        of_thread = os.dup(file)  # which writes on for a moment after a cancellation
+
+        def write() -> None:
+            try:
+                write_parts(of_thread, parts)
+            finally:
+                os.close(of_thread)
+
         try:
-            await asyncio.to_thread(write_parts, file, parts)
+            await _in_a_thread(write)
         except asyncio.CancelledError:
             end(file)
             raise
+        except OSError:
+            await self.drop()
         finally:
             os.close(file)
         return True
+
+    async def drop(self) -> NoReturn:
+        """Ends the connection in the middle of an answer, of which the server is told. Raises
+        ClientDisconnect."""
+        self._transport.abort()
+        await asyncio.sleep(_PAUSE)
+        raise ClientDisconnect
+
+
+def _in_a_thread(call: Callable[[], None]) -> asyncio.Future[None]:
+    """Makes a call in a thread of its own: one that waits for a client must not take the place of others."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        error = None
+        try:
+            call()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=run, name="ddlog-export", daemon=True).start()
+    return done
 
 
 class PartsResponse(Response):

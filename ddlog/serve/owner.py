@@ -180,7 +180,7 @@ class Owner:
                 yield copy
             finally:
                 if copy is not None:
-                    _end(copy)
+                    copy.end()
 
     @property
     def is_changing(self) -> bool:
@@ -196,6 +196,11 @@ class Owner:
         """Raises AskedElsewhere in a copy: what follows changes the session."""
         if self._is_copy:
             raise AskedElsewhere
+
+    @property
+    def ending(self) -> float:
+        """The seconds since `end`."""
+        return time.monotonic() - self._ended_at
 
     @property
     def waiting(self) -> int:
@@ -461,12 +466,12 @@ def _settle(outcomes: list[Told], changing: Changing | None) -> None:
         changing.ended = True
         changing.news.set()
         if changing.copy is not None:
-            _end(changing.copy)
+            changing.copy.end()
 
 
 def _has_copy(changing: Changing, copy: Copy) -> None:
     if changing.ended:
-        _end(copy)
+        copy.end()
     else:
         changing.copy = copy
         changing.news.set()
@@ -475,13 +480,4 @@ def _has_copy(changing: Changing, copy: Copy) -> None:
 def _end_made(made: asyncio.Future[Copy | None]) -> None:
     copy = None if made.cancelled() or made.exception() else made.result()
     if copy is not None:
-        _end(copy)
-
-
-def _end(copy: Copy) -> None:
-    ending = asyncio.ensure_future(copy.end())
-    _endings.add(ending)
-    ending.add_done_callback(_endings.discard)
-
-
-_endings: set[asyncio.Future[None]] = set()
+        copy.end()

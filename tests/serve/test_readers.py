@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import importlib.util
+import io
 import json
 import os
 import random
@@ -10,15 +12,17 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import httpx
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import ddlog
 from ddlog.engine import interrupt, memory
-from ddlog.serve import owner, reading, service
+from ddlog.serve import direct, owner, reading, service
 from ddlog.serve.copies import Copied, fork
 from ddlog.serve.limits import Limits
 from tests.serve.conftest import Served, Serving
@@ -250,6 +254,39 @@ def test_long_answers(serving: Serving, tmp_path: Path, monkeypatch: pytest.Monk
         table = pa.ipc.open_stream(b"".join(found)).read_all().to_pylist()
         for rows in (table, list(map(json.loads, texts))):
             assert {(each["from"], each["to"]) for each in rows} == pairs and len(rows) == len(pairs)
+
+
+def test_an_export_ends_when_its_client_goes_away(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: Queue[str] = Queue()
+    write = direct.write_parts
+
+    def noted(*given: Any) -> None:
+        try:
+            write(*given)
+        except OSError as error:
+            ended.put(type(error).__name__)
+            raise
+
+    monkeypatch.setattr(direct, "write_parts", noted)
+    served, sink = (
+        serving("input relation N(x: u64)\noutput relation O(x: u64)\nO(x) :- N(x), x < 9.\n"),
+        io.BytesIO(),
+    )
+    table = pa.table({"x": np.arange(1 << 20)})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    arrow = "application/vnd.apache.arrow.stream"
+    with served.client() as client:
+        headers = {"content-type": arrow, "accept": arrow}
+        assert client.post("/transactions?relation=N", content=sink.getvalue(), headers=headers).is_success
+        connection = http.client.HTTPConnection(served.url.partition("//")[2])
+        sent = {"authorization": f"Bearer {served.token}", "accept": arrow}
+        connection.request("GET", "/relations/N/rows", headers=sent)
+        assert connection.getresponse().read(100)
+        connection.close()
+        assert ended.get(timeout=20) in ("ConnectionResetError", "BrokenPipeError")
+        rows = pa.ipc.open_stream(client.get("/relations/N/rows", headers=headers).content).read_all()
+        assert (np.sort(rows["x"].to_numpy()) == np.arange(1 << 20)).all()
 
 
 def test_a_commit_is_taken_back_when_the_server_ends(

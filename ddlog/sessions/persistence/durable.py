@@ -347,7 +347,8 @@ class Durable(DurableState):
         the state has them in another form by now. For any thread."""
         if self.durability == "exit":
             return None
-        self._log.flush()
+        if self.durability == "interval":
+            self._log.flush()
         with closing(FileStore.open(self.store.path, read_only=True)) as reading:
             if any(each not in reading.relations for each in stored):
                 return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation, relation_named
+from ...engine.runtime import CountedDelta
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.reading import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
@@ -16,6 +17,7 @@ from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker
+from .records import RecordDelta
 
 if TYPE_CHECKING:
     import pandas
@@ -259,6 +261,9 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         """The numbers of rows of an output relation that came, and that went. Raises DDlogError for another
         name."""
         delta = self._deltas.get(self._output(relation).name)
+        inner = delta.stored if isinstance(delta, RecordDelta) else delta
+        if isinstance(inner, CountedDelta):
+            return inner.counts()
         weights = [] if delta is None else delta.weights
         came = sum(each > 0 for each in weights)
         return came, len(weights) - came

@@ -137,6 +137,12 @@ class ArrayDelta:
         """The rows that changed, in value order."""
         return list(self._rows)
 
+    def counts(self) -> tuple[int, int]:
+        """The numbers of rows that came, and that went."""
+        weights, length = self.batch.weights, self.batch.length
+        came = length if weights is None else int(np.count_nonzero(weights > 0))
+        return came, length - came
+
     @property
     def weights(self) -> list[int]:
         """The change of each row's weight."""
