@@ -114,12 +114,12 @@ class Session(Inputs):
     ) -> Changes:
         """Reads facts and commits them, in one epoch with the program's facts if nothing came before.
 
-        A place is a directory with a fact file for each relation, a pattern of files, or `Rel=…` for one
-        relation; on Spark, which then reads the files itself, also a URL or a table: see `ddlog.io.places`.
-        `note` is told of relations without a file, and of first lines that may be headers or rows. `refuse`
-        is called with the error of each wrong row, which is then skipped; without it, an error ends the load.
-        After a `static` load no change is possible, and no memory
-        is spent on one. `replace` deletes what the input relations hold in the same epoch."""
+        A place is a directory with a fact file for each relation, a file that is named after its relation, a
+        pattern of files, or `Rel=…` for one relation; on Spark, which then reads the files itself, also a URL
+        or a table: see `ddlog.io.places`. `note` is told of relations without a file, and of first lines that
+        may be headers or rows. `refuse` is called with the error of each wrong row, which is then skipped;
+        without it, an error ends the load. After a `static` load no change is possible, and no memory is
+        spent on one. `replace` deletes what the input relations hold in the same epoch."""
         load_places(self.state, self.transaction, places, note or (lambda text: None), replace, refuse)
         return self._commit((static or not self.state.updates) and not self.resumed)
 

@@ -119,6 +119,8 @@ def test_errors_name_the_command_that_works(tmp_path: Path, capsys: pytest.Captu
     assert "`ddlog explain … --not`" in told(
         capsys, "explain", "-c", program, "R(2)", "--input", given, code=1
     )
+    for query in ("SELECT * FROM R", "select x from R"):
+        assert "the REPL takes statements" in told(capsys, "run", "-c", program, "--query", query, code=1)
     error = told(capsys, "run", "-c", program, "--input", str(tmp_path / "e.csv"), code=1)
     assert "the program has no input relation e\n" in error and f"={tmp_path / 'e.csv'} takes" in error
 
