@@ -17,13 +17,15 @@ import ctypes
 import functools
 import math
 import os
+import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
+LONG = 0.5  # seconds of work after which the process may hold back much memory that was freed
 _PAUSE = 0.001  # seconds between two measurements at safe points
 
 _NOTHING = nullcontext()
@@ -157,10 +159,23 @@ def _measure(more: int) -> None:
 
 
 def give_back() -> None:
-    """Gives freed memory that the process holds back to the system."""
+    """Gives freed memory that the process holds back to the system, with that of Arrow's tables."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+@contextmanager
+def given_back() -> Iterator[None]:
+    """Memory that is freed inside goes back to the system at the end, if this took long."""
+    since = time.perf_counter()
+    try:
+        yield
+    finally:
+        if time.perf_counter() - since > LONG:
+            give_back()
 
 
 @functools.cache

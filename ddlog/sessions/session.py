@@ -21,6 +21,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..core import Column, Relation, answer_relation
+from ..engine.memory import given_back
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.options import CannotBeCombined
@@ -170,7 +171,8 @@ class Session(Inputs):
     def _commit(self, static: bool) -> Changes:
         before = self.state.epochs
         try:
-            changes = self.transaction.commit(static)
+            with given_back():
+                changes = self.transaction.commit(static)
             self._subscribers.tell(changes)
         except BaseException as error:
             error.committed = self.state.epochs > before  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core import Relation
+from ...engine.memory import given_back
 from ...errors.changes import BadTable, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
 from ...errors.excerpt import row_span
@@ -110,7 +111,7 @@ class Inputs:
             changes.clear()
 
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
-        with self.transaction.changing(relation) as (declared, changes):
+        with given_back(), self.transaction.changing(relation) as (declared, changes):
             incoming = self.state.host.incoming(declared, table)
             try:
                 changes.change(incoming.batch(), incoming.rows, sign)
