@@ -275,7 +275,7 @@ class Owner:
         assert isinstance(durable, Durable)
         try:
             return await asyncio.to_thread(durable.history_for, stored)
-        except DDlogError:
+        except (DDlogError, OSError):
             return None  # the session itself will tell
 
     def _carry_out(self) -> bool:
