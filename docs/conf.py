@@ -27,6 +27,7 @@ myst_fence_as_directive = ["mermaid"]
 _SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.M | re.S)
 _OUTSIDE = re.compile(r"\]\((\.\./[\w/]+\.md)\)")
 _PROGRAM = re.compile(r"^`programs/(\w+)`.*?\n\n", re.M | re.S)
+_NAMED = re.compile(r"^```(\w+) (.+)\n", re.M)
 _PAGE = re.compile(r"^- \[[^\]]+\]\((\w+)\.md\)", re.M)
 
 
@@ -52,9 +53,10 @@ class DDlogLexer(RegexLexer):
 
 
 def contents(app: Sphinx, page: str, source: list[str]) -> None:
-    """Makes the lists of index.md the site's table of contents, a part for each heading, and offers files
-    outside of the pages for download."""
+    """Makes the lists of index.md the site's table of contents, a part for each heading, offers files outside
+    of the pages for download, and shows the name of a block's file, or the command that prints it."""
     source[0] = _OUTSIDE.sub(r"](path:\1)", source[0])
+    source[0] = _NAMED.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
     if page == "programs":
         source[0] = _PROGRAM.sub(lambda found: found[0] + _picture(app, found[1]), source[0])
     if page == "index":

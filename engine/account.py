@@ -62,8 +62,10 @@ class Account:
         the old ones."""
         self._start = self._since = work()
         self._maintaining, self._costs, self._names, self._epoch = maintaining, costs, tuple(names), epoch
-        self.situation, self._fits = situation, fits
-        self.choice = Choice(True, "", Watch())  # what to do
+        self.situation, self.fits = situation, fits
+        self.changed = situation.changed
+        """The rows of the changes."""
+        self.choice = Choice(True, "", Watch(start=self._start))  # what to do
         self._given_up = ""
         self._anew = False
         self._seconds = 0.0
@@ -72,13 +74,13 @@ class Account:
 
     def settle(self, why: str) -> Choice:
         """To maintain, without a choice."""
-        self.choice = Choice(True, why, Watch())
+        self.choice = Choice(True, why, self.choice.watch)
         return self.choice
 
     def choose(self, ready: bool = True) -> Choice:
         """The way to go. `ready`: the timelines or ranks for maintaining are there."""
         self.situation = replace(self.situation, ready=ready)
-        self.choice = self._maintaining.choose(self._costs, self.situation, self._fits)
+        self.choice = self._maintaining.choose(self._costs, self.situation, self.fits)
         return self.choice
 
     def refuse(self, why: str) -> Choice:
@@ -141,7 +143,7 @@ class Account:
 
     def maintained(self) -> None:
         """The relations were maintained to the end."""
-        if self.situation.changed:
+        if self.changed:
             self._costs.maintained(self.situation, work() - self.choice.watch.start)
 
     def finish(self) -> None:
@@ -150,7 +152,7 @@ class Account:
 
     def close(self) -> None:
         """The epoch's changes stay: what was done is kept."""
-        if not self.situation.changed or not self._epoch:
+        if not self.changed or not self._epoch:
             return
         way: Way = "given up" if self._given_up else "recomputed" if self._anew else "maintained"
         why = self._given_up or self.choice.why

@@ -11,11 +11,11 @@ changes beyond the process writes them there, and may fail. After that nothing c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar, cast
 
-from . import interrupt, memory, thresholds
+from . import interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
 from .metering import Meter
 from .runtime import Delta, Progress
@@ -26,10 +26,11 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Epoch(Generic[G]):
     """The input of one epoch: the signed batches of the inputs that change, in order; the number of epochs
-    committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back."""
+    committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back.
+    `first`: all state was empty before it. Nobody changes it, like a batch."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]
     number: int = 0
@@ -37,11 +38,10 @@ class Epoch(Generic[G]):
     limit: int | None = None
     progress: Progress | None = None
     tried: bool = False
+    first: bool = field(init=False)
 
-    @property
-    def first(self) -> bool:
-        """Whether all state was empty before this epoch."""
-        return self.number == 0
+    def __post_init__(self) -> None:
+        self.first = self.number == 0
 
 
 class _Seen(Exception):
@@ -125,26 +125,26 @@ class Epochs(Generic[G, B]):
         running = self._begin(epoch)
         try:
             known = self._known() if epoch.first else known
-            rows = {} if epoch.first else self._changing(epoch)
-            is_large = epoch.first or sum(rows.values()) >= thresholds.TIMED_CHANGES
+            changing, rows = ((), 0) if epoch.first else self._changing(epoch)
+            is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
             times = self.times if is_large else None  # a clock takes nothing beside so many rows
-            nodes = self._active(epoch, [name for name in rows if rows[name]], known or {})
+            nodes = self._active(epoch, changing, known or {})
             outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:
                 look()
             interrupt.check()
             if seal is not None:
-                with memory.unlimited(), interrupt.held():
+                with interrupt.held():
                     seal(running, deltas)
         except BaseException as error:
-            with memory.unlimited(), interrupt.held():
+            with interrupt.held():
                 if isinstance(error, MemoryError) and self._exhausted is not None:
                     self._exhausted(running, error)
                     clear_frames(error.__traceback__)  # the columns of a half-made join
                 running.rollback()
             raise
-        with memory.unlimited(), interrupt.held():
+        with interrupt.held():
             running.commit()
         self.committed += 1
         return deltas
@@ -177,34 +177,40 @@ class Epochs(Generic[G, B]):
         return ended
 
     def _active(
-        self, epoch: Epoch[G], changing: Sequence[str], known: Collection[NodeId]
+        self, epoch: Epoch[G], changing: Sequence[NodeId], known: Collection[NodeId]
     ) -> Sequence[NodeId]:
         """The nodes that may change, in order, if some inputs do, with those whose changes are known: in the
         first epoch all of them."""
         if epoch.first:
             every = range(len(self._circuit.nodes))
             return every if self.beginning is None else self.beginning.nodes
-        inputs = [self._inputs[name] for name in changing]
-        return self._active_from((*inputs, *self.ending(), *self._restless(), *known))
+        return self._active_from((*changing, *self.ending(), *self._restless(), *known))
 
     def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
         """The nodes that may change if some others do."""
-        if changing not in self._downstream:
+        found = self._downstream.get(changing)
+        if found is None:
             active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
-            self._downstream[changing] = sorted(active - traces)
-        return self._downstream[changing]
+            found = self._downstream[changing] = sorted(active - traces)
+        return found
 
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""
         known = {} if self.beginning is None else self.beginning.known
         return {**known, **self.given}
 
-    def _changing(self, epoch: Epoch[G]) -> dict[str, int]:
-        """The rows by which each input changes."""
-        length = self._length
-        return {name: sum([length(part) for part, _ in parts]) for name, parts in epoch.changes.items()}
+    def _changing(self, epoch: Epoch[G]) -> tuple[Sequence[NodeId], int]:
+        """The inputs that change, and the rows by which they do."""
+        changing, rows = list[NodeId](), 0
+        for name, parts in epoch.changes.items():
+            before = rows
+            for part, _ in parts:
+                rows += self._length(part)
+            if rows > before:
+                changing.append(self._inputs[name])
+        return changing, rows
 
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
-        return [at for at in self._passing if self._held(at) is not None]
+        return [at for at in self._passing if self._held(at) is not None] if self._passing else []

@@ -2,18 +2,22 @@
 
 The fingerprint of a node is a digest of the operator, of all definitions that its expressions name, and of
 the fingerprints of its sources. So a change of a rule changes the fingerprints of what depends on it, and no
-others.
+others. The names of variables, and of columns but those of inputs and outputs, take no part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
+from functools import cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any
 
-from .circuit import Circuit, Node
+from .circuit import Circuit, DeltaJoin, Input, Join, Node, Output, Step
+from .operators.steps import expression, has_effect, rename_step, with_expression
+from .passes.canonical import canonical_names, rename_term
 
 _SIZE = 16
 
@@ -27,19 +31,54 @@ class _Opaque(Exception):
     """A value that has no digest: a function."""
 
 
-def fingerprints(circuit: Circuit, opened: Open, named: Named) -> list[str | None]:
-    """The fingerprint of each node; None for one that has none, and for what depends on it."""
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """The fingerprint of each node of a circuit; None for one that has none, and for what depends on it.
+    `digests` are those of the operators, which read their sources by the places among these."""
+
+    names: Sequence[str | None]
+    digests: Mapping[Node, bytes | None]
+
+
+def fingerprints(
+    circuit: Circuit, opened: Open, named: Named, known: Mapping[Node, bytes | None] = MappingProxyType({})
+) -> Fingerprints:
+    """The fingerprints of a circuit; the digests of some operators may be `known`."""
     found: list[str | None] = []
+    digests: dict[Node, bytes | None] = {}
     for node in circuit.nodes:
         sources = list(dict.fromkeys(node.reads()))
         below = [found[source] for source in sources]
         places = {source: place for place, source in enumerate(sources)}
-        own = None if None in below else digest(node.reading(places.__getitem__), opened, named)
-        if own is None:
+        plain = node.reading(places.__getitem__)
+        own = digests[plain] = known[plain] if plain in known else digest(plain, opened, named)
+        if own is None or None in below:
             found.append(None)
             continue
         found.append(blake2b(repr((own, below)).encode(), digest_size=_SIZE).hexdigest())
-    return found
+    return Fingerprints(found, digests)
+
+
+def _nameless(node: Node) -> Node:
+    """The node with names of columns and variables that are the same for all nodes which compute the same."""
+    if isinstance(node, Input | Output) or not getattr(node, "schema", ()):
+        return node
+    made: Any = node
+    made = replace(made, schema=tuple(replace(each, name="") for each in node.schema))
+    if not isinstance(node, Join | DeltaJoin) or any(map(has_effect, node.steps)):
+        return made
+    names = canonical_names(node.terms, node.steps)
+    return replace(
+        made,
+        terms=tuple(rename_term(each, names.__getitem__) for each in node.terms),
+        steps=tuple(_nameless_step(rename_step(each, names.__getitem__)) for each in node.steps),
+        output=tuple(names[each] for each in node.output),
+    )
+
+
+def _nameless_step(step: Step) -> Step:
+    value = expression(step)
+    return with_expression(step, replace(value, column=replace(value.column, name="")))
 
 
 def digest(value: Any, opened: Open, named: Named) -> bytes | None:
@@ -87,6 +126,8 @@ def _digest(value: Any, opened: Open, texts: set[str]) -> bytes:
             return _hashed(b"m", *(part for pair in sorted(pairs) for part in pair))
         case type():
             return _hashed(b"c", value.__qualname__.encode())
+    if isinstance(value, Node):
+        value = _nameless(value)
     if is_dataclass(value):
         return _hashed(b"d", type(value).__qualname__.encode(), *_parts(value, opened, texts))
     plain = opened(value)
@@ -96,14 +137,18 @@ def _digest(value: Any, opened: Open, texts: set[str]) -> bytes:
 
 
 def _parts(value: Any, opened: Open, texts: set[str]) -> Iterator[bytes]:
-    for field in fields(value):
-        if field.compare and not (isinstance(value, Node) and field.name == "text"):
-            yield _digest(getattr(value, field.name), opened, texts)
+    for name in _compared(type(value)):
+        yield _digest(getattr(value, name), opened, texts)
+
+
+@cache
+def _compared(kind: type) -> tuple[str, ...]:
+    """The fields of a class that tell its values apart."""
+    of: Any = kind
+    shown = issubclass(kind, Node)  # the text of a node is for people
+    return tuple(each.name for each in fields(of) if each.compare and not (shown and each.name == "text"))
 
 
 def _hashed(*parts: bytes) -> bytes:
-    made = blake2b(digest_size=_SIZE)
-    for part in parts:
-        made.update(len(part).to_bytes(8, "little"))
-        made.update(part)
-    return made.digest()
+    told = b"".join([each for part in parts for each in (len(part).to_bytes(8, "little"), part)])
+    return blake2b(told, digest_size=_SIZE).digest()

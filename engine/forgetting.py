@@ -15,6 +15,7 @@ from .circuit import (
     Clock,
     Constant,
     DeltaDistinct,
+    Exchange,
     Input,
     Integrate,
     Join,
@@ -89,7 +90,7 @@ class _Search:
                     forgets = isinstance(origin, Late) or (isinstance(origin, Input) and origin.stream)
                 case Input():
                     forgets = at in found
-                case Join() | Sum() | DeltaDistinct() as node:
+                case Join() | Sum() | DeltaDistinct() | Exchange() as node:
                     forgets = (at in found or at not in self.stored) and self.forget_all(node.reads(), found)
                 case _:
                     forgets = False
@@ -113,7 +114,7 @@ class _Search:
                 case Window():
                     found.append(Holder(reader, tuple(range(len(node.schema)))))
                     continue
-                case Sum() | DeltaDistinct():
+                case Sum() | DeltaDistinct() | Exchange():
                     holders = self._holders(reader, known)
                 case Join() if len(node.terms) == 1 and not node.terms[0].negated:
                     holders = _before(node, self._holders(reader, known))

@@ -15,10 +15,11 @@ stays as it is: its runtime lifts each operator to product time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from .circuit import (
     Circuit,
+    Clock,
     DeltaBracket,
     DeltaClock,
     DeltaDistinct,
@@ -31,10 +32,12 @@ from .circuit import (
     Fixpoint,
     Group,
     Join,
+    Late,
     Node,
     NodeId,
     Ordered,
     Trace,
+    Window,
 )
 
 
@@ -111,7 +114,10 @@ def _original(node: Node) -> Node:
             return Group(node.source, node.keys, node.aggregates, node.schema, node.text, node.bag)
         case DeltaOrdered():
             return Ordered(node.source, node.keys, node.aggregate, node.schema, node.text, node.bag)
-        case DeltaBracket() | DeltaClock() | DeltaWindow() | DeltaLate():
+        case DeltaClock() | DeltaWindow() | DeltaLate():
+            plain = {DeltaClock: Clock, DeltaWindow: Window, DeltaLate: Late}[type(node)]
+            return plain(*(getattr(node, each.name) for each in fields(node)))
+        case DeltaBracket():
             raise ValueError(f"a {type(node).__name__} does not say its original")
         case Fixpoint() if not node.lifted:
             return relational(node)

@@ -17,7 +17,7 @@ import time
 from _signal import getsignal as _handler_of  # type: ignore[import-not-found]
 from _signal import signal as _set_handler
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -38,39 +38,35 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _noted = True
 
 
-_nothing = nullcontext()
-
-
-def deferred() -> AbstractContextManager[None]:
+class deferred:
     """Notes Ctrl-C instead of raising it. A Ctrl-C after the last `check` is raised at the end.
 
-    Does nothing when nested, or in a thread that is not the main thread and so gets no signals.
+    Does nothing when nested, or in a thread that is not the main thread and so gets no signals. A class,
+    since a generator would take longer than what a small epoch does inside.
     """
-    handler = _handler_of(signal.SIGINT)
-    if (
-        handler is _handle
-        or threading.current_thread() is not threading.main_thread()
-        or not callable(handler)
-    ):
-        return _nothing
-    return _deferral(handler)
-
-
-class _deferral:
-    """See `deferred`. A class, since a generator would take longer than what a small epoch does inside."""
 
     __slots__ = ("_handler",)
 
-    def __init__(self, handler: Callable[[int, FrameType | None], Any]) -> None:
-        self._handler = handler
+    _handler: Callable[[int, FrameType | None], Any] | None
 
     def __enter__(self) -> None:
         global _noted, _previous
-        _previous, _noted = self._handler, False
+        handler = _handler_of(signal.SIGINT)
+        if (
+            handler is _handle
+            or threading.get_ident() != threading.main_thread().ident
+            or not callable(handler)
+        ):
+            self._handler = None
+            return
+        self._handler = _previous = handler
+        _noted = False
         _set_handler(signal.SIGINT, _handle)
 
     def __exit__(self, *_: object) -> None:
         global _noted, _previous
+        if self._handler is None:
+            return
         _set_handler(signal.SIGINT, self._handler)
         late, _noted, _previous = _noted, False, None
         if late:
@@ -122,15 +118,18 @@ def immediate() -> Iterator[None]:
 
 
 class held:
-    """Code that must run to its end: a Ctrl-C is acted on after it."""
+    """Code that must run to its end: a Ctrl-C is acted on after it, and no limit of memory is in force."""
 
-    __slots__ = ("_entered",)
+    __slots__ = ("_entered", "_limit", "_thread")
 
     def __enter__(self) -> None:
-        thread = threading.get_ident()
-        self._entered = None if thread in _holding else thread
+        self._thread = thread = threading.get_ident()
+        self._entered = thread not in _holding
         _holding.add(thread)
+        self._limit = memory.lift(thread)
 
     def __exit__(self, *_: object) -> None:
-        if self._entered is not None:
-            _holding.discard(self._entered)
+        if self._limit is not None:
+            memory.put_back(self._thread, self._limit)
+        if self._entered:
+            _holding.discard(self._thread)

@@ -309,15 +309,16 @@ class Watch:
         rate: float = RATE,
         fits: Callable[[], bool] = lambda: True,
         looks: int | None = None,
+        start: float | None = None,
     ) -> None:
         """`recompute` are the seconds of recomputing; None: it is out of the question. `rate` are those of a
         row of it. `fits` says whether there is memory for it. `looks`: the number of looks after which the
-        epoch is given up in any case."""
+        epoch is given up in any case. `start`: when maintaining began, if not now."""
         self._recompute, self._rate, self._fits, self._looks = recompute, rate, fits, looks
-        self.start = work()
+        self.start = work() if start is None else start
         self._seeded: float | None = None  # the seconds until then
         self.reached = 0.0  # the part of the rows of the iterations done, and of the one that runs
-        self.waiting = 0  # rows that later iterations have to look at
+        self.waiting: Callable[[], int] = int  # gives the rows that later iterations have to look at
 
     def look(self) -> None:
         """Raises GivenUp where it is better to evaluate anew."""
@@ -346,7 +347,7 @@ class Watch:
         since = spent - self._seeded
         if since / max(self.reached, _NOTHING) - since <= recompute:
             return False
-        return since > ENOUGH * recompute or self.waiting * self._rate * _FOLLOWING > recompute
+        return since > ENOUGH * recompute or self.waiting() * self._rate * _FOLLOWING > recompute
 
     @property
     def spent(self) -> float:
@@ -359,7 +360,8 @@ class Watch:
 
     def seeded(self) -> None:
         """Notes that the direct consequences of the changes are derived; the iterations come."""
-        self._seeded = self.spent
+        if self._recompute is not None or self._looks is not None:  # a clock takes long beside a small epoch
+            self._seeded = self.spent
 
     @property
     def expected(self) -> float:

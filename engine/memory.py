@@ -17,13 +17,15 @@ import ctypes
 import functools
 import math
 import os
+import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
+LONG = 0.5  # seconds of work after which the process may hold back much memory that was freed
 _PAUSE = 0.001  # seconds between two measurements at safe points
 
 _NOTHING = nullcontext()
@@ -98,18 +100,16 @@ class _in_force:
 
     __slots__ = ("_limit", "_outer", "_thread")
 
-    def __init__(self, limit: int | None) -> None:
-        """None: no limit."""
+    def __init__(self, limit: int) -> None:
         self._limit = limit
 
     def __enter__(self) -> None:
         global _last
         self._thread = thread = threading.get_ident()
-        self._outer = _limits.pop(thread, None)
-        if self._limit is not None:
-            _limits[thread] = self._limit
-            if 2 * _seen > self._limit:
-                _last = 0.0
+        self._outer = _limits.get(thread)
+        _limits[thread] = self._limit
+        if 2 * _seen > self._limit:
+            _last = 0.0
 
     def __exit__(self, *_: object) -> None:
         _limits.pop(self._thread, None)
@@ -122,9 +122,14 @@ def limit_here() -> int | None:
     return _limits.get(threading.get_ident()) if _limits else None
 
 
-def unlimited() -> AbstractContextManager[None]:
-    """No limit is in force inside: for what must not fail."""
-    return _in_force(None) if _limits else _NOTHING
+def lift(thread: int) -> int | None:
+    """Takes the limit of a thread away, for what must not fail. Returns the limit, for `put_back`."""
+    return _limits.pop(thread, None)
+
+
+def put_back(thread: int, limit: int) -> None:
+    """Puts a limit that was taken away in force again."""
+    _limits[thread] = limit
 
 
 def check() -> None:
@@ -154,10 +159,23 @@ def _measure(more: int) -> None:
 
 
 def give_back() -> None:
-    """Gives freed memory that the process holds back to the system."""
+    """Gives freed memory that the process holds back to the system, with that of Arrow's tables."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+@contextmanager
+def given_back() -> Iterator[None]:
+    """Memory that is freed inside goes back to the system at the end, if this took long."""
+    since = time.perf_counter()
+    try:
+        yield
+    finally:
+        if time.perf_counter() - since > LONG:
+            give_back()
 
 
 @functools.cache

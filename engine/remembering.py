@@ -10,8 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .circuit import Circuit, Clock, Clocked, Input, Late, NodeId, Window
+from .circuit import (
+    Circuit,
+    Clock,
+    Clocked,
+    Exchange,
+    Input,
+    Integrate,
+    Join,
+    Late,
+    Negate,
+    NodeId,
+    Output,
+    Sum,
+    Trace,
+    Window,
+)
 from .forgetting import forgetful_nodes
+from .integrals import shown
+from .schedule import readers
 
 
 def remembers(circuit: Circuit, at: NodeId, given: Collection[NodeId]) -> bool:
@@ -36,6 +53,35 @@ def _follow(circuit: Circuit, start: NodeId, given: Collection[NodeId]) -> bool:
         seen.add(at)
         waiting += node.reads()
     return True
+
+
+def remembered_nodes(circuit: Circuit) -> frozenset[NodeId] | None:
+    """The nodes of an incremental circuit that have to be given what they held, beside the inputs, for an
+    empty state to become that of another runtime. None: a node remembers what no node holds."""
+    nodes, read_by = circuit.nodes, readers(circuit)
+    named = {shown(circuit, at) for _, at in circuit.relations}
+    named |= {shown(circuit, at) for at, node in enumerate(nodes) if isinstance(node, Output)}
+    sums = set[NodeId]()
+    waiting = [at for at, node in enumerate(nodes) if isinstance(node, Clocked)]
+    if not all(isinstance(nodes[at], Integrate) for at in waiting):
+        return None
+    while waiting:  # for the first relation that holds what comes of a sum
+        at = waiting.pop()
+        if at in named:
+            sums.add(at)
+            continue
+        for reader in read_by[at]:
+            match nodes[reader]:
+                case Clock() | Late() | Window() | Trace():
+                    continue
+                case Join() as join if len(join.terms) == 1 and not join.terms[0].negated:
+                    waiting.append(reader)
+                case Sum() | Negate() | Exchange():
+                    waiting.append(reader)
+                case _:
+                    return None
+    timed = {at for at, node in enumerate(nodes) if isinstance(node, Clock | Late | Window)}
+    return frozenset(sums | {at for at in timed if remembers(circuit, at, sums)})
 
 
 def forgetful_inputs(circuit: Circuit) -> list[str]:

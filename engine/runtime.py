@@ -95,6 +95,14 @@ class Delta(Protocol):
     def __len__(self) -> int: ...
 
 
+@runtime_checkable
+class CountedDelta(Protocol):
+    """A change that counts its rows without putting them in order."""
+
+    def counts(self) -> tuple[int, int]:
+        """The numbers of rows that came, and that went."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coded:
     """A change column by column, in no order: `columns` in the forms of `Runtime.batch_from_columns`, and

@@ -90,10 +90,7 @@ def downstream(read_by: Sequence[Sequence[NodeId]], start: NodeId) -> set[NodeId
 
 class Operators(Protocol[B]):
     """The incremental operators of a runtime; `at` is the node's position in the circuit. A batch
-    is a change; each operator brings its own state up to date."""
-
-    def nothing(self) -> B:
-        """No change."""
+    is a change, None no change; each operator brings its own state up to date."""
 
     def input(self, at: int, node: Input) -> B:
         """The epoch's change of an input relation."""
@@ -182,7 +179,7 @@ class _Walk(Generic[B]):
     ) -> None:
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
         self._meter = meter
-        self.changes: dict[int, B] = {}
+        self.changes: dict[int, Any] = {}
         self.known: Mapping[NodeId, B] | None = None
         self._results: dict[int, Mapping[str, B]] = {}
         self.nodes: Sequence[NodeId] = ()  # of a walk that was measured
@@ -246,17 +243,12 @@ class _Walk(Generic[B]):
                 inside.derived += known if isinstance(node, Join | DeltaJoin) else 0
                 inside.add(operator_of(node), node.text, since, until, sum(n for n in taken if n >= 0), out)
 
-    def of(self, at: int) -> B:
-        """The change of a node."""
-        found = self.changes.get(at)
-        return self.operators.nothing() if found is None else found
-
     def of_relation(self, node: FixpointResult) -> B:
         """The change of a relation of a recursion."""
         return self._results[node.fixpoint][node.relation]
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
-        imports = {n.node: self.of(n.node) for n in node.body.nodes if isinstance(n, Import)}
+        imports = {n.node: self.changes.get(n.node) for n in node.body.nodes if isinstance(n, Import)}
         meter = self._meter
         if meter is None:
             nested = self.operators.recursion(at, node, imports)
@@ -312,36 +304,37 @@ class _Walk(Generic[B]):
 
 
 def _join(walk: _Walk[Any], at: int, node: Join | DeltaJoin) -> Any:
-    return walk.operators.join(at, node, [walk.of(term.source) for term in node.terms])
+    get = walk.changes.get
+    return walk.operators.join(at, node, [get(term.source) for term in node.terms])
 
 
 def _timed_node(walk: _Walk[Any], at: int, node: DeltaClock | DeltaWindow | DeltaLate) -> Any:
-    return walk.operators.timed(at, node, walk.of(node.source))
+    return walk.operators.timed(at, node, walk.changes.get(node.source))
 
 
 def _clocked(walk: _Walk[Any], at: int, node: Delay | Integrate | Differentiate | Feed) -> Any:
-    return walk.operators.clocked(at, node, walk.of(node.source))
+    return walk.operators.clocked(at, node, walk.changes.get(node.source))
 
 
 _ASKED: dict[type[Node], Callable[[_Walk[Any], int, Any], Any]] = {
     Join: _join,
     DeltaJoin: _join,
-    DeltaDistinct: lambda walk, at, node: walk.operators.distinct(at, node, walk.of(node.source)),
-    Output: lambda walk, at, node: walk.of(node.source),
+    DeltaDistinct: lambda walk, at, node: walk.operators.distinct(at, node, walk.changes.get(node.source)),
+    Output: lambda walk, at, node: walk.changes.get(node.source),
     Input: lambda walk, at, node: walk.operators.input(at, node),
-    DeltaGroup: lambda walk, at, node: walk.operators.group(at, node, walk.of(node.source)),
-    DeltaOrdered: lambda walk, at, node: walk.operators.ordered(at, node, walk.of(node.source)),
+    DeltaGroup: lambda walk, at, node: walk.operators.group(at, node, walk.changes.get(node.source)),
+    DeltaOrdered: lambda walk, at, node: walk.operators.ordered(at, node, walk.changes.get(node.source)),
     DeltaClock: _timed_node,
     DeltaWindow: _timed_node,
     DeltaLate: _timed_node,
-    Sum: lambda walk, at, node: walk.operators.sum(at, node, [walk.of(each) for each in node.sources]),
-    Negate: lambda walk, at, node: walk.operators.negate(at, node, walk.of(node.source)),
-    Exchange: lambda walk, at, node: walk.operators.exchange(at, node, walk.of(node.source)),
+    Sum: lambda walk, at, node: walk.operators.sum(at, node, [*map(walk.changes.get, node.sources)]),
+    Negate: lambda walk, at, node: walk.operators.negate(at, node, walk.changes.get(node.source)),
+    Exchange: lambda walk, at, node: walk.operators.exchange(at, node, walk.changes.get(node.source)),
     Delay: _clocked,
     Integrate: _clocked,
     Differentiate: _clocked,
     Feed: _clocked,
-    Feedback: lambda walk, at, node: walk.operators.clocked(at, node, walk.operators.nothing()),
+    Feedback: lambda walk, at, node: walk.operators.clocked(at, node, None),
     FixpointResult: lambda walk, at, node: walk.of_relation(node),
     Constant: lambda walk, at, node: walk.operators.constant(at, node),
 }

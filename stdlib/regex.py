@@ -68,18 +68,19 @@ def _wrong(pattern: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def searched(pattern: str, captures: bool = False) -> Any:
-    """The compiled pattern, whose groups are kept if it `captures`. Raises Fault."""
-    found = _tried(pattern, captures)
+def searched(pattern: str, captures: bool = False, ascii: bool = False) -> Any:
+    """The compiled pattern, whose groups are kept if it `captures`; with `ascii`, letters, digits and spaces
+    are those of ASCII. Raises Fault."""
+    found = _tried(pattern, captures, ascii)
     if isinstance(found, str):
         raise Fault(found)
     return found
 
 
 @lru_cache(maxsize=512)
-def _tried(pattern: str, captures: bool = False) -> Any:
+def _tried(pattern: str, captures: bool = False, ascii: bool = False) -> Any:
     """The compiled pattern, or the error in it."""
     try:
-        return compiled(translated(pattern, captures))
+        return compiled(translated(f"(?-u){pattern}" if ascii else pattern, captures))
     except (SyntaxFault, ValueError) as error:
         return f"in the regular expression `{pattern}`: {error}"

@@ -199,21 +199,21 @@ def octets(text: str) -> int:
 
 
 def regexp_extract(text: str, pattern: str, at: int) -> str:
-    found = searched(pattern, captures=True).search(text)
+    found = searched(pattern, captures=True, ascii=True).search(text)
     return "" if found is None else group_of(found, at)
 
 
 def regexp_substr(text: str, pattern: str) -> Struct:
-    found = searched(pattern, captures=True).search(text)
+    found = searched(pattern, captures=True, ascii=True).search(text)
     return NONE if found is None else some(found.group())
 
 
 def regexp_count(text: str, pattern: str) -> int:
-    return sum(1 for _ in searched(pattern, captures=True).finditer(text))
+    return sum(1 for _ in searched(pattern, captures=True, ascii=True).finditer(text))
 
 
 def regexp_instr(text: str, pattern: str) -> int:
-    found = searched(pattern, captures=True).search(text)
+    found = searched(pattern, captures=True, ascii=True).search(text)
     return 0 if found is None else found.start() + 1
 
 

@@ -15,6 +15,7 @@ from .sqlgroups import at as at
 from .sqlgroups import between_values as between_values
 from .sqlgroups import deviation as deviation
 from .sqlgroups import deviation_of_doubles as deviation_of_doubles
+from .sqlgroups import entropy as entropy
 from .sqlgroups import in_order as in_order
 from .sqlgroups import mean_of_values as mean_of_values
 from .sqlgroups import mode as mode
@@ -23,6 +24,7 @@ from .sqlgroups import only as only
 from .sqlgroups import order_key as order_key
 from .sqlgroups import ordered as ordered
 from .sqlgroups import reversed_list as reversed_list
+from .sqlgroups import shape as shape
 from .sqlgroups import top as top
 from .sqlgroups import variance as variance
 from .sqlgroups import variance_of_doubles as variance_of_doubles
@@ -82,7 +84,9 @@ from .sqltexts import concat_ws as concat_ws
 from .sqltexts import format_double as format_double
 from .sqltexts import format_integer as format_integer
 from .sqltexts import format_text as format_text
+from .sqltexts import glob as glob
 from .sqltexts import ilike as ilike
+from .sqltexts import initcap as initcap
 from .sqltexts import left as left
 from .sqltexts import length as length
 from .sqltexts import levenshtein as levenshtein
@@ -101,6 +105,7 @@ from .sqltexts import sha256 as sha256
 from .sqltexts import split_part as split_part
 from .sqltexts import substring as substring
 from .sqltexts import substring_from as substring_from
+from .sqltexts import text_slice as text_slice
 from .sqltexts import translated as translated
 from .sqltexts import trim_both as trim_both
 from .sqltexts import trim_leading as trim_leading
@@ -110,12 +115,14 @@ from .sqlvalues import LONG
 from .sqlvalues import add_months as add_months
 from .sqlvalues import date_diff as date_diff
 from .sqlvalues import date_part as date_part
+from .sqlvalues import date_sub as date_sub
 from .sqlvalues import date_text as date_text
 from .sqlvalues import days_of as days_of
 from .sqlvalues import decimal_text as decimal_text
 from .sqlvalues import double_text as double_text
 from .sqlvalues import last_day as last_day
 from .sqlvalues import make_date as make_date
+from .sqlvalues import make_time as make_time
 from .sqlvalues import micros_of as micros_of
 from .sqlvalues import moment_of as moment_of
 from .sqlvalues import moments as moments
@@ -138,8 +145,17 @@ from .sqlwindows import window_frames as window_frames
 from .sqlwindows import window_mean as window_mean
 from .sqlwindows import window_mean_of_doubles as window_mean_of_doubles
 from .sqlwindows import window_number as window_number
-from .sqlwindows import window_share as window_share
 from .sqlwindows import window_value as window_value
+from .sqlzones import add_interval_in as add_interval_in
+from .sqlzones import between_in as between_in
+from .sqlzones import instant as instant
+from .sqlzones import instant_of as instant_of
+from .sqlzones import read_timestamptz as read_timestamptz
+from .sqlzones import strftime_in as strftime_in
+from .sqlzones import strptime_in as strptime_in
+from .sqlzones import timestamptz_text as timestamptz_text
+from .sqlzones import truncated_in as truncated_in
+from .sqlzones import wall_clock as wall_clock
 
 
 def broken(problem: str) -> str:
@@ -200,7 +216,18 @@ def is_finite(a: float) -> bool:
 
 
 def bits(op: str, a: int, b: int) -> int:
-    return a & b if op == "&" else a | b if op == "|" else a ^ b
+    match op:
+        case "&":
+            return a & b
+        case "|":
+            return a | b
+        case "^":
+            return a ^ b
+        case ">":
+            return a >> b if b >= 0 else 0
+    if a < 0 or not 0 <= b < 1 << 16:
+        raise Fault(f"{a} << {b} is not defined")
+    return a << b
 
 
 def bits_of(values: Vec, op: str) -> Struct:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..values import NAN, Fault, Group, Struct, Vec
+from ..values import NAN, Fault, Group, Struct, Vec, canonical_float
 from .options import NONE, some
 
 
@@ -140,6 +140,40 @@ def of_pairs(pairs: Vec, what: str) -> Struct:
     if what == "regr_intercept":
         return some(float(y - x * sxy / sxx))
     return some(float(sxy**2 / (sxx * syy)) if syy else 1.0)
+
+
+def shape(values: Vec, what: str) -> Struct:
+    there = [each[1] for each in values if each[0] == 1]
+    n = len(there)
+    if not n:
+        return NONE
+    if not all(map(math.isfinite, there)):
+        return some(NAN)
+    exact = [Fraction(each) for each in there]
+    if what == "mad":
+        middle = _median(exact)
+        return some(float(_median([abs(each - middle) for each in exact])))
+    mean = sum(exact) / n
+    second, third, fourth = (sum((each - mean) ** power for each in exact) / n for power in (2, 3, 4))
+    if not second or n < {"skewness": 3, "kurtosis": 4}.get(what, 1):
+        return NONE
+    if what == "skewness":
+        return some(math.sqrt(n * (n - 1)) / (n - 2) * float(third) / float(second) ** 1.5)
+    over = fourth / second**2 - 3
+    return some(
+        float(over if what == "kurtosis_pop" else (n - 1) * ((n + 1) * over + 6) / ((n - 2) * (n - 3)))
+    )
+
+
+def _median(values: list[Fraction]) -> Fraction:
+    there, middle = sorted(values), len(values) // 2
+    return there[middle] if len(there) % 2 else (there[middle - 1] + there[middle]) / 2
+
+
+def entropy(values: Vec) -> float:
+    counts = Counter(each[1] for each in values if each[0] == 1).values()
+    whole = sum(counts)
+    return canonical_float(sum(-each / whole * math.log2(each / whole) for each in sorted(counts)))
 
 
 def variance_of_doubles(values: Vec, population: bool) -> Struct:

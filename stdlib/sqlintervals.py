@@ -28,11 +28,16 @@ _SHORT = {
 _PARTS = re.compile(r"\s*,?\s*([+-]?\d+(?:\.\d*)?)(?:\s*([a-zA-Z]+)|(?::(\d+)(?::(\d+(?:\.\d*)?))?))?")
 
 
+def called_unit(word: str) -> str:
+    """The name of the unit that a word means, in whatever number and case; empty for another word."""
+    name = word.upper()
+    found = (_SHORT.get(each, each) for each in (name, name.removesuffix("S")))
+    return next((each for each in found if each in UNITS), "")
+
+
 def unit_of(word: str) -> tuple[int, int] | None:
     """The unit that a word names, in whatever number and case; None for another word."""
-    name = word.upper()
-    name = _SHORT.get(name, name)
-    return UNITS.get(name) or UNITS.get(_SHORT.get(name.removesuffix("S"), name.removesuffix("S")))
+    return UNITS.get(called_unit(word))
 
 
 def interval_of(text: str) -> tuple[int, int, int]:

@@ -19,17 +19,19 @@ def group_of(found: re.Match[str], at: int) -> str:
 
 
 def regexp_extract(text: str, pattern: str, at: int) -> str:
-    compiled = searched(pattern, captures=True)
+    compiled = searched(pattern, captures=True, ascii=True)
     found = compiled.search(text)
     return "" if found is None or at > found.re.groups else group_of(found, at)
 
 
 def regexp_extract_all(text: str, pattern: str, at: int) -> Vec:
-    return Vec(some(group_of(each, at)) for each in searched(pattern, captures=True).finditer(text))
+    return Vec(
+        some(group_of(each, at)) for each in searched(pattern, captures=True, ascii=True).finditer(text)
+    )
 
 
 def regexp_full_match(text: str, pattern: str) -> bool:
-    return searched(pattern).fullmatch(text) is not None
+    return searched(pattern, ascii=True).fullmatch(text) is not None
 
 
 def regexp_replace(text: str, pattern: str, by: str, all_: bool) -> str:
@@ -43,7 +45,7 @@ def regexp_replace(text: str, pattern: str, by: str, all_: bool) -> str:
 
 def replaced_by(text: str, pattern: str, by: object, all_: bool) -> str:
     """The text with what a function makes of its matches, of the first or of all."""
-    made: str = searched(pattern, captures=True).sub(by, text, 0 if all_ else 1)
+    made: str = searched(pattern, captures=True, ascii=True).sub(by, text, 0 if all_ else 1)
     return made
 
 
@@ -52,7 +54,7 @@ def regexp_split(text: str, pattern: str, limit: int) -> Vec:
         count = limit if 0 < limit <= len(text) else len(text)
         return Vec(map(some, [*text[: count - 1], text[count - 1 :]]))
     parts, at = list[str](), 0
-    for each in searched(pattern).finditer(text):
+    for each in searched(pattern, ascii=True).finditer(text):
         if 0 < limit <= len(parts) + 1:
             break
         if each.end() == 0:

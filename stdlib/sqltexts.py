@@ -8,7 +8,10 @@ from functools import lru_cache
 
 from ..engine.memory import reserve
 from ..values import Fault, Vec
+from .regex import searched
 from .strings import string_replace
+
+_WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=256)
@@ -34,12 +37,46 @@ def ilike(text: str, pattern: str, escape: str) -> bool:
 
 
 def regexp_matches(text: str, pattern: str) -> bool:
-    from .regex import regex_match, try_regex
+    return searched(pattern, ascii=True).search(text) is not None
 
-    found = try_regex(pattern)
-    if found[0] != 0:
-        raise Fault(f'"{pattern}" is no regular expression: {found[1]}')
-    return regex_match(found[1], text)
+
+def glob(text: str, pattern: str) -> bool:
+    made = _of_glob(pattern)
+    return made is not None and searched(made, ascii=True).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1 << 10)
+def _of_glob(pattern: str) -> str | None:
+    """The regular expression of a pattern with `*`, `?` and `[a-c]`; None for one that nothing matches."""
+    made, at = "(?s)", 0
+    while at < len(pattern):
+        sign, at = pattern[at], at + 1
+        match sign:
+            case "*":
+                made += ".*"
+            case "?":
+                made += "."
+            case "[":
+                negated = pattern[at : at + 1] in ("!", "^")
+                at += negated
+                end = pattern.find("]", at + 1)
+                if end < 0:
+                    return None
+                inside = re.sub(r"[\\\[\]^&~]", r"\\\g<0>", pattern[at:end])
+                made, at = f"{made}[{'^' * negated}{inside}]", end + 1
+            case _:
+                at += sign == "\\" and at < len(pattern)
+                made += re.sub(r"[][\\.^$|?*+(){}]", r"\\\g<0>", pattern[at - 1])
+    return made
+
+
+def text_slice(text: str, from_: int, to: int) -> str:
+    first, last = (each + len(text) + 1 if each < 0 else each for each in (from_, to))
+    return text[max(first, 1) - 1 : max(last, 0)]
+
+
+def initcap(text: str) -> str:
+    return _WORD.sub(lambda word: word[0][0].upper() + word[0][1:].lower(), text)
 
 
 def length(text: str) -> int:

@@ -14,6 +14,13 @@ from .options import NONE, some
 DAY = 86_400_000_000
 
 
+SIZES = {
+    "WEEK": 7 * DAY, "DAY": DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000,
+    "MILLISECOND": 1000, "MICROSECOND": 1,
+}  # fmt: skip
+"""The microseconds of units that are always as long."""
+YEARS = {"YEAR": 1, "DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
+
 LONG = Context(prec=5_000)  # the digits of a decimal, of which the usual 28 would be rounded to
 
 
@@ -176,6 +183,14 @@ def date_part(part: str, days: int) -> int:
             return date.year // 10
         case "CENTURY":
             return (date.year + 99) // 100
+        case "MILLENNIUM":
+            return (date.year + 999) // 1000
+        case "ISOYEAR":
+            return date.isocalendar().year
+        case "YEARWEEK":
+            return date.isocalendar().year * 100 + date.isocalendar().week
+        case "ERA":
+            return 1
     return 0
 
 
@@ -188,14 +203,17 @@ def timestamp_part(part: str, micros: int) -> int:
             return rest // 60_000_000 % 60
         case "SECOND":
             return rest // 1_000_000 % 60
+        case "MILLISECOND":
+            return rest // 1000 % 60_000
+        case "MICROSECOND":
+            return rest % 60_000_000
     return date_part(part, days)
 
 
 def truncated(unit: str, micros: int) -> int:
     days, rest = divmod(micros, DAY)
-    size = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
-    if size is not None:
-        return micros - rest % size
+    if unit in SIZES and SIZES[unit] < DAY:
+        return micros - rest % SIZES[unit]
     date = date_of(days)
     match unit:
         case "YEAR":
@@ -206,22 +224,47 @@ def truncated(unit: str, micros: int) -> int:
             date = date.replace(day=1)
         case "WEEK":
             date -= datetime.timedelta(days=date.weekday())
+        case "ISOYEAR":
+            date = datetime.date.fromisocalendar(date.isocalendar().year, 1, 1)
+        case "DECADE" | "CENTURY" | "MILLENNIUM":
+            years = YEARS[unit]
+            date = date_of(make_date(max(date.year // years * years, 1), 1, 1))
     return (date.toordinal() - _EPOCH) * DAY
 
 
 def date_diff(unit: str, start: int, end: int) -> int:
-    size = {"DAY": DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
+    if unit == "WEEK":
+        days = end // DAY - start // DAY
+        return days // 7 if days >= 0 else -(-days // 7)
+    size = SIZES.get(unit)
     if size is not None:
         return end // size - start // size
     a, b = date_of(start // DAY), date_of(end // DAY)
     months = (b.year * 12 + b.month) - (a.year * 12 + a.month)
     if unit == "MONTH":
         return months
-    return (
-        b.year - a.year
-        if unit == "YEAR"
-        else (b.year * 4 + (b.month - 1) // 3) - (a.year * 4 + (a.month - 1) // 3)
-    )
+    if unit in YEARS:
+        return b.year // YEARS[unit] - a.year // YEARS[unit]
+    return (b.year * 4 + (b.month - 1) // 3) - (a.year * 4 + (a.month - 1) // 3)
+
+
+def date_sub(unit: str, start: int, end: int) -> int:
+    if end < start:
+        return -date_sub(unit, end, start)
+    if unit in SIZES:
+        return (end - start) // SIZES[unit]
+    a, b = date_of(start // DAY), date_of(end // DAY)
+    months = (b.year - a.year) * 12 + b.month - a.month
+    while add_months(start // DAY, months) * DAY + start % DAY > end:
+        months -= 1
+    return months // {"MONTH": 1, "QUARTER": 3}.get(unit, 12 * YEARS.get(unit, 1))
+
+
+def make_time(hour: int, minute: int, second: float) -> int:
+    micros = round(second * 1_000_000)
+    if not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= micros < 60_000_000):
+        raise Fault(f"{hour}:{minute}:{second} is no time")
+    return (hour * 60 + minute) * 60_000_000 + micros
 
 
 def _moment(micros: int) -> datetime.datetime:
@@ -231,7 +274,7 @@ def _moment(micros: int) -> datetime.datetime:
 
 def strftime(micros: int, format: str) -> str:
     moment = _moment(micros)
-    return moment.strftime(format.replace("%Y", f"{moment.year:04}"))
+    return moment.strftime(format.replace("%Y", f"{moment.year:04}").replace("%z", "+00"))
 
 
 def strptime(text: str, format: str) -> int:
@@ -239,6 +282,8 @@ def strptime(text: str, format: str) -> int:
         moment = datetime.datetime.strptime(text, format)
     except ValueError as error:
         raise Fault(str(error)) from None
+    if moment.tzinfo is not None:
+        raise Fault(f"the form '{format}' has %z: a text with an offset is read by a constant form")
     return (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
 
 

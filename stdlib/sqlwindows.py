@@ -201,7 +201,7 @@ class WindowFunction:
                 return "rows", str(min(-self.number, 0)), str(max(-self.number, 0)), "none"
             case "lead":
                 return "rows", str(min(self.number, 0)), str(max(self.number, 0)), "none"
-            case "ntile" | "percent_rank" | "cume_dist" | "lag_there" | "lead_there":
+            case "ntile" | "lag_there" | "lead_there":
                 return "rows", "-", "+", "none"
         kind, start, end, without = self.frame.split()
         if without == "none" and start in ("-", "0") and end in ("+", "0"):  # the frame has the row itself
@@ -331,17 +331,9 @@ class WindowFunction:
                 return [values[i + shift] if 0 <= i + shift < size else NONE for i in range(size)]
             case "lag_there" | "lead_there":
                 return _neighbours(values, number if self.name == "lead_there" else -number)
-            case "ntile":
-                small, more = divmod(size, number)
-                large = more * (small + 1)
-                return [
-                    i // (small + 1) + 1 if i < large else more + (i - large) // small + 1
-                    for i in range(size)
-                ]
-        peers = _peers(rows, self.order)
-        if self.name == "cume_dist":
-            return [rounded(end, size) for _, end in peers]
-        return [rounded(start, size - 1) if size > 1 else 0.0 for start, _ in peers]
+        small, more = divmod(size, number)  # the parts of NTILE
+        large = more * (small + 1)
+        return [i // (small + 1) + 1 if i < large else more + (i - large) // small + 1 for i in range(size)]
 
     def _going_on(
         self, rows: SortedRows, low: int, high: int, local: list[Row], frames: Sequence[_Frame]
@@ -512,8 +504,6 @@ def window_of(function: str, order: str, *rest: Any) -> WindowFunction:
             return WindowFunction(order, "mean", 0, frame, scale)
         case "window_mean_of_doubles", (_, frame, _):
             return WindowFunction(order, "mean_of_doubles", 0, frame)
-        case "window_share", (what, frame):
-            return WindowFunction(order, what, 0, frame)
     what, frame = rest
     name, number = what.split()
     return WindowFunction(order, name, int(number), frame)
@@ -528,10 +518,6 @@ def _given(function: str, g: Group, *given: Any) -> Vec:
 
 def window_number(g: Group, order: str, what: str, frame: str) -> Vec:
     return _given("window_number", g, order, what, frame)
-
-
-def window_share(g: Group, order: str, what: str, frame: str) -> Vec:
-    return _given("window_share", g, order, what, frame)
 
 
 def window_value(g: Group, order: str, what: str, frame: str) -> Vec:

@@ -152,7 +152,7 @@ def python_ip(value: Struct) -> IPv4Address | IPv6Address:
 
 
 def python_sql(kind: str, value: Struct) -> Any:
-    """A date, time, timestamp or decimal of SQL as an object of datetime or a Decimal."""
+    """A date, time, timestamp, instant or decimal of SQL as an object of datetime or a Decimal."""
     if kind.startswith("Decimal"):
         digits = tuple(map(int, str(abs(value[0]))))
         return Decimal((int(value[0] < 0), digits, -int(kind.removeprefix("Decimal"))))
@@ -164,6 +164,8 @@ def python_sql(kind: str, value: Struct) -> Any:
         return value
     if kind == "Timestamp":
         return moment
+    if kind == "TimestampTz":
+        return moment.replace(tzinfo=datetime.UTC)
     return moment.time() if 0 <= value[0] < _DAY * 1_000_000 else value
 
 

@@ -155,9 +155,12 @@ def sql_interval(text: str) -> Struct:
     return Interval(*interval_of(text))
 
 
+_SQL_UNITS = {"Date": "days", "Time": "time", "Timestamp": "micros", "TimestampTz": "instants"}
+
+
 def sql_form(kind: str, example: str) -> TextForm:
-    """The form of the dates, times, timestamps or decimals of the module `sql`."""
-    unit: str | int = {"Date": "days", "Time": "time", "Timestamp": "micros"}.get(kind, "")
+    """The form of the dates, times, timestamps, instants or decimals of the module `sql`."""
+    unit: str | int = _SQL_UNITS.get(kind, "")
     unit = unit or int(kind.removeprefix("Decimal"))
     read, write, python, made = (
         _OfKind(each, kind) for each in (_read_sql, _write_sql, writing.python_sql, sql_number)
@@ -182,9 +185,8 @@ def _units(value: Struct) -> int:
 
 @cache
 def _sql_class(kind: str) -> type[Struct]:
-    return struct(
-        f"sql::{kind}", {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
-    )
+    field = "days" if kind == "Date" else "micros" if kind in _SQL_UNITS else "units"
+    return struct(f"sql::{kind}", field)
 
 
 def sql_number(kind: str, number: int) -> Struct:
@@ -202,6 +204,8 @@ def _read_sql(kind: str, text: str) -> Struct:
             number = sql.micros_of(text)
         case "Timestamp":
             number = sql.moment_of(text)
+        case "TimestampTz":
+            number = sql.instant_of(text, "UTC")
         case _:
             number = sql.units_of(text, int(kind.removeprefix("Decimal")))
     return sql_number(kind, number)
@@ -217,6 +221,8 @@ def _write_sql(kind: str, value: Struct) -> str:
             return sql.time_text(value[0])
         case "Timestamp":
             return sql.timestamp_text(value[0])
+        case "TimestampTz":
+            return sql.timestamptz_text(value[0], "UTC")
     return sql.decimal_text(value[0], int(kind.removeprefix("Decimal")))
 
 
@@ -239,6 +245,7 @@ TEXT_FORMS: Mapping[str, TextForm] = {
     "sql::Date": sql_form("Date", "2021-03-04"),
     "sql::Time": sql_form("Time", "10:11:12.5"),
     "sql::Timestamp": sql_form("Timestamp", "2021-03-04 10:11:12"),
+    "sql::TimestampTz": sql_form("TimestampTz", "2021-03-04 10:11:12+01"),
     **{f"sql::Decimal{n}": sql_form(f"Decimal{n}", "0." + "5" * n) for n in range(1, 39)},
     "sql::Interval": TextForm(
         sql_interval, "1 day 02:00:00", writing.sql_interval, True, writing.python_interval

@@ -61,12 +61,12 @@ def check_declared(
     need no other rule. A part is a module with these declarations only."""
     diagnostics: list[Diagnostic] = []
     with deep_recursion():
-        found = _declared(modules, parts, diagnostics)
+        found = declared_in(modules, parts, diagnostics)
     return found.rules, in_order(diagnostics)
 
 
 @dataclass(slots=True)
-class _Declared:
+class DeclaredModules:
     """The declarations of modules, each checked by itself, before the checks of the program as a whole."""
 
     environment: Environment
@@ -77,9 +77,16 @@ class _Declared:
     broken: list[Diagnostic]
 
 
-def _declared(modules: Modules, parts: Sequence[ModuleSyntax], diagnostics: list[Diagnostic]) -> _Declared:
+def declared_in(
+    modules: Modules,
+    parts: Sequence[ModuleSyntax],
+    diagnostics: list[Diagnostic],
+    known: Iterable[str] = (),
+) -> DeclaredModules:
+    """The declarations of some modules, the parts of a program's, each checked by itself. Adds their errors
+    and warnings. The instances of functions that are `known` are not checked again."""
     environment = Environment(modules.all, tuple(library()))
-    instances = Instances(environment)
+    instances = Instances(environment, known)
     for module in parts:
         diagnostics += check_declarations(environment, module)
         diagnostics += declare_loops(environment, module)
@@ -109,11 +116,11 @@ def _declared(modules: Modules, parts: Sequence[ModuleSyntax], diagnostics: list
     rules += _library_rules(environment, modules, instances, diagnostics)
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
-    return _Declared(environment, instances, rules, indexes, array_keys, broken)
+    return DeclaredModules(environment, instances, rules, indexes, array_keys, broken)
 
 
 def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
-    found = _declared(modules, modules.own, diagnostics)
+    found = declared_in(modules, modules.own, diagnostics)
     environment, instances, rules, indexes = found.environment, found.instances, found.rules, found.indexes
     declared = instances.erased(dict(environment.relations))
     rules = [instances.erased(rule) for rule in rules]

@@ -158,8 +158,8 @@ class JsonReader:
             declared = _declared(name, self._relations, place)
             read: Callable[..., Sequence[Any]] = _key_from_json if word == "delete_key" else _rows_from_json
             *rows, last = read(given, declared, self._typedefs)
-            yield from (Update(word, name, row, False) for row in rows)
-            yield Update(word, name, last, position == len(content))
+            yield from (Update(word, declared.name, row, False) for row in rows)
+            yield Update(word, declared.name, last, position == len(content))
 
     def _place(self, line: str, column: int = 0, number: int = 0) -> Locate:
         name, number = self._name, number or self._line

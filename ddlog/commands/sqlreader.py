@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..core import Relation
-from ..errors.source import Span
+from ..errors.source import Source, Span
 from ..sql.literals import PlainInserts
 from ..sql.splitting import statements
 from ..types import TypeDef
@@ -58,18 +58,22 @@ class Statement:
             return on.execute(self.passage.text, self.passage.name)
 
 
+USUAL = Source("", "")
+"""A program whose statements are in the usual dialect, and in UTC."""
+
+
 class SqlReader:
-    """Reads the statements, in a dialect, of a text that may still grow."""
+    """Reads the statements of a text that may still grow, in the dialect and the time zone of a program."""
 
     def __init__(
         self,
         relations: Mapping[str, Relation],
         typedefs: Mapping[str, TypeDef],
         name: str,
-        dialect: str = "duckdb",
+        like: Source = USUAL,
     ) -> None:
-        self._inserts = PlainInserts(relations, typedefs, dialect)
-        self._name, self._dialect = name, dialect
+        self._inserts = PlainInserts(relations, typedefs, like)
+        self._name, self._dialect = name, like.dialect
         self._text, self._at, self._line = "", 0, 1
         self._open = False  # whether a transaction is
 

@@ -15,6 +15,7 @@ from typing import Protocol, TextIO
 from ..core import Index, Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
+from ..errors.source import Source
 from ..io.delimited import usual_shape
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
@@ -26,7 +27,7 @@ from ..types import TypeDef
 from .changefiles import JsonReader, separated_changes
 from .interpreter import Command
 from .reader import CommandReader
-from .sqlreader import SqlReader, begins_sql
+from .sqlreader import USUAL, SqlReader, begins_sql
 
 _BLOCK = 1 << 18  # bytes read at once, if they have arrived
 _BYTE_ORDER_MARK = "\ufeff"
@@ -53,7 +54,7 @@ def update_commands(
     runs: bool = False,
     refuse: Refuse = stop,
     dialect: Dialect = PLAIN,
-    sql: str = "duckdb",
+    like: Source = USUAL,
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError; wrong lines and commands
     go to `refuse`.
@@ -61,14 +62,14 @@ def update_commands(
     The ending of the file's name decides its form. On standard input the first words do: `{` begins JSON
     lines, and `INSERT INTO` and the like statements of SQL. Separated rows change `relation`, or the one that
     the file is named after. With `runs`, plain updates of one relation that follow each other come as one
-    `UpdateRun`. `sql` is the dialect of statements.
+    `UpdateRun`. Statements of SQL are in the dialect and the zone of the program `like`.
     """
 
     def make_reader(form: str, name: str) -> UpdateReader:
         if form == "json":
             return JsonReader(relations, typedefs, name)
         if form == "sql":
-            return SqlReader(relations, typedefs, name, sql)
+            return SqlReader(relations, typedefs, name, like)
         return CommandReader(relations, typedefs, name, indexes)
 
     if name == "-":

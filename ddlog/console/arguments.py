@@ -26,11 +26,11 @@ fact files (--input): a directory with one file for each input relation, named a
   REL.jsonl, .json objects by column name, or arrays
   REL.parquet, .arrow
   REL/             a folder of such files; the text forms may end in .gz
---input may be repeated. A place may also be a pattern ('facts/2026-*/*.csv'), or Rel=PLACE: all files of
-PLACE are facts of that relation, whatever their names (Edge=data/e.csv, 'Edge=data/*.parquet'). Options of a
-place say how its files are written, as in 'Edge=e.csv?delimiter=;&null=NA' (docs/facts.md). Spark reads files
-itself, and also reads the URL of an object store (s3a://bucket/facts), Rel=TABLE of the catalog,
-table:PREFIX (the tables PREFIX + relation), and .orc in Rel=PLACE.
+--input may be repeated. A place may also be such a file, a pattern ('facts/2026-*/*.csv'), or Rel=PLACE: all
+files of PLACE are facts of that relation, whatever their names (Edge=data/e.csv, 'Edge=data/*.parquet').
+Options of a place say how its files are written, as in 'Edge=e.csv?delimiter=;&null=NA' (docs/facts.md).
+Spark reads files itself, and also reads the URL of an object store (s3a://bucket/facts), Rel=TABLE of the
+catalog, table:PREFIX (the tables PREFIX + relation), and .orc in Rel=PLACE.
 
 output (--output): on Spark the executors write it
   DIR              DIR/REL.csv; on Spark the folder DIR/REL of part files, also at a URL
@@ -299,7 +299,8 @@ def _state(commands: _Commands) -> None:
     state.add_argument("--check", action="store_true",
                        help="read all of it, and say what is damaged and what can be had")  # fmt: skip
     state.add_argument("--export", metavar="DIR", type=_name,
-                       help="write each relation to DIR/REL.parquet")  # fmt: skip
+                       help="write each input relation to DIR/REL.parquet, as --input takes it, and "
+                            "outputs to DIR/_outputs")  # fmt: skip
     state.add_argument("--compact", action="store_true",
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip

@@ -8,13 +8,12 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from ..errors.diagnostics import DDlogError, Diagnostic, counted, render
 from ..errors.facts import CannotRead, CannotWrite
 from ..errors.formatting import NotFormatted
-from ..errors.source import Source, program_text
+from ..errors.source import Source, not_utf8, program_bytes, program_text
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
 
@@ -70,10 +69,10 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
 
 def _read(path: str) -> str:
     try:
-        content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        content = sys.stdin.buffer.read() if path == STDIN else program_bytes(path)
         return program_text(content)
     except UnicodeDecodeError as error:
-        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
+        reason = not_utf8(error)
     except OSError as error:
         reason = error.strerror or str(error)
     raise DDlogError([CannotRead(path, reason)])

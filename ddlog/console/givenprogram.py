@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.options import CannotBeCombined
-from ..errors.source import Source, program_text
+from ..errors.source import Source, not_utf8, program_text
 
 _PLACE = "<-c>"
 """Stands for the text of -c among the arguments, and is its name in errors."""
@@ -42,6 +42,8 @@ def _given(arguments: argparse.Namespace) -> Source:
     from ..sessions.program import read_source
 
     if arguments.text is not None:
+        if any("\udc80" <= each <= "\udcff" for each in arguments.text):
+            raise DDlogError([CannotRead("-c", "the text is not UTF-8")])
         return Source(_PLACE, arguments.text)
     if arguments.program is None:
         return Source("<empty>", "")
@@ -54,4 +56,4 @@ def _piped(arguments: argparse.Namespace) -> Source:
     try:
         return Source("<stdin>", program_text(sys.stdin.buffer.read()))
     except UnicodeDecodeError as error:
-        raise DDlogError([CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
+        raise DDlogError([CannotRead("<stdin>", not_utf8(error))]) from None

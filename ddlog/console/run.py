@@ -215,7 +215,7 @@ def _carry_out_script(
         lines=row_lines(options.format),
         warned=warning(options.quiet),
     )
-    reader = SqlReader(session.program.relations, session.typedefs, script.name, script.dialect)
+    reader = SqlReader(session.program.relations, session.typedefs, script.name, script)
     reader.feed(script.text)
     try:
         _carry_out(interpreter, reader.commands(final=True, runs=True), note, progress)
@@ -260,7 +260,7 @@ def _apply_updates(
             commands = update_commands(
                 place.text, program.relations, session.typedefs, program.indexes,
                 relation=place.relation, runs=True, dialect=place.dialect, refuse=refuse,
-                sql=program.source.dialect,
+                like=program.source,
             )  # fmt: skip
             try:
                 _carry_out(interpreter, commands, note, progress)

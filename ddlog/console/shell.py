@@ -212,7 +212,7 @@ class Shell:
     def _take_sql(self, text: str, name: str) -> None:
         """Carries out statements of SQL."""
         program = self.session.program
-        reader = SqlReader(program.relations, self.session.typedefs, name, program.source.dialect)
+        reader = SqlReader(program.relations, self.session.typedefs, name, program.source)
         reader.feed(text)
         for command in reader.commands(final=True):
             began, statement = time.perf_counter(), command.action
@@ -265,7 +265,7 @@ class Shell:
         """Carries out the commands of a file."""
         program = self.session.program
         commands = update_commands(
-            path, program.relations, self.session.typedefs, program.indexes, sql=program.source.dialect
+            path, program.relations, self.session.typedefs, program.indexes, like=program.source
         )
         for command in commands:
             self._interpreter.step(command)

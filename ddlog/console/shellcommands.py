@@ -18,7 +18,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.options import BadOptionValue
 from ..errors.shell import FileIsThere, NoEditor, NothingLoaded
-from ..errors.source import program_text
+from ..errors.source import not_utf8, program_text
 from ..errors.state import EpochExpected
 from ..io.write import replacing
 from ..sessions.results import Changes
@@ -92,7 +92,7 @@ def _load(shell: Conversation, rest: str) -> None:
     elif path.suffix in _UPDATES:
         shell.take_updates(rest)
     else:
-        shell.take_facts(f"{path.name.split('.')[0]}={rest}" if path.is_file() else rest)
+        shell.take_facts(rest)
 
 
 def _text(path: Path) -> str:
@@ -101,7 +101,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise DDlogError([CannotRead(str(path), error.strerror or str(error))]) from None
     except UnicodeDecodeError as error:
-        raise DDlogError([CannotRead(str(path), f"it is not UTF-8: {error.reason}")]) from None
+        raise DDlogError([CannotRead(str(path), not_utf8(error))]) from None
 
 
 def _save(shell: Conversation, rest: str) -> None:

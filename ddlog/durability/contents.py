@@ -24,13 +24,20 @@ FileHistory: TypeAlias = "History[EpochSpan, pa.Table]"
 class FileRows:
     """The rows of some relations, by their ids, in the spans of a store, each of which is read once."""
 
-    def __init__(self, store: FileStore, relations: set[int]) -> None:
+    def __init__(self, store: FileStore | None, relations: set[int]) -> None:
         self._store, self._relations = store, relations
         self._found: dict[int, dict[int, list[pa.Table]]] = {}
+
+    def apart(self, spans: Sequence[EpochSpan]) -> FileRows:
+        """The rows of these spans, read now: without the store."""
+        found = FileRows(None, self._relations)
+        found._found = {span.id: self.of(span) for span in spans}
+        return found
 
     def of(self, span: EpochSpan) -> dict[int, list[pa.Table]]:
         """The tables of a span by relations. Raises DDlogError."""
         if span.id not in self._found:
+            assert self._store is not None
             found: dict[int, list[pa.Table]] = {}
             for relation, table in self._store.tables(span, self._relations):
                 found.setdefault(relation, []).append(table)
@@ -93,6 +100,12 @@ def history_of(store: FileStore, relations: set[int], last: int) -> FileHistory:
     for span in current:
         rows.of(span)
     return History(current, fine(store, spans), last, rows)
+
+
+def history_apart(store: FileStore, relations: set[int], last: int) -> FileHistory:
+    """The same, all of it read now: it can be sent to another process, and needs the store no more."""
+    rows, current, apart = FileRows(store, relations), store.current(), fine(store, store.spans())
+    return History(current, apart, last, rows.apart([*current, *apart]))
 
 
 def fine(store: FileStore, spans: Sequence[EpochSpan]) -> list[EpochSpan]:

@@ -131,27 +131,31 @@ def exported(
     directory: str,
     others: Callable[[FileStore], Iterable[tuple[str, pa.Table]]] = lambda store: (),
 ) -> Iterator[str]:
-    """Writes each input relation of a state, and `others`, to a Parquet file of a directory. Raises
-    DDlogError."""
+    """Writes each input relation of a state to a Parquet file of a directory, and `others` to a folder in it
+    that `--input` leaves alone. Raises DDlogError."""
     store = FileStore.open(path, read_only=True)
     try:
         contents = contents_of(store, {each.id for each in store.relations})
         for stored in exported_relations(store.relations):
-            yield write_parquet(_rows(store, contents, stored), directory, stored.name)
+            yield write_export(_rows(store, contents, stored), directory, stored.name)
         for name, table in others(store):
-            yield write_parquet(table, directory, name)
+            yield write_export(table, str(Path(directory, "_outputs")), name)
     finally:
         store.close()
 
 
-def write_parquet(table: pa.Table, directory: str, relation: str) -> str:
-    """Writes the file of a relation, and returns its path. Raises DDlogError."""
+def write_export(table: pa.Table, directory: str, relation: str) -> str:
+    """Writes the file of a relation, and returns its path: a Parquet file, which has no rows without columns,
+    and else JSON lines. Raises DDlogError."""
     import pyarrow.parquet as pq
 
-    target = Path(directory) / file_name(relation, ".parquet")
+    target = Path(directory) / file_name(relation, ".parquet" if table.column_names else ".jsonl")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, target)
+        if table.column_names:
+            pq.write_table(table, target)
+        else:
+            target.write_text("{}\n" * table.num_rows, encoding="utf-8")
     except OSError as error:
         raise DDlogError([CannotWrite(str(target), error.strerror or str(error))]) from None
     return str(target)

@@ -16,7 +16,7 @@ _KINDS = {
         "BadCharacter UnclosedComment UnclosedString HidingString BadEscape BadQuote BadDigits ZeroWidth "
         "GreatWidth LiteralTooWide PatternTooWide BadFloatWidth PositionAfterName MixedArguments "
         "NotAssociative SplitShift QualifiedDeclaration ReservedWord Unexpected MissingPeriod "
-        "EqualsInHead CallOfUpper OperatorAfterElse DoubledSign"
+        "EqualsInHead CallOfUpper OperatorAfterElse DoubledSign UnclosedBracket"
     ),
     "names": (
         "UnknownVariable UnknownFunction UnknownType UnknownTypeVariable UnknownConstructor "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from .source import Span
 
@@ -51,7 +52,10 @@ class MadeRelation:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The relations that a translation made, by name, and the meaning of variables by name."""
+    """The relations that a translation made, by name, and the meaning of variables by name. `tables` are the
+    tables and views as the translation knows them, by their relations: more than these tell of SQL's names
+    and types."""
 
     relations: Mapping[str, MadeRelation]
     variables: Mapping[str, SqlMeaning]
+    tables: Mapping[str, Any] = field(default_factory=dict)

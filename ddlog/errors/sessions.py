@@ -139,8 +139,10 @@ class RuleOfSeveral(Diagnostic):
 class NotMigratedHere(Diagnostic):
     """Rows that a session cannot take over to another program while it goes on."""
 
-    title = "the rows of {what} cannot be taken over while the session goes on: the program {reads}"
-    suggestion = "close the session, and open its state with the new program and --migrate"
+    title = (
+        "the rows of {what} cannot be taken over: the program {reads}, and the session has no durable state"
+    )
+    suggestion = "begin a session of the new program; with a state (--state) it would go on"
     what: str
     reads: str
 

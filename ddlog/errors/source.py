@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,15 +14,27 @@ DIALECTS = ("duckdb", "spark")
 """The dialects of SQL, the usual one first."""
 
 
+MOST_BYTES = 1 << 28
+"""The bytes that a program file may have: a thousand times those of the longest known ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A named text: a program, a module, a query, a command file. `origins` say what the rules of a
-    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports."""
+    module of SQL stand for; `dialect` is that of SQL in it, and in what it imports, `zone` the
+    time zone of its moments. `part` names what stands together in a program although its pieces are anywhere
+    in the text, or in several texts."""
 
     name: str
     text: str = field(repr=False)
     dialect: str = field(default="duckdb", repr=False, kw_only=True)
+    zone: str = field(default="UTC", repr=False, kw_only=True)
     origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
+    part: str = field(default="", repr=False, kw_only=True)
+
+    def another(self, name: str, text: str) -> Source:
+        """A text that is read as this one is."""
+        return Source(name, text, dialect=self.dialect, zone=self.zone)
 
     def place(self, line: int, column: int) -> str:
         """A place in the source as messages write it."""
@@ -52,6 +65,8 @@ class Span:
 
     def within(self, other: Span) -> bool:
         """Whether the stretch is a part of another one."""
+        if other.source.part:
+            return self.source.part == other.source.part
         begin, end = (self.line, self.column), (self.end_line, self.end_column)
         own, last = (other.line, other.column), (other.end_line, other.end_column)
         return own <= begin and end <= last and self.source == other.source
@@ -69,6 +84,22 @@ class Span:
 @lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
     return text.split("\n")
+
+
+def program_bytes(path: str | Path) -> bytes:
+    """The bytes of a program file. Raises OSError, also for a file without end, such as /dev/zero."""
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(f"it has more than the {MOST_BYTES:,} bytes that a program may have")
+    return content
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with the bytes of a program."""
+    if error.object[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is UTF-16, and a program is UTF-8"
+    return f"byte 0x{error.object[error.start]:02x} at offset {error.start:,} is not UTF-8"
 
 
 def program_text(content: bytes) -> str:

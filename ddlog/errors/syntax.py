@@ -20,7 +20,16 @@ class BadCharacter(Diagnostic):
         return self.help or _CHARACTERS.get(self.character, letter)
 
 
+_QUOTES = 'a string begins and ends with `"`'
 _CHARACTERS = {"!": "`!` is written `not`", "$": '`${...}` stands in a string, which begins with `"`'}
+_CHARACTERS |= dict.fromkeys("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", _QUOTES)
+_CHARACTERS |= {
+    each: f"`{each}` is written `{word}`"
+    for each, word in {
+        "\u2212": "-", "\u2013": "-", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\u2190": ":-",
+        "\u2192": "->", "\u00ac": "not", "\u2227": "and", "\u2228": "or", "\u00d7": "*", "\u2026": "...",
+    }.items()
+}  # fmt: skip
 
 
 class UnclosedComment(Diagnostic):
@@ -41,6 +50,15 @@ class UnclosedString(Diagnostic):
     @property
     def hint(self) -> str:
         return "a text of several lines is written `[| ... |]`" if self.mark == '"' else ""
+
+
+class UnclosedBracket(Diagnostic):
+    """A bracket without an end in the rest of the text."""
+
+    title = "this `{mark}` has no closing `{closing}`"
+    label = "opened here"
+    mark: str
+    closing: str
 
 
 class HidingString(Diagnostic):

@@ -341,7 +341,7 @@ _FORMS: dict[str, _Form] = {
     **dict.fromkeys(("atom_of_args", "atom_of_element", "bare_atom"), DeclarationForms._atom),
     **dict.fromkeys(("by_ref", "reference", "negative", "complement"), DeclarationForms._prefix),
     **dict.fromkeys(("closure", "function_type"), DeclarationForms._bars),
-    **dict.fromkeys(("interned", "slice"), DeclarationForms._joined),
+    **dict.fromkeys(("interned", "slice", "operator"), DeclarationForms._joined),
     **dict.fromkeys(_CALLS, DeclarationForms._call),
     **dict.fromkeys(_SPACED, DeclarationForms._spaced),
 }

@@ -9,7 +9,7 @@ from ..errors.formatting import WouldChange
 from ..errors.source import Source
 from ..syntax.lexer import Places, Token, tokenize
 from ..syntax.nesting import deep_recursion
-from ..syntax.parser import Phrase, parse_phrases
+from ..syntax.parser import Phrase, parse_phrases, parse_program
 from .comments import gap_of
 from .forms import DeclarationForms
 
@@ -56,10 +56,15 @@ def _meets(text: str, begin: int, end: int, lines: tuple[int, int]) -> bool:
 
 
 def _check(source: Source, tokens: list[Token], result: str) -> None:
-    """Raises DDlogError if a text does not have these tokens and the comments of the source: a fault of this
-    room, that must not reach a file."""
-    again = tokenize(Places(Source(source.name, result)))
+    """Raises DDlogError if a text does not have these tokens, or the comments and declarations of the source:
+    a fault of this room, that must not reach a file. The two tokens of `>>` mean another thing apart."""
+    there = Source(source.name, result)
+    again = tokenize(Places(there))
     same = [each[:2] for each in again.tokens] == [each[:2] for each in tokens]
+    (before, wrong), (after, wrong_now) = parse_program(source), parse_program(there)
+    if wrong and not wrong_now:
+        raise DDlogError(wrong)
+    same = same and before.declarations == after.declarations and len(wrong) == len(wrong_now)
     if not same or again.found or _comments(source.text, tokens) != _comments(result, again.tokens):
         raise DDlogError([WouldChange(source.name)])
 

@@ -114,6 +114,8 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
         numbers = column.cast(pa.date32()).cast(pa.int32())  # which refuses a time of the day
     elif form.unit == "micros" and pa.types.is_timestamp(stored) and stored.tz is None:
         numbers = column.cast(pa.timestamp("us")).cast(pa.int64())
+    elif form.unit == "instants" and pa.types.is_timestamp(stored):
+        numbers = column.cast(pa.timestamp("us", stored.tz)).cast(pa.int64())
     elif form.unit == "nanos" and pa.types.is_time(stored):
         numbers = column.cast(pa.time64("ns")).cast(pa.int64())
     elif pa.types.is_decimal128(stored) and stored.scale == form.unit and stored.precision <= 18:

@@ -23,7 +23,7 @@ from ..values.shapes import is_option, some_maker
 from . import delimited
 from .columns import Columns, TypeDefs, cell_reader, cell_writer, transpose, whole_cell_writer
 from .delimited import Record, RowShape, records
-from .dialectcells import dialect_reader, large_reader
+from .dialectcells import dialect_reader, large_reader, other_form
 from .dialects import PLAIN, PLAINLY, Dialect, Reading
 from .faults import CellFault, Faults, FaultyFile, gathered_faults
 from .formats import Row, TextFormat
@@ -141,7 +141,7 @@ def rows_of(
         try:
             yield read_cells(record, readers, places, empties), record
         except CellFault:
-            wrong = _cell_faults(record, readers, places)
+            wrong = _cell_faults(record, readers, places, relation, typedefs)
             for fault in itertools.islice(wrong, None if reading.refuse is None else 1):
                 faults.add(fault)
 
@@ -180,13 +180,18 @@ def _empty_text(type: Type, typedefs: TypeDefs) -> Any:
 
 
 def _cell_faults(
-    record: Record, readers: Sequence[Callable[[str], object]], places: Sequence[int]
+    record: Record,
+    readers: Sequence[Callable[[str], object]],
+    places: Sequence[int],
+    relation: Relation,
+    typedefs: TypeDefs,
 ) -> Iterator[CellFault]:
     """The faults of the cells of a row."""
-    for read, place in zip(readers, places, strict=True):
+    for column, read, place in zip(relation.columns, readers, places, strict=True):
         try:
             read_cells(record, [read], [place])
         except CellFault as fault:
+            fault.help = other_form(column.type, typedefs, record.cells[place])
             yield fault
 
 

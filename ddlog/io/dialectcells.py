@@ -45,6 +45,29 @@ def large_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable[[
     return dialect_reader(type, typedefs, dialect)
 
 
+_NUMBERS = {(".", ","): "thousands=,", (",", ""): "decimal=,", (",", "."): "thousands=.&decimal=,",
+            (".", " "): "thousands=space", (",", " "): "thousands=space&decimal=,"}  # fmt: skip
+_ABSENT = {"null", "none", "nil", "na", "n/a", "nan", "\\n", "-"}
+_DAYS = {r"\d\d/\d\d/\d{4}\Z": ("date=%d/%m/%Y", "date=%m/%d/%Y"), r"\d\d\.\d\d\.\d{4}\Z": ("date=%d.%m.%Y",),
+         r"\d\d-\d\d-\d{4}\Z": ("date=%d-%m-%Y", "date=%m-%d-%Y"), r"\d{4}/\d\d/\d\d\Z": ("date=%Y/%m/%d",),
+         r"\d{8}\Z": ("date=%Y%m%d",)}  # fmt: skip
+
+
+def other_form(type: Type, typedefs: TypeDefs, text: str) -> str:
+    """A help for a cell that is wrong as it stands: the option of the place with which it has a value."""
+    held = type.args[0] if is_option(type) else type
+    found: tuple[str, ...] = ()
+    if is_option(type) and text.lower() in _ABSENT:
+        found = (f"null={text}",)
+    elif _is_number(held, typedefs):
+        fit = (option for signs, option in _NUMBERS.items() if number_form(*signs).match(text))
+        found = (*fit,)[:1]
+    elif str(held).rpartition("::")[2] == "Date":
+        found = next((each for form, each in _DAYS.items() if re.match(form, text, re.ASCII)), ())
+    options = " or ".join(f"`?{each}`" for each in found)
+    return f"an option of the place tells how such cells are written: {options}" if found else ""
+
+
 def _is_value(read: Callable[[str], Any], text: str) -> bool:
     try:
         read(text)

@@ -78,6 +78,8 @@ def find_facts(
     problems: list[Diagnostic] = []
     found: dict[str, list[Path]] = {}
     ignored: list[Path] = []
+    if folder.is_file():
+        raise DDlogError([_misnamed(folder, inputs, others)])
     for path in _entries(folder):
         name = _relation_name(path)
         if name is not None and name not in inputs:
@@ -103,12 +105,22 @@ def find_facts(
     return FoundFacts(files, tuple(name for name in inputs if name not in found), tuple(ignored))
 
 
+def _misnamed(path: Path, inputs: Collection[str], others: Collection[str]) -> Diagnostic:
+    """The error about a file that is given as facts, and has the name of no input relation."""
+    named = split_name(path)
+    if named is None:
+        return errors.NotADirectory(path=str(path), help=f"RELATION={path} takes a file of any name")
+    name, *_ = named
+    if name in others:
+        return errors.NotAnInputRelation(path=str(path), relation=name)
+    near = nearest(name, inputs)
+    help = f"{near or 'RELATION'}={path} takes a file of any name"
+    return errors.MisnamedFile(path=str(path), relation=name, near=near, help=help)
+
+
 def _entries(folder: Path) -> list[Path]:
     if not folder.exists():
         raise DDlogError([errors.NoSuchDirectory(path=str(folder))])
-    if not folder.is_dir():
-        hint = f"the facts of one relation are taken from a file by RELATION={folder}"
-        raise DDlogError([errors.NotADirectory(path=str(folder), help=hint)])
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:

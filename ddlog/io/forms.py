@@ -190,6 +190,7 @@ _UNITS = {
     "time": (pa.time64("us"), pa.int64(), range(_DAY // _MICRO)),
     "nanos": (pa.time64("ns"), pa.int64(), None),
     "micros": (pa.timestamp("us"), pa.int64(), _MICROS),
+    "instants": (pa.timestamp("us", "UTC"), pa.int64(), _MICROS),
 }
 
 FRAMES = Encoding(_frame_integer, _frame_form, _frame_fields)

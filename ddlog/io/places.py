@@ -1,6 +1,7 @@
 """Places of facts: the arguments of `--input` and `Session.load`.
 
 DIR                 a directory with a file, or a folder of part files, for each input relation
+DIR/Rel.csv         a file, of the input relation that it is named after
 'DIR/*.csv'         a pattern: each file is named after its relation
 SCHEME://…          the same in an object store, for Spark (file: also in-process); in-process, a file or a
                     pattern of one relation, by fsspec
@@ -72,12 +73,22 @@ def _parse(
     name, where = named.groups() if named is not None else ("", text)
     relation = name if name in relations else originals.get(name.lower(), name)
     if named is None or (relation not in relations and os.path.exists(text)):
-        return Place(*_kind(text, False), None, dialect)
+        where, kind = _kind(text, False)
+        return Place(where, kind, _named_after(where, inputs, originals), dialect)
     if relation not in relations:
         raise DDlogError([unknown_relation(relation, relations)])
     if relation not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
     return Place(*_kind(where, True), relation, dialect)
+
+
+def _named_after(text: str, inputs: Sequence[str], originals: Mapping[str, str]) -> str | None:
+    """The input relation that a file has its name of; None for a folder, and for any other file."""
+    found = split_name(Path(text)) if os.path.isfile(text) else None
+    if found is None:
+        return None
+    name = found[0] if found[0] in inputs else originals.get(found[0].lower(), "")
+    return name if name in inputs else None
 
 
 def _kind(text: str, named: bool) -> tuple[str, str]:

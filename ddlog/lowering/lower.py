@@ -7,9 +7,9 @@ Fixpoint, and imported.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import core
 from ..codegen.functiontable import compile_function_table
@@ -28,6 +28,7 @@ from ..engine.circuit import (
     Join,
     Let,
     Loop,
+    Node,
     Output,
     Sum,
     Term,
@@ -39,13 +40,17 @@ from ..errors.source import Span
 from ..types import BigInt
 from ..values.structs import bound_nesting
 from .building import CircuitBuilder, NodeRef
+from .records import Splitting
 from .rounds import ROUND_DOMAIN, round_number
 from .rulebody import BodyCircuit
-from .windows import Windows
+from .windows import TimedWindow, Windows
 
 Row = tuple[Any, ...]
 _ROOM_OF_A_FACT = 64 << 20  # bytes that the values of a fact may take to be known before an epoch
 
+_Made: TypeAlias = tuple[
+    Mapping[int, core.Stratum], tuple[Node, ...], Mapping[str, NodeRef], Mapping[str, TimedWindow]
+]
 _Shared = tuple[BodyCircuit, NodeRef, tuple[str, ...]]
 """A rule body, its valuations, and the variables that the valuations are of."""
 
@@ -55,24 +60,56 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
     relations that these depend on, and the input relations; `Circuit.relations` lists them all. Output nodes
     are made for the output relations among them, and for relations that are read delayed, whose changes come
     back as inputs in later epochs."""
+    return _lowered(program, outputs, None)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredProgram:
+    """A program that was lowered over fields, from which another one goes on: the nodes of its strata without
+    the outputs, and what these are."""
+
+    splitting: Splitting
+    strata: Mapping[int, core.Stratum]
+    nodes: tuple[Node, ...]
+    known: Mapping[str, NodeRef]
+    timed: Mapping[str, TimedWindow]
+
+
+def lower_in_columns(
+    program: core.CheckedProgram, outputs: Collection[str], before: LoweredProgram | None
+) -> tuple[Circuit, LoweredProgram]:
+    """The circuit of a program over fields. What it has of a program `before` is not lowered again."""
+    splitting = Splitting(program, None if before is None else before.splitting)
+    circuit, strata = _lowered(splitting.whole(program), outputs, before)
+    return circuit, LoweredProgram(splitting, *strata)
+
+
+def _lowered(
+    program: core.CheckedProgram, outputs: Collection[str] | None, before: LoweredProgram | None
+) -> tuple[Circuit, _Made]:
     bound_nesting(program.typedefs)
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
     needed = needed_by(program, wanted) | {name for name, role in roles.items() if role == "input"}
     lowering = _Strata(program, compile_function_table(program))
+    done = {} if before is None else lowering.going_on(before, needed)
     for stratum in program.strata:
         kept = tuple(name for name in stratum.relations if name in needed)
-        if kept and stratum.loop is not None:
+        if not kept or id(stratum) in done:
+            continue
+        done[id(stratum)] = stratum
+        if stratum.loop is not None:
             lowering.loop(stratum)
-        elif kept and stratum.recursive:
+        elif stratum.recursive:
             lowering.recursive(stratum)
-        elif kept:
+        else:
             lowering.relation(program.relations[kept[0]], stratum.rules)
+    made = done, tuple(lowering.nodes), dict(lowering.known), lowering.windows.timed
     delayed = [each.past[0] for name, each in program.relations.items() if each.past and name in needed]
     for name in dict.fromkeys([*wanted, *delayed]):
         if roles[name] == "output" or name in delayed:
             lowering.output(program.relations[name])
-    return _circuit(lowering)
+    return _circuit(lowering), made
 
 
 def lower_query(program: core.CheckedProgram, query: core.CheckedQuery) -> Circuit:
@@ -135,6 +172,18 @@ class _Strata(CircuitBuilder):
         # A stratum has a rule with only the heads in it, but with the body and span of the whole rule.
         self.windows = Windows(self)
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
+
+    def going_on(self, before: LoweredProgram, needed: Collection[str]) -> dict[int, core.Stratum]:
+        """Takes over what is lowered of the strata of a program before. Returns these; none of them if most
+        of the nodes would be of strata that are gone."""
+        done = {id(each): each for each in self.program.strata if id(each) in before.strata}
+        if 2 * len(done) < len(before.strata):
+            return {}
+        names = {name for each in done.values() for name in each.relations}.intersection(needed)
+        self.nodes = list(before.nodes)
+        self.known = {name: place for name, place in before.known.items() if name in names}
+        self.windows.timed = dict(before.timed)
+        return done
 
     def input(self, relation: core.Relation) -> NodeRef:
         """The Input node of a relation, made its value."""

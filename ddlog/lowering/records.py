@@ -31,16 +31,7 @@ from .rulebody import conjuncts
 
 def in_columns(program: CheckedProgram) -> CheckedProgram:
     """The program with the fields of records as columns and variables."""
-    splitting = Splitting(program)
-    relations = {name: splitting.relation(each) for name, each in program.relations.items()}
-    rules = tuple(map(splitting.rule, program.rules))
-
-    def of_stratum(stratum: core.Stratum) -> core.Stratum:
-        rules = tuple(map(splitting.rule, stratum.rules))
-        return replace(stratum, rules=rules, strata=tuple(map(of_stratum, stratum.strata)))
-
-    strata = tuple(map(of_stratum, program.strata))
-    return replace(program, relations=relations, rules=rules, strata=strata)
+    return Splitting(program).whole(program)
 
 
 def query_in_columns(program: CheckedProgram, query: CheckedQuery) -> tuple[CheckedProgram, CheckedQuery]:
@@ -67,13 +58,32 @@ def query_in_columns(program: CheckedProgram, query: CheckedQuery) -> tuple[Chec
 
 
 class Splitting:
-    """The records of a program, taken apart."""
+    """The records of a program, taken apart; what it has of a program before is the same as there."""
 
-    def __init__(self, program: CheckedProgram) -> None:
+    def __init__(self, program: CheckedProgram, before: Splitting | None = None) -> None:
         self.layouts = Layouts(program.typedefs)
         self._relations = program.relations
         self._whole = {id(head): rule for rule in program.rules for head in rule.heads}
         self._done: dict[int, tuple[Rule, Rule, dict[int, Head]]] = {}
+        self._strata: dict[int, tuple[core.Stratum, core.Stratum]] = {}
+        self._done_before = {} if before is None else before._done
+        self._strata_before = {} if before is None else before._strata
+
+    def whole(self, program: CheckedProgram) -> CheckedProgram:
+        """The program over the fields."""
+        relations = {name: self.relation(each) for name, each in program.relations.items()}
+        rules = tuple(map(self.rule, program.rules))
+        strata = tuple(map(self.stratum, program.strata))
+        return replace(program, relations=relations, rules=rules, strata=strata)
+
+    def stratum(self, stratum: core.Stratum) -> core.Stratum:
+        """The stratum over the fields."""
+        found = self._strata_before.get(id(stratum))
+        if found is None:
+            rules, strata = map(self.rule, stratum.rules), map(self.stratum, stratum.strata)
+            found = stratum, replace(stratum, rules=tuple(rules), strata=tuple(strata))
+        self._strata[id(stratum)] = found
+        return found[1]
 
     def relation(self, relation: Relation) -> Relation:
         """The relation with a column for each field."""
@@ -88,7 +98,9 @@ class Splitting:
         """The rule over the fields. Rules of one body, a part of the heads each, keep one body."""
         whole = self._whole.get(id(rule.heads[0]), rule) if rule.heads else rule
         key = id(whole)
-        if key not in self._done:
+        if key in self._done_before:
+            self._done[key] = self._done_before[key]
+        elif key not in self._done:
             split = _SplitRule(self.layouts, self._relations, whole)
             made = split.rule()
             self._done[key] = whole, made, dict(zip(map(id, whole.heads), made.heads, strict=True))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from .. import core
 from ..engine.circuit import Clock, Integrate, Late, Negate, Sum, Window
 from .building import CircuitBuilder, NodeRef
 from .rulebody import BodyCircuit
+
+TimedWindow: TypeAlias = tuple[NodeRef, NodeRef, core.Rule]
+"""Of a window: its rows with their times, its clock and its rule."""
 
 
 @dataclass
@@ -16,8 +20,7 @@ class Windows:
     """The windows of a circuit in the making. A stream comes in as all its elements so far."""
 
     builder: CircuitBuilder
-    timed: dict[str, tuple[NodeRef, NodeRef, core.Rule]] = field(default_factory=dict)
-    """Of each window: its rows with their times, its clock and its rule."""
+    timed: dict[str, TimedWindow] = field(default_factory=dict)
 
     def window(self, relation: core.Relation, of: core.WindowRelation, rules: Sequence[core.Rule]) -> NodeRef:
         """The node of a window."""

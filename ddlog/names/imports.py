@@ -18,7 +18,7 @@ from .. import syntax
 from ..errors import modules as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.souffle import ProgramOfSouffle
-from ..errors.source import Source, program_text
+from ..errors.source import Source, not_utf8, program_bytes, program_text
 from ..sql.translate import translate
 from ..syntax.lexer import Places
 from ..syntax.parser import parse_program
@@ -146,10 +146,10 @@ def _read(
     try:
         content = contents.get(file)
         if content is None:
-            content = contents[file] = file.read_bytes()
+            content = contents[file] = program_bytes(file)
         source = Source(str(file), program_text(content), dialect=dialect)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else f"{file}: {not_utf8(error)}"
         found.append(
             errors.UnreadableModule(span=wanted.span, name=wanted.module, reason=reason or str(error))
         )

@@ -56,7 +56,7 @@ class Answers(Interpreter):
     def _reader(self, text: str, name: str) -> CommandReader | SqlReader:
         program = self.session.program
         if begins_sql(text):
-            sql = SqlReader(program.relations, self.session.typedefs, name, program.source.dialect)
+            sql = SqlReader(program.relations, self.session.typedefs, name, program.source)
             sql.feed(text)
             return sql
         reader = CommandReader(

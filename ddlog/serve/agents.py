@@ -22,7 +22,7 @@ from ..sessions.session import Session
 from ..values.tojson import json_text
 from . import reading
 from .answers import JSON
-from .copies import CopyRequest, Send
+from .copies import CopyRequest, Parent
 from .grouping import Answer
 from .service import Service
 from .transactions import read_json
@@ -97,13 +97,13 @@ def _aside(service: Service, tool: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _in_a_copy(
-    tools: Mapping[str, Callable[..., Any]], name: str, given: Any, named: Any, send: Send
+    tools: Mapping[str, Callable[..., Any]], name: str, given: Any, named: Any, parent: Parent
 ) -> None:
     try:
         found = await tools[name](*given, **named)
     except DDlogError as error:
         found = error
-    await send({"found": found})
+    await parent.send({"found": found})
 
 
 def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,11 +189,11 @@ def _asked(session: Session, text: str, sql: bool, limit: int, offset: int) -> s
 
 def _changed(service: Service, changes: Changes, limit: int, offset: int) -> str:
     """The changed rows from an offset on, relation by relation, and the number of all."""
-    parts, count = [], 0
+    shown, count = dict[str, Any](), 0
     for name in changes:
         rows = changes.stored(name)
         first, last = max(0, offset - count), max(0, offset + limit - count)
         count += len(rows)
         if rows[first:last]:
-            parts.append(f"{json_text(name)}:{service.texts.weighted(name, rows[first:last])}")
-    return f'"changes":{{{",".join(parts)}}},"count":{count},"offset":{offset}'
+            shown[name] = rows[first:last]
+    return f'"changes":{service.texts.named(shown)},"count":{count},"offset":{offset}'

@@ -18,6 +18,8 @@ JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vn
 CALL = "application/vnd.ddlog.call"
 """The type of the answers to calls, and to transactions and errors if they are asked for as such."""
 Weighted = Sequence[tuple[Row, int]]
+Parts = Iterator[Sequence[Any]]
+"""The parts of a body, each of buffers that follow each other."""
 
 
 class RowTexts:
@@ -26,6 +28,17 @@ class RowTexts:
     def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
         self._relations, self._typedefs = relations, typedefs
         self._writers: dict[str, Callable[[Row], str]] = {}
+
+    def name(self, relation: str) -> str:
+        """The name of a relation as its source has it."""
+        return self._relations[relation].original or relation
+
+    def named(self, changed: Mapping[str, Weighted]) -> str:
+        """Rows with the changes of their weights, as an object by relation."""
+        parts = (
+            f"{json_text(self.name(each))}:{self.weighted(each, rows)}" for each, rows in changed.items()
+        )
+        return "{" + ",".join(parts) + "}"
 
     def weighted(self, relation: str, rows: Weighted) -> str:
         """Rows with the changes of their weights, as an array of objects."""
@@ -36,8 +49,7 @@ class RowTexts:
 
     def changes(self, changes: Changes) -> str:
         """The changes of the output relations, as an object by relation."""
-        parts = (f"{json_text(name)}:{self.weighted(name, changes.stored(name))}" for name in changes)
-        return "{" + ",".join(parts) + "}"
+        return self.named({name: changes.stored(name) for name in changes})
 
 
 def columns_of(relation: Relation) -> list[dict[str, str]]:
@@ -45,13 +57,11 @@ def columns_of(relation: Relation) -> list[dict[str, str]]:
     return [{"name": each.name, "type": str(each.type)} for each in relation.columns]
 
 
-def body_of(
-    table: Table, media: str, extra: Mapping[str, Any], most: int, offset: int = 0
-) -> bytes | Iterator[bytes]:
+def body_of(table: Table, media: str, extra: Mapping[str, Any], most: int, offset: int = 0) -> bytes | Parts:
     """The rows of a table as a body. JSON has at most so many rows from an offset on, and says how many there
     are. Raises DDlogError for a value that Arrow cannot hold."""
     if media == ARROW:
-        return arrow_bytes([table.to_arrow()])
+        return arrow_parts([table.to_arrow()])
     write = json_writer(table.relation, table.typedefs)
     if media == LINES:
         return _lines(map(write, table.repeated()))
@@ -64,7 +74,7 @@ def body_of(
     return f'{json_text(head)[:-1]}, "rows":[{rows}]}}'.encode()
 
 
-def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
+def arrow_parts(tables: Iterable[Any]) -> Parts:
     """Tables of Arrow as a stream, a batch of rows at a time."""
     import pyarrow as pa
 
@@ -72,11 +82,15 @@ def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
         closed = False
 
         def __init__(self) -> None:
-            self.parts: list[bytes] = []
+            self.parts: list[Any] = []  # bytes, and buffers of Arrow
 
         def write(self, part: Any) -> int:
-            self.parts.append(bytes(part))
+            self.parts.append(part)
             return len(part)
+
+        def taken(self) -> list[Any]:
+            parts, self.parts = self.parts, []
+            return parts
 
         def flush(self) -> None:
             pass
@@ -89,13 +103,12 @@ def arrow_bytes(tables: Iterable[Any]) -> Iterator[bytes]:
         writer = writer or pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), table.schema)
         for batch in table.to_batches(max_chunksize=1 << 18):
             writer.write_batch(batch)
-            yield b"".join(sink.parts)
-            sink.parts.clear()
+            yield sink.taken()
     if writer is not None:
         writer.close()
-    yield b"".join(sink.parts)
+    yield sink.taken()
 
 
-def _lines(texts: Iterator[str]) -> Iterator[bytes]:
+def _lines(texts: Iterator[str]) -> Parts:
     while part := list(islice(texts, 10_000)):
-        yield ("\n".join(part) + "\n").encode()
+        yield [("\n".join(part) + "\n").encode()]

@@ -19,10 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
-from ..errors.serving import BadRequest
+from ..errors.serving import BadRequest, ServerEnds
 from .answers import CALL, JSON
 from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
-from .copies import CopyRequest
+from .copies import CopyRequest, Parent
+from .direct import LENT
 from .failures import told
 from .guard import Access, AccessGuard
 from .routes import ROUTES, relations_of
@@ -91,10 +92,16 @@ class _Answer:
         self._service, self._number, self._route = service, number, ROUTES[number]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        with suppress(ClientDisconnect):
+        try:
             response = await self._answered(scope, receive, send)
             if response is not None:
                 await response(scope, receive, send)
+        except ClientDisconnect:
+            pass
+        except asyncio.CancelledError:  # the server ends
+            with suppress(RuntimeError):  # an answer has begun
+                ends = errors_body(DDlogError([ServerEnds()]))
+                await Response(ends, 503, media_type=JSON)(scope, receive, send)
 
     async def _answered(self, scope: Any, receive: Any, send: Any) -> Response | None:
         """The answer; None if it is sent already."""
@@ -106,7 +113,7 @@ class _Answer:
             return self._too_large()
         kept = {name: scope[name] for name in _SCOPE if name in scope}
         response = await self._service.aside(
-            CopyRequest("request", (self._number, kept, body)),
+            CopyRequest("request", (self._number, kept, body), scope.get("extensions", {}).get(LENT)),
             send,
             lambda: self._response(Request(scope, _again(body))),
             self._route.is_long(self._service, Request(scope)),
@@ -134,11 +141,13 @@ class _Answer:
 _SCOPE = ("type", "method", "path", "path_params", "query_string", "headers")
 
 
-async def _in_a_copy(service: Service, number: int, kept: Mapping[str, Any], body: bytes, send: Any) -> None:
+async def _in_a_copy(
+    service: Service, number: int, kept: Mapping[str, Any], body: bytes, parent: Parent
+) -> None:
     """Answers a request in a copy."""
-    scope = {**kept, "asgi": {"version": "3.0", "spec_version": "2.4"}}
+    scope = {**kept, "asgi": {"version": "3.0", "spec_version": "2.4"}, "extensions": {LENT: parent}}
     response = await _Answer(service, number)._response(Request(scope, _again(body)))
-    await response(scope, _again(b""), send)
+    await response(scope, _again(b""), parent.send)
 
 
 def _again(body: bytes) -> Any:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .direct import LENT, DirectConnection
+
 if TYPE_CHECKING:
     from uvicorn import Server
 
@@ -33,10 +35,16 @@ class Http(HttpToolsProtocol):
         if self._apart > _HEAD:
             self.transport.abort()
 
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {LENT: DirectConnection(self.transport)}  # type: ignore[dict-item]
+
     def on_headers_complete(self) -> None:
         size = len(self.url) + sum([len(name) + len(value) for name, value in self.headers])
         if size > _HEAD:
             raise ValueError("the head is too long")  # the parser ends, and the answer is 400
+        if self.parser.get_http_version() != "1.1":
+            self.scope.pop("extensions")  # its client knows no chunks
         self._apart = 0
         super().on_headers_complete()
 

@@ -9,7 +9,9 @@
 The copy is made by `os.fork`, so that it shares the memory of all that the commit does not change, and the
 commit goes on meanwhile. In the copy the commit ends as if by Ctrl-C. Requests that come at the same time are
 answered by workers, processes of their own, so that they wait neither for each other nor for their clients.
-A worker lasts as long as its copy: a fork takes about 12 ms for each GB of memory.
+A worker lasts as long as its copy: a fork takes about 12 ms for each GB of memory. Parts of a large body go
+from a worker to the client itself (`direct.py`). The history of the state comes from the parent: a copy
+cannot use the file of the state.
 
 An answer that takes long comes from a copy also where no commit runs, so that none has to wait for it. Such a
 copy is made between two jobs of the owner, and is itself its only worker.
@@ -24,19 +26,31 @@ import pickle
 import signal
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_SIZE = struct.Struct("!Q")
+from .answers import Parts
+from .direct import DirectConnection, write_parts
+
+if TYPE_CHECKING:
+    from ..durability.contents import FileHistory
+    from ..durability.records import Stored
+
+_HEAD = struct.Struct("!cQ")  # of a frame: its kind, and its bytes
+_REQUEST, _MESSAGE, _PART, _END = b"R", b"M", b"P", b"E"
+_HISTORY, _CONNECTION = b"H", b"C"
 _AT_A_TIME = 8  # workers of a copy
 _ROOM = 8 << 20  # bytes of an answer that wait in the event loop
+_NICE = 10  # of a copy for one long answer, so that commits go first
 
 Message = Mapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
-Answering = Callable[["CopyRequest", Send], Awaitable[None]]
+Answering = Callable[["CopyRequest", "Parent"], Awaitable[None]]
+History = Callable[[Sequence["Stored"]], Awaitable["FileHistory | None"]]
 
 
 class AskedElsewhere(BaseException):
@@ -54,10 +68,11 @@ class Copied(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class CopyRequest:
-    """A request for a copy: who answers it there, and what of it is sent."""
+    """A request for a copy: who answers it there, what of it is sent, and the client's connection."""
 
     of: str
     given: tuple[Any, ...]
+    connection: DirectConnection | None = None
 
 
 _may_move: ContextVar[bool] = ContextVar("may_move", default=False)
@@ -79,10 +94,11 @@ def is_movable() -> bool:
 
 
 class Copy:
-    """A copy of this process, as its parent sees it in the event loop. `alone`: it has one worker, itself."""
+    """A copy of this process, as its parent sees it in the event loop. `alone`: it has one worker, itself.
+    `history` gives it the history of relations of the state."""
 
-    def __init__(self, process: int, control: socket.socket, alone: bool) -> None:
-        self._process, self._control, self.alone = process, control, alone
+    def __init__(self, process: int, control: socket.socket, alone: bool, history: History) -> None:
+        self._process, self._control, self.alone, self._history = process, control, alone, history
         self._free = asyncio.Semaphore(1 if alone else _AT_A_TIME)
         self._idle: list[_Worker] = []
         self._ended = False
@@ -96,13 +112,21 @@ class Copy:
                 return False
             done = begun = False
             try:
-                worker.writer.write(_framed(asked))
-                while (message := await worker.message(None if begun else seconds)) is not None:
-                    if not message:
+                worker.writer.write(_framed(_REQUEST, (asked.of, asked.given)))
+                while (frame := await worker.frame(None if begun else seconds)) is not None:
+                    kind, data = frame
+                    if kind == _END:
                         done = True
                         return begun
-                    begun = True
-                    await send(message)
+                    if kind == _HISTORY:
+                        worker.writer.write(_framed(_HISTORY, await self._history(pickle.loads(data))))
+                    elif kind == _CONNECTION:
+                        await worker.lend(asked.connection)
+                    else:
+                        begun = True
+                        await send(_body(data) if kind == _PART else pickle.loads(data))
+                if begun and asked.connection is not None:
+                    await asked.connection.drop()
                 if begun:
                     raise ConnectionError("a copy of the server has ended")
                 return False
@@ -114,7 +138,7 @@ class Copy:
 
     async def _new_worker(self) -> _Worker:
         if self.alone:
-            return _Worker(*await asyncio.open_unix_connection(sock=self._control, limit=_ROOM))
+            return await _Worker.on(self._control)
         here, there = socket.socketpair()
         with there:
             try:
@@ -122,33 +146,47 @@ class Copy:
             except BaseException:
                 here.close()
                 raise
-        return _Worker(*await asyncio.open_unix_connection(sock=here, limit=_ROOM))
+        return await _Worker.on(here)
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """Lets the copy end, when it has answered what it was asked."""
         self._ended = True
         self._control.close()
         while self._idle:
             self._idle.pop().writer.close()
-        await asyncio.to_thread(os.waitpid, self._process, 0)
+        threading.Thread(target=os.waitpid, args=(self._process, 0), daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Worker:
     """A process that answers requests of a socket."""
 
+    end: socket.socket
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
-    async def message(self, seconds: float | None) -> Message | None:
-        """The next message of an answer, an empty one at its end; None if there is none in so many
-        seconds."""
+    @staticmethod
+    async def on(sock: socket.socket) -> _Worker:
+        """The worker at the other end of a socket."""
+        return _Worker(sock, *await asyncio.open_unix_connection(sock=sock, limit=_ROOM))
+
+    async def frame(self, seconds: float | None) -> tuple[bytes, bytes] | None:
+        """The next frame, its kind and its data; None if there is none in so many seconds."""
         try:
-            (size,) = _SIZE.unpack(await asyncio.wait_for(self.reader.readexactly(_SIZE.size), seconds))
-            found: Message = pickle.loads(await self.reader.readexactly(size))
+            head = await asyncio.wait_for(self.reader.readexactly(_HEAD.size), seconds)
+            kind, size = _HEAD.unpack(head)
+            return kind, await self.reader.readexactly(size)
         except (asyncio.IncompleteReadError, TimeoutError, OSError):
             return None
-        return found
+
+    async def lend(self, connection: DirectConnection | None) -> None:
+        """Lends the worker a connection, or none if it cannot be lent."""
+        file = None if connection is None else await connection.file()
+        try:
+            socket.send_fds(self.end, [_CONNECTION], [] if file is None else [file])
+        finally:
+            if file is not None:
+                os.close(file)
 
 
 def fork(alone: bool = False) -> tuple[int, socket.socket]:
@@ -178,6 +216,7 @@ def be_a_copy(copied: Copied, answer: Answering) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
     control = copied.control
     if copied.alone:
+        os.nice(_NICE)
         _work(control, answer)
         return
     while True:
@@ -208,20 +247,72 @@ def _let_go(control: int) -> None:
                 os.dup2(nothing.fileno(), number)
 
 
-def _framed(found: object) -> bytes:
+def _framed(kind: bytes, found: object) -> bytes:
     data = pickle.dumps(found)
-    return _SIZE.pack(len(data)) + data
+    return _HEAD.pack(kind, len(data)) + data
+
+
+def _body(part: bytes) -> Message:
+    return {"type": "http.response.body", "body": part, "more_body": True}
+
+
+class Parent:
+    """The process of which this one is a copy, as a worker there sees it: it has the connection of the client
+    that asks."""
+
+    def __init__(self, to: socket.socket) -> None:
+        self._to, self._file = to, to.makefile("rb")
+        self._history: FileHistory | None = None
+        self._is_waiting = False
+
+    def asked(self) -> CopyRequest | None:
+        """The next request; None: there are no more, or what comes next would be an answer."""
+        return None if self._is_waiting or (found := self._next()) is None else CopyRequest(*found)
+
+    def _next(self) -> Any:
+        head = self._file.read(_HEAD.size)
+        return pickle.loads(self._file.read(_HEAD.unpack(head)[1])) if head else None
+
+    async def send(self, message: Message) -> None:
+        """Sends a message of an answer."""
+        if message.get("more_body"):
+            self._to.sendall(_HEAD.pack(_PART, len(message["body"])))
+            self._to.sendall(message["body"])
+        else:
+            self._to.sendall(_framed(_MESSAGE, dict(message)))
+
+    def end(self) -> None:
+        """Ends an answer."""
+        self._to.sendall(_HEAD.pack(_END, 0))
+
+    async def write(self, parts: Parts) -> bool:
+        """Writes the parts of a body. See `direct.Lending`."""
+        self._to.sendall(_HEAD.pack(_CONNECTION, 0))
+        _, files, _, _ = socket.recv_fds(self._to, 1, 1)
+        for file in files:
+            try:
+                write_parts(file, parts, self._to.fileno())
+            finally:
+                os.close(file)
+        return bool(files)
+
+    def history(self, stored: Sequence[Stored]) -> FileHistory:
+        """The history of relations of the state, asked for once. Raises AskedElsewhere if it is not told."""
+        if self._history is None:
+            self._to.sendall(_framed(_HISTORY, stored))
+            self._is_waiting = True  # whatever interrupts it
+            self._history = self._next()
+            self._is_waiting = False
+        if self._history is None:
+            raise AskedElsewhere
+        return self._history
 
 
 def _work(to: socket.socket, answer: Answering) -> None:
     """Answers requests, one after another."""
-
-    async def send(message: Message) -> None:
-        to.sendall(_framed(dict(message)))
-
-    with to, to.makefile("rb") as file, suppress(OSError):
-        while size := file.read(_SIZE.size):
-            asked = pickle.loads(file.read(*_SIZE.unpack(size)))
+    with to, suppress(OSError):
+        parent = Parent(to)
+        while (asked := parent.asked()) is not None:
             with suppress(AskedElsewhere):
-                asyncio.run(answer(asked, send))  # type: ignore[arg-type]
-            to.sendall(_framed({}))
+                asyncio.run(answer(asked, parent))  # type: ignore[arg-type]
+            parent.end()

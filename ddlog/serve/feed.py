@@ -79,13 +79,16 @@ class PublishedEpoch:
     def summary(self) -> dict[str, object]:
         """The number of rows that came and went, by relation."""
         return {
-            "epoch": self.number, "at": self.at, "transactions": self.transactions, "sizes": self.sizes,
-            "changes": self._counts
-            or {
-                name: [sum(w > 0 for _, w in rows), sum(w < 0 for _, w in rows)]
-                for name, rows in self.changed.items()
-            },
+            "epoch": self.number, "at": self.at, "transactions": self.transactions,
+            "sizes": {self.texts.name(each): count for each, count in self.sizes.items()},
+            "changes": {self.texts.name(each): count for each, count in self._counted().items()},
         }  # fmt: skip
+
+    def _counted(self) -> Mapping[str, Sequence[int]]:
+        return self._counts or {
+            name: (sum(w > 0 for _, w in rows), sum(w < 0 for _, w in rows))
+            for name, rows in self.changed.items()
+        }
 
 
 def change_event(
@@ -97,9 +100,8 @@ def change_event(
     since: int | None = None,
 ) -> Event:
     """An event with changed rows; `since`: they are the sum of the epochs after that one."""
-    parts = ",".join(f"{json_text(name)}:{texts.weighted(name, rows)}" for name, rows in changed.items())
     after = "" if since is None else f'"since":{since},'
-    return Event(kind, f"{log}-{number}", f'{{"epoch":{number},{after}"relations":{{{parts}}}}}')
+    return Event(kind, f"{log}-{number}", f'{{"epoch":{number},{after}"relations":{texts.named(changed)}}}')
 
 
 def snapshot_events(log: str, number: int, held: Mapping[str, Weighted], texts: RowTexts) -> list[Event]:
@@ -111,10 +113,7 @@ def snapshot_events(log: str, number: int, held: Mapping[str, Weighted], texts: 
     events = []
     for at, (name, rows) in enumerate(parts, 1):
         last = at == len(parts)
-        data = (
-            f'{{"epoch":{number},"more":{json_text(not last)},'
-            f'"relations":{{{json_text(name)}:{texts.weighted(name, rows)}}}}}'
-        )
+        data = f'{{"epoch":{number},"more":{json_text(not last)},"relations":{texts.named({name: rows})}}}'
         events.append(Event("snapshot", f"{log}-{number}" if last else "", data))
     return events
 

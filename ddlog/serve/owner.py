@@ -9,20 +9,35 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any, TypeAlias, TypeVar
 
+from ..durability.contents import FileHistory
+from ..durability.records import Stored
 from ..engine import interrupt
 from ..engine.inprocess.runtime import InProcess
 from ..engine.inprocess.storage.sharing import in_task
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
+from ..sessions.persistence.durable import Durable
 from ..sessions.session import Session
-from .copies import AskedElsewhere, Copied, Copy, CopyRequest, Send, be_a_copy, fork, is_movable, movable
+from .copies import (
+    AskedElsewhere,
+    Copied,
+    Copy,
+    CopyRequest,
+    Parent,
+    Send,
+    be_a_copy,
+    fork,
+    is_movable,
+    movable,
+)
 from .grouping import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
@@ -73,7 +88,7 @@ class Owner:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.answers: dict[str, Callable[..., Awaitable[None]]] = {}
         """What answers requests in a copy, by the name that they have for it: it is called with what they
-        give, and with what sends a message."""
+        give, and with the parent, to which it sends messages."""
         self.ends, self._ended_at = False, 0.0
         self.copied = 0
         """The copies that were made for readers."""
@@ -108,8 +123,8 @@ class Owner:
         return await future
 
     async def ask(self, call: Callable[[], T], *, limited: bool = True) -> T:
-        """The result of a call on the session. Raises the errors of the call, and AskedElsewhere if a
-        copy is to be asked."""
+        """The result of a call on the session. Raises the errors of the call, and AskedElsewhere if a copy is
+        to be asked."""
         if self._is_copy:
             found: T = self._outcome(Question(call, None, limited))
             if isinstance(found, BaseException):
@@ -165,7 +180,7 @@ class Owner:
                 yield copy
             finally:
                 if copy is not None:
-                    _end(copy)
+                    copy.end()
 
     @property
     def is_changing(self) -> bool:
@@ -178,9 +193,14 @@ class Owner:
         self._telling.close()
 
     def check_own(self) -> None:
-        """Raises AskedElsewhere in a copy: what follows changes the session, or reads its state on disk."""
+        """Raises AskedElsewhere in a copy: what follows changes the session."""
         if self._is_copy:
             raise AskedElsewhere
+
+    @property
+    def ending(self) -> float:
+        """The seconds since `end`."""
+        return time.monotonic() - self._ended_at
 
     @property
     def waiting(self) -> int:
@@ -242,9 +262,21 @@ class Owner:
                 finally:
                     os._exit(1)
 
-    async def _answered(self, asked: CopyRequest, send: Send) -> None:
+    async def _answered(self, asked: CopyRequest, parent: Parent) -> None:
         """Answers a request, in a copy."""
-        await self.answers[asked.of](*asked.given, send)
+        durable = self.session.state.durable
+        if isinstance(durable, Durable):
+            durable.elsewhere = partial(_history_of, durable, parent)
+        await self.answers[asked.of](*asked.given, parent)
+
+    async def _history(self, stored: Sequence[Stored]) -> FileHistory | None:
+        """The history of relations of the state, for a copy; None if it cannot be told beside a change."""
+        durable = self.session.state.durable
+        assert isinstance(durable, Durable)
+        try:
+            return await asyncio.to_thread(durable.history_for, stored)
+        except DDlogError:
+            return None  # the session itself will tell
 
     def _carry_out(self) -> bool:
         """Carries out the jobs that wait, at least one. Returns whether to go on."""
@@ -332,7 +364,7 @@ class Owner:
     def _forked(self, alone: bool = False) -> Copy | None:
         """A new copy of this process; None if there can be none: from now on readers wait."""
         try:
-            copy = Copy(*fork(alone), alone)
+            copy = Copy(*fork(alone), alone, self._history)
         except OSError:
             self._can_copy = False  # too little memory, say
             return None
@@ -416,6 +448,13 @@ class Owner:
                 signal.signal(number, handler)
 
 
+def _history_of(durable: Durable, parent: Parent) -> FileHistory:
+    """The history of a state up to its last epoch here, in a copy."""
+    found = parent.history([*durable.stored.values()])
+    found.last = durable.epoch
+    return found
+
+
 def _settle(outcomes: list[Told], changing: Changing | None) -> None:
     for future, outcome in outcomes:
         if future is not None and not future.done():
@@ -427,12 +466,12 @@ def _settle(outcomes: list[Told], changing: Changing | None) -> None:
         changing.ended = True
         changing.news.set()
         if changing.copy is not None:
-            _end(changing.copy)
+            changing.copy.end()
 
 
 def _has_copy(changing: Changing, copy: Copy) -> None:
     if changing.ended:
-        _end(copy)
+        copy.end()
     else:
         changing.copy = copy
         changing.news.set()
@@ -441,13 +480,4 @@ def _has_copy(changing: Changing, copy: Copy) -> None:
 def _end_made(made: asyncio.Future[Copy | None]) -> None:
     copy = None if made.cancelled() or made.exception() else made.result()
     if copy is not None:
-        _end(copy)
-
-
-def _end(copy: Copy) -> None:
-    ending = asyncio.ensure_future(copy.end())
-    _endings.add(ending)
-    ending.add_done_callback(_endings.discard)
-
-
-_endings: set[asyncio.Future[None]] = set()
+        copy.end()

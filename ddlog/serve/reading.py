@@ -12,7 +12,8 @@ import numpy as np
 
 from ..core import Relation
 from ..engine.drawing import to_svg
-from ..engine.runtime import PartedRows
+from ..engine.inprocess.runtime import InProcess
+from ..engine.runtime import RowSet
 from ..engine.text import to_text
 from ..errors.diagnostics import DDlogError
 from ..errors.serving import BadRequest
@@ -24,9 +25,9 @@ from ..sessions.results.listedrows import ListedRows
 from ..sessions.results.records import RecordRuntime
 from ..sessions.results.views import RelationView, Result
 from ..sessions.session import Session
-from ..types import Bit, Bool, Float, Signed, String
+from ..types import Bit, Bool, Float, Signed, String, Type
 from ..values.rows import Row
-from .answers import ARROW, JSON, arrow_bytes, body_of, columns_of
+from .answers import ARROW, JSON, arrow_parts, body_of, columns_of
 from .failures import told
 
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
@@ -47,6 +48,19 @@ def prepare(session: Session) -> None:
         session.select("SELECT 1 AS one")
 
 
+def told_of(program: Program) -> list[str]:
+    """The relations that answers tell of: not those that a module of SQL makes of parts of its views."""
+    return [
+        name
+        for name, each in program.relations.items()
+        if not each.hidden and (each.original or each.role != "internal" or not _is_of_sql(each))
+    ]
+
+
+def _is_of_sql(relation: Relation) -> bool:
+    return relation.span is not None and relation.span.source.name.endswith(".sql")
+
+
 def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict[str, Any]:
     """The relations and indexes of a program, with the numbers of rows."""
     relations = [
@@ -55,7 +69,7 @@ def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict
             "columns": columns_of(each), "record": each.constructor is not None,
             "key": None if each.key is None else str(each.key.result), "rows": sizes.get(name),
         }
-        for name, each in program.relations.items() if not each.hidden
+        for name in told_of(program) for each in [program.relations[name]]
     ]  # fmt: skip
     indexes = [
         {"name": name, "relation": each.relation, "variables": [v.name for v in each.variables]}
@@ -76,16 +90,24 @@ def page(
 ) -> Any:
     """The body with rows of a relation: those with a cell that holds a text, in the order of a column.
     Without either, pages of a large relation are in no order."""
+    count, here = session.size(relation), session.state.host.offer.here
+    declared, more = session.state.declared(relation), {"rows_in_all": count}
+    if count > MANY and not (order or holding) and type(here) is InProcess:
+        if media == ARROW and (tables := _whole(session, here, declared)) is not None:
+            return arrow_parts(tables)
+        if media == JSON:
+            part = Result(declared, _some(session, here, declared, offset, most), session.typedefs)
+            return body_of(part, media, {**more, "count": count, "offset": offset}, most)
     view = session[relation]
-    more, stored = {"rows_in_all": len(view)}, view.stored
     if order or holding:
         return body_of(_chosen(view, order, holding), media, more, most, offset)
-    if media == ARROW and len(view) > MANY and (tables := _whole(session, view)) is not None:
-        return arrow_bytes(tables)
-    if media == JSON and len(view) > MANY and isinstance(stored, PartedRows):
-        part = Result(view.relation, stored.some(offset, most), view.typedefs)
-        return body_of(part, media, {**more, "count": len(view), "offset": offset}, most)
     return body_of(view, media, more, most, offset)
+
+
+def _some(session: Session, here: InProcess, of: Relation, first: int, count: int) -> RowSet:
+    stored = here.some(of.name, first, count, of.kind == "multiset")
+    runtime = session.state.host.runtime
+    return runtime.shown_rows(of.name, stored) if isinstance(runtime, RecordRuntime) else stored
 
 
 def is_exported_beside(relation: Relation) -> bool:
@@ -96,34 +118,22 @@ def is_exported_beside(relation: Relation) -> bool:
     )
 
 
-def _whole(session: Session, view: RelationView) -> Iterator[Any] | None:
+def _whole(session: Session, here: InProcess, declared: Relation) -> Iterator[Any] | None:
     """All rows of a set of numbers and texts as tables of Arrow, in no order; None for another relation. They
-    are made where they are wanted, of what is read now."""
-    host, name = session.state.host, view.relation.name
-    plain = not isinstance(host.runtime, RecordRuntime) or host.runtime.is_plain(name)
-    simple = all(isinstance(each, Bool | Bit | Signed | Float | String) for each in view.types)
-    wide = any(isinstance(each, Bit | Signed) and each.width > 64 for each in view.types)
-    if host.offer.here is None or not plain or not simple or wide:
+    are made where they are wanted, of what is there now."""
+    columns = [(each.name, each.type) for each in declared.columns]
+    simple = all(isinstance(of, Bool | Bit | Signed | Float | String) for _, of in columns)
+    wide = any(isinstance(of, Bit | Signed) and of.width > 64 for _, of in columns)
+    if declared.kind != "relation" or not simple or wide:
         return None
-    coded = host.offer.here.held(name)
-    if coded.weights is not None:
-        return None
-    arrays = [each for each in coded.columns if isinstance(each, np.ndarray)]
-    part = _PART if len(arrays) == len(coded.columns) else max(1, coded.length)
-    columns = [  # a view of what the session holds is copied
-        each if not isinstance(each, np.ndarray) else each.astype(bool) if isinstance(of, Bool)
-        else each.copy() if each.base is not None else each
-        for each, of in zip(coded.columns, view.types, strict=True)
-    ]  # fmt: skip
-    declared, typedefs = list(zip(view.columns, view.types, strict=True)), view.typedefs
     return (
-        to_table(declared, [_slice(each, at, part) for each in columns], typedefs)
-        for at in range(0, max(1, coded.length), part)
+        to_table(columns, list(map(_arrow_form, part.columns, (of for _, of in columns))), session.typedefs)
+        for part in here.parts(declared.name, _PART)
     )
 
 
-def _slice(column: Any, at: int, count: int) -> Any:
-    return column[at : at + count] if isinstance(column, np.ndarray) else column
+def _arrow_form(column: Any, of: Type) -> Any:
+    return column.astype(bool) if isinstance(of, Bool) else column
 
 
 def _chosen(view: RelationView, order: str, holding: str) -> Result:
@@ -137,7 +147,8 @@ def _chosen(view: RelationView, order: str, holding: str) -> Result:
     if order:
         name = order.removeprefix("-")
         if name not in view.columns:
-            raise DDlogError([BadRequest(f"{view.relation.name} has no column {name}")])
+            known = ", ".join(view.columns)
+            raise DDlogError([BadRequest(f"{view.relation.name} has no column {name!r}; it has {known}")])
         at = view.columns.index(name)
         rows.sort(key=lambda each: each[0][at], reverse=order.startswith("-"))
     listed = ListedRows(view.stored.schema, [row for row, _ in rows], None)

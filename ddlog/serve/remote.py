@@ -8,7 +8,6 @@ client has changed a row that it depends on, it is made again on the rows as the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -277,7 +276,7 @@ class RemoteHost(InProcessHost):
 
     def __init__(self, program: Program, runtime: RemoteRuntime) -> None:
         self.runtime = runtime
-        self.offer = Offer(HostKind.IN_PROCESS, failures=nullcontext)
+        self.offer = Offer(HostKind.IN_PROCESS)
         self._program, self._typedefs = program, program.checked.typedefs
 
     def _read(self, file: FactFile, note: Callable[[str], None], refuse: Refuse | None) -> IncomingRows:

@@ -19,6 +19,7 @@ from . import reading
 from .answers import ARROW, CALL, JSON, LINES
 from .bodies import body_of_request, key_of, number_of, object_of, text_of
 from .calls import METHODS, answer_of, called, changes_part
+from .direct import PartsResponse
 from .failures import told
 from .feed import Subscriber
 from .service import Service
@@ -172,6 +173,8 @@ async def _program(service: Service, request: Request) -> Response:
 
 async def _put_program(service: Service, request: Request) -> Response:
     text = text_of(await body_of_request(request, service.limits.body))
+    if not text.strip():
+        raise DDlogError([BadRequest("the body is empty: it is the text of the whole program")])
     fill = dict(map(_filled, request.query_params.getlist("fill")))
     found = await service.change_program(text, fill)
     rest = json_text({name: found[name] for name in ("migrated", "gone")})
@@ -196,7 +199,10 @@ async def _profile(service: Service, request: Request) -> Response:
 
 
 async def _circuit(service: Service, request: Request) -> Response:
-    svg = request.query_params.get("format", "svg") == "svg"
+    form = request.query_params.get("format", "svg")
+    if form not in ("svg", "text"):
+        raise DDlogError([BadRequest(f"format is svg or text, not {form[:40]!r}")])
+    svg = form == "svg"
     found = await service.ask(lambda session: reading.drawn(session.program, svg))
     return Response(found, media_type="image/svg+xml" if svg else "text/plain")
 
@@ -216,9 +222,8 @@ async def _epoch(service: Service, request: Request) -> Response:
     most = service.limits.rows
 
     def told(changed: Mapping[str, Sequence[Any]]) -> str:
-        texts = service.texts
-        parts = (f"{json_text(n)}:{texts.weighted(n, rows[:most])}" for n, rows in changed.items())
-        return f'{{"epoch":{number},"changes":{{{",".join(parts)}}}}}'
+        changes = service.texts.named({name: rows[:most] for name, rows in changed.items()})
+        return f'{{"epoch":{number},"changes":{changes}}}'
 
     kept = next((each for each in list(service.feed.epochs) if each.number == number), None)
     if kept is not None:
@@ -262,7 +267,7 @@ async def _ready(service: Service, request: Request) -> Response:
 
 async def _metrics(service: Service, request: Request) -> Response:
     bytes_of = await service.bytes_of()
-    sizes = {name: (rows, bytes_of.get(name)) for name, rows in service.sizes.items()}
+    sizes = {service.texts.name(each): (rows, bytes_of.get(each)) for each, rows in service.sizes.items()}
     gauges = (
         ("subscribers", "Subscribers now.", len(service.feed.subscribers)),
         ("queue", "Transactions and questions that wait.", service.owner.waiting),
@@ -317,7 +322,7 @@ def _media(request: Request) -> str:
 def _rows(body: Any, media: str) -> Response:
     if isinstance(body, bytes):
         return Response(body, media_type=media)
-    return StreamingResponse(body, media_type=media)
+    return PartsResponse(body, media)
 
 
 def _json(data: Any) -> Response:
@@ -360,9 +365,9 @@ ROUTES = (
           (("page", "boolean: as a page"),), (), (JSON, "text/html"), asks=True),
     Route("GET", "/circuit", _circuit, "the circuit", (("format", "string: svg or text"),), (),
           ("image/svg+xml", "text/plain"), asks=True),
-    Route("GET", "/state", _state, "the durable state and its history"),
+    Route("GET", "/state", _state, "the durable state and its history", asks=True),
     Route("GET", "/epochs", _epochs, "the last epochs"),
-    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch"),
+    Route("GET", "/epochs/{epoch}", _epoch, "the exact changes of an epoch", asks=True),
     Route("GET", "/changes", _changes, "subscribe to output relations by server-sent events",
           (("relations", "string: names with commas between them"), ("last", "string: as Last-Event-ID"),
            ("snapshot", "boolean: whether the rows of now come first")), (),

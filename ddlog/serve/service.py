@@ -23,7 +23,7 @@ from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
 from .answers import RowTexts, Weighted
-from .copies import CopyRequest, Send
+from .copies import CopyRequest, Parent, Send
 from .feed import (
     EpochFeed,
     Event,
@@ -38,7 +38,7 @@ from .grouping import Answer, Committer, Waiting
 from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
-from .reading import MANY, prepare
+from .reading import MANY, prepare, told_of
 from .transactions import Keys, PlacedUpdates, TableChanges
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Service:
         relations = self.program.relations
         self.texts = RowTexts(relations, self.program.checked.typedefs)
         self._keys = Keys(self.program)
-        self.shown = [n for n, each in relations.items() if not each.hidden and self.session.keeps(n)]
+        self.shown = [name for name in told_of(self.program) if self.session.keeps(name)]
         self.sizes = {name: self.session.size(name) for name in self.shown}
 
     def _number(self) -> int:
@@ -182,7 +182,6 @@ class Service:
     def _at(self, epoch: int) -> Session:
         if epoch == self.number:
             return self.session
-        self.owner.check_own()
         if self.session.epoch is None:
             raise DDlogError([NeedsState("the past of a session")])
         if epoch not in self._pasts:
@@ -302,21 +301,21 @@ class Service:
         return subscriber if log == self.log and self.feed.join(subscriber) else None
 
     async def _start_in_a_copy(
-        self, relations: Sequence[str], last: str | None, snapshot: bool, send: Send
+        self, relations: Sequence[str], last: str | None, snapshot: bool, parent: Parent
     ) -> None:
         try:
             names, events = await self.owner.ask(lambda: self._started(relations, last, snapshot))
         except DDlogError as error:
-            await send({"error": error})
+            await parent.send({"error": error})
             return
-        await send({"names": names, "number": self.number, "log": self.log})
+        await parent.send({"names": names, "number": self.number, "log": self.log})
         for event in events:
-            await send({"event": event})
+            await parent.send({"event": event})
 
     def _output(self, name: str) -> str:
         declared = self.session.state.declared(name)
         if declared.role != "output":
-            raise DDlogError([NotAnOutput(name, tuple(self.program.names("output")))])
+            raise DDlogError([NotAnOutput(name, tuple(map(self.texts.name, self.program.names("output"))))])
         if declared.kind == "stream":
             raise DDlogError([BadRequest(f"{name} is a stream, which has no rows between epochs")])
         return declared.name

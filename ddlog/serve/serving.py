@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import sys
@@ -23,7 +24,8 @@ from .guard import Access
 from .limits import Limits
 from .service import Service
 
-_PATIENCE = 3  # seconds that connections have to end
+_PATIENCE, _LEAST = 2.5, 1.0
+"""The seconds that connections have to end, since the server is told to end, and after the last commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def serve(
         application(service, place.access(port), agents), log_config=None, access_log=False, lifespan="auto",
         http=Http,
         ssl_certfile=place.certificate, ssl_keyfile=place.key, server_header=False,
-        timeout_graceful_shutdown=_PATIENCE, proxy_headers=False, ws_max_size=service.limits.body,
+        proxy_headers=False, ws_max_size=service.limits.body,
     )  # fmt: skip
     server = uvicorn.Server(config)
     up = threading.Event()
@@ -108,8 +110,11 @@ def serve(
         service.owner.loop.call_soon_threadsafe(
             service.feed.tell, Event("end", "", '{"reason":"the server ends"}')
         )
+        left = max(_LEAST, _PATIENCE - service.owner.ending)
+        config.timeout_graceful_shutdown = left  # type: ignore[assignment]
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # which tells of all that is cut off
         server.should_exit = True
-        thread.join(_PATIENCE + 1)
+        thread.join(left + 1)
         service.close_pasts()
         service.owner.close()
 

@@ -220,6 +220,8 @@ def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> Table
         for table in tables_of_streams(body):
             named = {word.decode(): text.decode() for word, text in (table.schema.metadata or {}).items()}
             name, word = named.get("relation", relation), named.get("kind", kind)
+            if not name:
+                raise DDlogError([BadRequest("`relation` is the name of the relation of the rows")])
             declared = relation_named(name, program.relations)
             if declared is None:
                 raise DDlogError([unknown_relation(name, program.relations)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from .. import syntax
@@ -17,7 +17,7 @@ from ..errors.nearest import nearest
 from ..errors.sessions import NothingToDrop, ProgramStays, RuleOfSeveral, StillUsed
 from ..errors.source import Source, Span
 from ..syntax.parser import parse_program
-from .program import Program
+from .program import Program, compile_source, with_null
 
 _NAME = re.compile(r"\s*([A-Za-z_][\w:]*)\s*;?\s*\Z")
 _KINDS = (
@@ -38,12 +38,45 @@ def extended(program: Program, text: str, name: str) -> Program:
     """The program with a text at its end; `name` names the text in errors. Its warnings are those about the
     text. Raises DDlogError."""
     with placed_in(program, text, name) as source:
-        made = _again(program)(source)
+        found = _joined(program, source, text)
+        made = _again(program)(source) if found is None else found
     added = (each for each in made.warnings if not isinstance(each, UnusedRelation | EmptyRelation))
-    before = len(ended(program.source).split("\n")) - 1
+    before = ended(program.source).count("\n")
     placed = (_moved(each, source, Source(name, text), before) for each in added)
     warnings = tuple(each for each in placed if each.span is not None and each.span.source.text == text)
-    return Program(made.source, made.checked, warnings, made.again)
+    made.warnings = warnings
+    return made
+
+
+def _joined(program: Program, source: Source, text: str) -> Program | None:
+    """The program with a text, of which nothing else is read and checked; None where that is not enough."""
+    from ..check.adding import check_added
+
+    if getattr(program.again, "func", None) is not compile_source:
+        return None
+    # Places of the text are those in the source, which is blank before it.
+    alone = replace(source, text="\n" * ended(program.source).count("\n") + text)
+    tree = _tree_over(program, alone)
+    found = None if tree is None else check_added(program.checked, source, tree)
+    if found is None:
+        return None
+    checked = with_null(found[0]) if source.name.endswith(".sql") else found[0]
+    warnings = (moved(each, lambda span: replace(span, source=source)) for each in found[1])
+    return Program(source, checked, tuple(warnings), program.again, lowered=program.lowered)
+
+
+def _tree_over(program: Program, source: Source) -> syntax.Module | None:
+    """The declarations of a text over those of a program; None for wrong ones."""
+    if not source.name.endswith(".sql"):
+        tree, errors = parse_program(source)
+        return None if errors else tree
+    from ..sql.attached import know_structs
+    from ..sql.translate import translate
+
+    know_structs(program.checked.typedefs)
+    with suppress(DDlogError):
+        return translate(source, program.relations, known=program.checked.typedefs)
+    return None
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from .results.views import Changes, Result
 from .selecting import evaluated, in_order
 
 if TYPE_CHECKING:
+    from ..core import Relation
     from ..engine.schema import Schema
     from ..explaining.explanation import Explanation
     from ..sql.parameters import Parameters
@@ -75,15 +76,19 @@ def asked(
 
 def selected(session: Executing, plan: SelectPlan, parameters: Parameters) -> Result:
     """The rows of a SELECT."""
-    found = asked(session, plan, parameters)
-    return result_of(session.state, plan, plan.statement.answer, found)
+    schema, rows = asked(session, plan, parameters)
+    shown = len(plan.answer.columns)
+    found = in_order(rows, plan.statement.order)
+    kept = [row[:shown] for row in found] if plan.statement.hidden else found
+    return result_of(session.state, plan, plan.answer, (schema[:shown], kept))
 
 
-def result_of(state: SessionState, plan: SelectPlan, answer: str, found: tuple[Schema, list[Row]]) -> Result:
-    """The rows of an answer, in the order of the statement."""
+def result_of(
+    state: SessionState, plan: SelectPlan, declared: Relation, found: tuple[Schema, list[Row]]
+) -> Result:
+    """Rows of an answer, as they are declared."""
     assert plan.program is not None
-    declared, typedefs = plan.program.relations[answer], dict(plan.program.checked.typedefs)
+    typedefs = dict(plan.program.checked.typedefs)
     if state.program.source.name.endswith(".sql") and OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    names = [each.name for each in declared.columns]
-    return Result(declared, ListedRows(found[0], in_order(found[1], names, plan.order)), typedefs)
+    return Result(declared, ListedRows(*found), typedefs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, counted
@@ -21,9 +20,6 @@ from .program import Program
 from .results.views import Result
 from .viewing import with_views_changed
 
-if TYPE_CHECKING:
-    from .planning import SelectPlan
-
 _TELLS = re.compile(
     r"""\s*(?:(?P<describe>DESC(?:RIBE)?)\b | (?P<show>SHOW\s+(?:ALL\s+)?TABLES)\b | (?P<why>EXPLAIN\s+WHY)\b
     | (?P<explain>EXPLAIN)\b)(?P<rest>.*?);?\s*\Z""",
@@ -39,7 +35,7 @@ def told(session: Executing, text: str, name: str) -> Result | None:
     if found is None:
         return None
     blank = re.sub(r"\S", " ", text[: found.start("rest")])
-    rest = Source(name, blank + found["rest"], dialect=session.program.source.dialect)
+    rest = session.program.source.another(name, blank + found["rest"])
     if found["describe"]:
         rows = list(_columns(_described(session, rest, found["rest"])))
         return _table(session, ("column_name", "column_type", "nullable", "primary_key"), rows)
@@ -53,8 +49,8 @@ def _table(session: Executing, columns: Sequence[str], rows: Sequence[tuple[str,
     """Texts as rows."""
     text = "SELECT " + ", ".join(f"'' AS \"{each}\"" for each in columns)
     plan, _ = session.plans.of(Source("<columns>", text), ())
-    (schema, _), answer = asked(session, plan, ()), plan.statement.answer
-    return result_of(session.state, plan, answer, (schema, list(rows)))
+    schema, _ = asked(session, plan, ())
+    return result_of(session.state, plan, plan.answer, (schema, list(rows)))
 
 
 def _tables(program: Program) -> Iterator[tuple[str, str]]:
@@ -67,7 +63,7 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
     named = _NAME.match(text)
     if named is None:
         plan, _ = session.plans.of(rest, ())
-        return _answer(plan)
+        return plan.answer
     name = named[1].strip('"').lower()
     for each in readable(session.program.relations):
         if (each.original or each.name).lower() == name:
@@ -76,38 +72,19 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
     raise DDlogError([unknown_name("table", name, names)])
 
 
-def _answer(plan: SelectPlan) -> Relation:
-    """The rows that a statement asks for. Raises DDlogError."""
-    if plan.program is None:
-        raise DDlogError([WrongSql("this statement reads no rows")])
-    return plan.program.relations[plan.statement.answer]
-
-
 def _columns(relation: Relation) -> Iterator[tuple[str, str, str, str]]:
-    from ..sql.attached import table_of
-    from ..sql.changing import sql_name
-    from ..syntax.templates import written_type
+    from ..sql.attached import known_table
 
     key = key_places(relation)
-    known = {each.field: each for each in table_of(relation.name, (
-        (each.name, written_type(str(each.type))) for each in relation.columns
-    )).relation.columns}  # fmt: skip
-    for at, each in enumerate(relation.columns):
-        column = known.get(each.name)
-        shown = str(each.type) if column is None else column.type.declared
-        nullable = column is not None and column.nullable
-        yield (
-            sql_name(each.name) if relation.original else each.name,
-            shown,
-            "YES" if nullable else "NO",
-            "YES" if at in key else "NO",
-        )
+    for at, each in enumerate(known_table(relation).relation.columns):
+        nullable, keyed = ("YES" if yes else "NO" for yes in (each.nullable, at in key))
+        yield each.name, each.type.declared, nullable, keyed
 
 
 def _plan(session: Executing, rest: Source) -> list[str]:
     """The joins of a statement as they ran, with their rows, and the number of rows that it asks for."""
     plan, given = session.plans.of(rest, ())
-    answer, lines = _answer(plan), list[str]()
+    answer, lines = plan.answer, list[str]()
     assert plan.program is not None
     program = plan.program
 
@@ -127,7 +104,7 @@ def _why(session: Executing, rest: Source) -> list[str]:
     _, rows = asked(session, plan, given)
     if not rows:
         raise DDlogError([NoRowToExplain()])
-    before, first = session.program, min(rows)
+    before, first = session.program, min(rows)[: len(plan.answer.columns)]
     taken = {(each.original or each.name).lower() for each in before.relations.values()}
     name = next(each for each in ("Answer", "The_answer", "This_answer") if each.lower() not in taken)
     session.go_on_with(with_views_changed(before, f"CREATE VIEW {name} AS\n{rest.text}", rest.name))

@@ -67,7 +67,7 @@ def execute(
         check_changeable(state, session.transaction.is_open)
         program = with_views_changed(session.program, text, name)
         return Outcome(changes=session.go_on_with(program))
-    source = Source(name, text, dialect=session.program.source.dialect)
+    source = session.program.source.another(name, text)
     plan, given = plans.of(source, parameters)
     if plan.statement.kind == "select":
         return Outcome(rows=selected(session, plan, given))
@@ -84,7 +84,7 @@ def select(session: Executing, text: str, name: str) -> Result:
     tells = told(session, text, name)
     if tells is not None:
         return tells
-    source = Source(name, text, dialect=session.program.source.dialect)
+    source = session.program.source.another(name, text)
     plan, given = session.plans.of(source, ())
     if plan.statement.kind != "select":
         raise DDlogError([WrongSql("this asks for no rows: `execute` carries it out")])
@@ -168,7 +168,9 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
     with in_statement(), state.diagnosing():
         given = {**plan.given(parameters), statement.changed: come}
         found = evaluated(state, plan.prepared(state, statement.returned), {}, given)
-    return Outcome(len(changes), result_of(state, plan, statement.returned, found))
+    assert plan.program is not None
+    returned = plan.program.relations[statement.returned]
+    return Outcome(len(changes), result_of(state, plan, returned, found))
 
 
 def _row_changes(

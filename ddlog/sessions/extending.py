@@ -64,7 +64,7 @@ def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | 
         with paused():
             circuit = host.offer.lowered(program, wanted, not whole)
         kept = kept_of(program, circuit)
-        names = Definitions(program.checked).of_circuit(circuit)
+        names = Definitions(program.checked).of_circuit(circuit, (before.checked, named_before))
         with here.within(budget), here.extending(circuit, names, named_before) as deltas:
             held = here.all_held()
             if state.durable is not None:

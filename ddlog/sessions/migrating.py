@@ -3,7 +3,9 @@
 rows of inputs ── converted ──▶ session beside, derived ──▶ state: one transaction ──▶ the session goes on
 
 The rows are converted as `--migrate` does with those of a state. All is derived from them anew, beside what
-the session holds until then, so that an error leaves it as it was.
+the session holds until then, so that an error leaves it as it was. A program with windows, or that reads
+earlier states, needs more than the rows of now. Its session begins with what the durable state tells, as one
+that is opened with `--migrate`.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from .results.records import RecordColumns
 from .results.views import Changes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ..core import Relation
     from ..durability.records import Stored
@@ -111,7 +113,6 @@ def migrated(
         (_stored(before.relations[n], before), _stored(program.relations[n], program)) for n in found.changed
     ]
     check_fill(fill, map(program.relations.__getitem__, program.names("input")), pairs)
-    _check_past(state, found)
     beside = program.open(
         SessionOptions(
             relations=wanted, engine="in-process", max_iterations=state.max_iterations, workers=here.workers,
@@ -119,24 +120,32 @@ def migrated(
             progress=state.progress,
         )
     ).state  # fmt: skip
-    now = here_of(beside.host)
-    with beside.diagnosing():
-        batches = {
-            name: list(signed(now, rows, name)) for name, rows in _rows(state, program, found, fill).items()
-        }
-    beside.run(batches, False)
-    _check_past(beside, found)
-    check_keys(beside, program, [n for n in found.changed if program.relations[n].key] + [*found.keyed])
+    keyed = [name for name in found.changed if program.relations[name].key] + [*found.keyed]
+    durable, rows = state.durable, partial(beside.host.runtime.size)
     deltas: dict[str, Delta] = {}
-    for name in beside.kept:
-        one, other = before.relations.get(name), program.relations[name]
-        if other.role == "output" and other.kind != "stream":
-            same = one is not None and name in state.kept and same_columns(one, before, other, program)
-            deltas[name] = now.difference(name, here.rows(name) if same else ())
-    if state.durable is not None:
-        assert isinstance(state.durable, Durable)
-        rows = partial(beside.host.runtime.size)
-        state.durable = state.durable.with_program(program, beside.kept, beside.host, rows, fill)
+    assert durable is None or isinstance(durable, Durable)
+
+    def begin(made: Durable) -> None:
+        made.begin(beside, False)
+        check_keys(beside, program, keyed)
+        deltas.update(_differences(state, beside))
+
+    reads = _reads(state) or _reads(beside)
+    if reads and durable is None:
+        what = ", ".join(found.changed) or "inputs with types that are defined otherwise"
+        raise DDlogError([NotMigratedHere(what, reads)])
+    if reads and durable is not None:
+        state.durable = durable.with_program(program, beside.kept, beside.host, rows, fill, begin)
+    else:
+        now = here_of(beside.host)
+        with beside.diagnosing():
+            given = _rows(state, program, found, fill).items()
+            batches = {name: list(signed(now, rows, name)) for name, rows in given}
+        beside.run(batches, False)
+        check_keys(beside, program, keyed)
+        deltas.update(_differences(state, beside))
+        if durable is not None:
+            state.durable = durable.with_program(program, beside.kept, beside.host, rows, fill)
     state.take_up(program, beside.host, beside.kept)
     state.delays, state.wanted, state.sparing = beside.delays, beside.wanted, beside.sparing
     if state.recorder is not None:
@@ -144,13 +153,21 @@ def migrated(
     return state.told(beside.host.offer.shown(deltas))
 
 
-def _check_past(state: SessionState, found: InputChanges) -> None:
-    """Raises DDlogError if a session holds more than its inputs tell now."""
+def _reads(state: SessionState) -> str:
+    """Whether the program of a session holds more than its inputs tell now, in words; empty: it does not."""
     windows = kept_windows(state.program, state.kept, here_of(state.host).circuit)
-    reads = "reads earlier states" if state.delays.delayed else "has windows" if windows.nodes else ""
-    if reads:
-        what = ", ".join(found.changed) or "inputs with types that are defined otherwise"
-        raise DDlogError([NotMigratedHere(what, reads)])
+    return "reads earlier states" if state.delays.delayed else "has windows" if windows.nodes else ""
+
+
+def _differences(before: SessionState, after: SessionState) -> Iterator[tuple[str, Delta]]:
+    """How the outputs of a session differ from those of one of another program."""
+    here, now = here_of(before.host), here_of(after.host)
+    old, new = before.program, after.program
+    for name in after.kept:
+        one, other = old.relations.get(name), new.relations[name]
+        if other.role == "output" and other.kind != "stream":
+            same = one is not None and name in before.kept and same_columns(one, old, other, new)
+            yield name, now.difference(name, here.rows(name) if same else ())
 
 
 def _rows(

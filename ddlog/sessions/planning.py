@@ -6,14 +6,14 @@ plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError, InternalError, render
 from ..errors.source import Source
-from ..errors.sql import NoParser
+from ..errors.sql import NoParser, WrongSql
 from ..sql.literals import PlainInserts, parametrised, readable
 from ..syntax.printing import module_text
 from ..values.rows import Row, row_of
@@ -33,11 +33,10 @@ MOST_PLANS = 256
 
 @dataclass(frozen=True, slots=True)
 class SelectPlan:
-    """A statement, its rules, and the order of its rows. `ready` are the relations that were evaluated."""
+    """A statement and its rules. `ready` are the relations that were evaluated."""
 
     statement: SqlStatement
     program: Program | None = None
-    order: Sequence[tuple[str | int, bool, bool]] = ()
     ready: dict[str, Prepared] = field(default_factory=dict)
 
     def prepared(self, state: SessionState, answer: str) -> Prepared:
@@ -46,6 +45,15 @@ class SelectPlan:
         if answer not in self.ready:
             self.ready[answer] = prepared(state, self.program, answer)
         return self.ready[answer]
+
+    @property
+    def answer(self) -> Relation:
+        """The rows that the statement asks for. Raises DDlogError."""
+        if self.program is None:
+            raise DDlogError([WrongSql("this statement reads no rows")])
+        declared = self.program.relations[self.statement.answer]
+        shown = len(declared.columns) - self.statement.hidden
+        return replace(declared, columns=declared.columns[:shown])
 
     def given(self, parameters: Parameters) -> Mapping[str, list[Row]]:
         """The rows of the relations that parameters are."""
@@ -65,7 +73,7 @@ class Plans:
         self._state, self._program = state, state.program
         self._plans: dict[object, SelectPlan | None] = {}
         self._facts: dict[str, frozenset[Row]] = {}
-        self._inserts = PlainInserts(state.program.relations, state.typedefs, state.program.source.dialect)
+        self._inserts = PlainInserts(state.program.relations, state.typedefs, state.program.source)
 
     def plain(self, text: str, parameters: Parameters) -> tuple[str, list[Row]] | None:
         """The relation and the rows of an INSERT of literals and parameters; None for other statements."""
@@ -132,7 +140,6 @@ class Plans:
             from ..sql.changing import statement_of
         except ModuleNotFoundError:
             raise DDlogError([NoParser()]) from None
-        from ..sql.asked import order_of
         from ..sql.attached import know_structs
 
         know_structs(self._program.checked.typedefs)
@@ -140,7 +147,7 @@ class Plans:
         if not statement.answer:
             return SelectPlan(statement)
         program = _program(self._program, statement, self._state.kept)
-        return SelectPlan(statement, program, order_of(source) if statement.kind == "select" else ())
+        return SelectPlan(statement, program)
 
 
 def _named(parameters: Parameters) -> list[tuple[str, Any]]:

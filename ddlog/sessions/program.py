@@ -17,7 +17,7 @@ from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
 from ..errors.reading import NotDelayed, TakenByAnswer
-from ..errors.source import DIALECTS, Source, program_text
+from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ..engine.circuit import Circuit
     from ..engine.spark.runtime import SparkOptions
+    from ..lowering.lower import LoweredProgram
     from .session import Session
 
 OPTION = "ddlog_std::Option"
@@ -94,9 +95,9 @@ def compile_source(
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     """The program of a module of SQL. Raises DDlogError."""
     from ..check.cache import check_cached
-    from ..sql.splitting import without_script
+    from ..sql.splitting import without_script, zone_set
 
-    source, script = without_script(source)
+    source, script = without_script(replace(source, zone=zone_set(source.text)))
     with paused():
         checked, diagnostics = check_cached(source, folders)
     if checked is None:
@@ -106,11 +107,16 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
         if isinstance(wrong[0], TypeTooLarge):
             raise DDlogError(wrong)
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
+    again = partial(compile_source, folders=folders)
+    return Program(source, with_null(checked), again=again, script=script)
+
+
+def with_null(checked: CheckedProgram) -> CheckedProgram:
+    """A program of SQL, in which None of an Option is NULL."""
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    again = partial(compile_source, folders=folders)
-    return Program(source, replace(checked, typedefs=typedefs), again=again, script=script)
+    return replace(checked, typedefs=typedefs)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -124,9 +130,9 @@ def read_source(program: str | Path | Source) -> Source:
     if isinstance(program, str) and ("\n" in program or not program.endswith((".dl", ".sql"))):
         return Source("<program>", program)
     try:
-        return Source(str(program), program_text(Path(program).read_bytes()))
+        return Source(str(program), program_text(program_bytes(program)))
     except UnicodeDecodeError as error:
-        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
+        reason = not_utf8(error)
     except OSError as error:
         reason = error.strerror or str(error)
     raise DDlogError([CannotRead(str(program), reason)])
@@ -142,11 +148,14 @@ class Program:
         warnings: tuple[Diagnostic, ...] = (),
         again: Callable[[Source], Program] | None = None,
         script: Source | None = None,
+        lowered: LoweredProgram | None = None,
     ) -> None:
         """`again` makes the program of another text in the same way; None: nothing does. `script` are the
-        statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out."""
+        statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out. What a
+        program before has in common with this one is `lowered`."""
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
         self.again, self.script = again, script
+        self.lowered = lowered
 
     def __repr__(self) -> str:
         return f"<program {self.source.name}: {', '.join(self.names('input') + self.names('output'))}>"
@@ -215,22 +224,25 @@ class Program:
         from ..engine.passes import optimize
         from ..engine.passes.ordered import spread_ordered
         from ..lowering.fields import fields_as_columns
-        from ..lowering.lower import lower
+        from ..lowering.lower import lower, lower_in_columns
         from ..lowering.records import in_columns
 
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
         with paused():
-            in_form = in_columns if records == "columns" else fields_as_columns
-            checked = in_form(self.checked)
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if demand and any(self.relations[name].demand for name in wanted):
                 from ..demand.demanded import demanded
 
-                checked = demanded(checked, wanted)
-            relational = optimize(lower(checked, wanted))
+                in_form = in_columns if records == "columns" else fields_as_columns
+                lowered = lower(demanded(in_form(self.checked), wanted), wanted)
+            elif records == "columns":
+                lowered, self.lowered = lower_in_columns(self.checked, wanted, self.lowered)
+            else:
+                lowered = lower(fields_as_columns(self.checked), wanted)
+            relational = optimize(lowered)
             if records == "columns":
                 relational = spread_ordered(relational)
             return relational if stage == "relational" else incrementalize(relational)

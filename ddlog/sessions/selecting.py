@@ -77,13 +77,9 @@ def evaluated(
         host.runtime.close()
 
 
-def in_order(
-    rows: list[Row], names: Sequence[str], order: Sequence[tuple[str | int, bool, bool]]
-) -> list[Row]:
-    """Rows in an order by columns; an order by a column that the rows lack does not count."""
+def in_order(rows: list[Row], order: Sequence[tuple[int, bool, bool]]) -> list[Row]:
+    """Rows in an order by columns: their places from 1 on, whether downwards, and whether NULL is first."""
     for by, is_downward, nulls_first in reversed(order):
-        at = by - 1 if isinstance(by, int) else names.index(by) if by in names else -1
-        if 0 <= at < len(names):
-            rows.sort(key=lambda row: row[at], reverse=is_downward)
-            rows.sort(key=lambda row: (row[at] == ()) != nulls_first)
+        rows.sort(key=lambda row: row[by - 1], reverse=is_downward)
+        rows.sort(key=lambda row: (row[by - 1] == ()) != nulls_first)
     return rows

@@ -21,6 +21,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..core import Column, Relation, answer_relation
+from ..engine.memory import given_back
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.options import CannotBeCombined
@@ -114,12 +115,12 @@ class Session(Inputs):
     ) -> Changes:
         """Reads facts and commits them, in one epoch with the program's facts if nothing came before.
 
-        A place is a directory with a fact file for each relation, a pattern of files, or `Rel=…` for one
-        relation; on Spark, which then reads the files itself, also a URL or a table: see `ddlog.io.places`.
-        `note` is told of relations without a file, and of first lines that may be headers or rows. `refuse`
-        is called with the error of each wrong row, which is then skipped; without it, an error ends the load.
-        After a `static` load no change is possible, and no memory
-        is spent on one. `replace` deletes what the input relations hold in the same epoch."""
+        A place is a directory with a fact file for each relation, a file that is named after its relation, a
+        pattern of files, or `Rel=…` for one relation; on Spark, which then reads the files itself, also a URL
+        or a table: see `ddlog.io.places`. `note` is told of relations without a file, and of first lines that
+        may be headers or rows. `refuse` is called with the error of each wrong row, which is then skipped;
+        without it, an error ends the load. After a `static` load no change is possible, and no memory is
+        spent on one. `replace` deletes what the input relations hold in the same epoch."""
         load_places(self.state, self.transaction, places, note or (lambda text: None), replace, refuse)
         return self._commit((static or not self.state.updates) and not self.resumed)
 
@@ -170,7 +171,8 @@ class Session(Inputs):
     def _commit(self, static: bool) -> Changes:
         before = self.state.epochs
         try:
-            changes = self.transaction.commit(static)
+            with given_back():
+                changes = self.transaction.commit(static)
             self._subscribers.tell(changes)
         except BaseException as error:
             error.committed = self.state.epochs > before  # type: ignore[attr-defined]

@@ -6,10 +6,10 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 
+from ..check.dropping import readers, without_relation
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import StillUsed
-from ..errors.source import Source
 from ..errors.sql import NotAView
 from ..errors.unknown import UnknownName
 from .amending import blanked, extended, imports_of, without
@@ -52,13 +52,8 @@ def views_text(program: Program, text: str, name: str) -> str:
     from ..sql.attached import know_structs
 
     know_structs(program.checked.typedefs)
-    relations = {
-        each.name: [(column.name, str(column.type)) for column in each.columns]
-        for each in program.relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name
-    }
-    source = Source(name, text, dialect=program.source.dialect)
-    return rules_of(source, relations, imports_of(program), program.checked.typedefs.keys())
+    source = program.source.another(name, text)
+    return rules_of(source, program.relations, imports_of(program), program.checked.typedefs.keys())
 
 
 def _view(program: Program, name: str) -> Relation | None:
@@ -73,6 +68,11 @@ def _view(program: Program, name: str) -> Relation | None:
 
 
 def _without_view(program: Program, view: Relation) -> Program:
+    used = readers(program.checked, view.name)
+    if used:
+        shown = [program.relations[each].original or each for each in used]
+        span = next(iter(used.values())).span
+        raise DDlogError([StillUsed(view.original or view.name, " and ".join(shown), span=span)])
     if not program.source.name.endswith(".sql"):
         return _without_parts(without(program, view.name))
     from ..sql.translate import place_of_view
@@ -81,12 +81,11 @@ def _without_view(program: Program, view: Relation) -> Program:
     place = place_of_view(program.source, (view.original or view.name).lower())
     if place is None:
         raise DDlogError([UnknownName(what="view", name=view.name)])
-    try:
-        made = program.again(replace(program.source, text=blanked(program.source.text, place)))
-    except DDlogError as error:
-        shown = view.original or view.name
-        used = error.diagnostics[0].span
-        raise DDlogError([StillUsed(shown, "another view", span=used)]) from None
+    source = replace(program.source, text=blanked(program.source.text, place))
+    checked = without_relation(program.checked, source, view.name)
+    if checked is not None:
+        return Program(source, checked, again=program.again, lowered=program.lowered)
+    made = program.again(source)
     return Program(made.source, made.checked, (), made.again)
 
 

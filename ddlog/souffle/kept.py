@@ -5,8 +5,8 @@ The rules of such a relation `R` derive rows of another one, `RAll`; a rule of `
     Best(x, c) <= Best(x, d) :- d < c.    Best(x, c) :- BestAll(x, c1), var c = c1.group_by(x).min().
 
 Where `R` is in a recursion, its own rows are among those of `RAll`: so it gives up rows only for better ones.
-A choice once made stays, as `RAll` itself says which of its rows are chosen: each round sees all choices of
-the round before.
+A choice there is made in the rounds of a loop (`rounds`): once made it stays, and each round chooses among
+the rows that no choice of the round before rules out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .names import FreeNames, small
 from .normal import clauses
 from .relations import DeclaredRelation, Relations
 from .remarks import Remark
-from .rules import BodyWriter, Head, TranslationOutput, occurrences, row, write_clause
+from .rules import BodyWriter, TranslationOutput, occurrences, row, write_clause
 from .types import BOOLEAN, column_names
 
 _STRICT = ("<", ">", "!=")
@@ -60,10 +60,8 @@ class _KeptRules:
         self.span = each.relation.span
         self.columns = column_names(self.attributes)
         self.types = [output.types.type_of(attribute.type) for attribute in self.attributes]
-        self.mark = each.mark
-        self.space = FreeNames([*self.columns, self.mark])
+        self.space = FreeNames(self.columns)
         self.row = tuple_type(self.types)
-        self.kept: Head = each.name, ()
 
     def write(self) -> None:
         each = self.each
@@ -81,8 +79,7 @@ class _KeptRules:
         self, terms: Sequence[syntax.Atom], exprs: Sequence[syntax.Expr], row: Sequence[syntax.Expr]
     ) -> None:
         """Adds the rule for a row of the relation, from the rows that are offered."""
-        kept, first = self.kept
-        head = atom(kept, arguments([*first, *row]), self.span)
+        head = atom(self.each.name, arguments(row), self.span)
         clauses = [syntax.Condition(each, self.span) for each in exprs]
         self.output.rule(head, [*terms, *clauses], self.span)
 
@@ -95,9 +92,8 @@ class _KeptRules:
         self._rule(offers, exprs, self._parts(taken))
 
     def _offered(self) -> syntax.Expr:
-        """A row that is offered; in a choice that is marked, after whether it is new."""
-        mark = [tree("not $", name(self.mark, self.span), at=self.span)] if self.mark else []
-        return items(*mark, *(name(each, self.span) for each in self.columns), at=self.span)
+        """A row that is offered, as a value."""
+        return items(*self._named(range(len(self.columns))), at=self.span)
 
     def _grouped(self, template: str, what: syntax.Expr, key: Sequence[int]) -> syntax.Expr:
         return tree(template, what, items(*self._named(key), at=self.span), at=self.span)
@@ -105,16 +101,15 @@ class _KeptRules:
     def _named(self, columns: Iterable[int]) -> list[syntax.Expr]:
         return [name(self.columns[i], self.span) for i in columns]
 
-    def _parts(self, row: str, offset: int = 0) -> list[syntax.Expr]:
-        """The columns of a row that is a value, from one of them on."""
+    def _parts(self, row: str) -> list[syntax.Expr]:
+        """The columns of a row that is a value."""
         whole = name(row, self.span)
-        if len(self.columns) + offset == 1:
+        if len(self.columns) == 1:
             return [whole]
-        return [syntax.GetItem(whole, i + offset, self.span) for i in range(len(self.columns))]
+        return [syntax.GetItem(whole, i, self.span) for i in range(len(self.columns))]
 
     def _offers(self) -> syntax.Atom:
-        mark = [name(self.mark, self.span)] if self.mark else []
-        return row(self.each.offers, self.columns, self.span, mark)
+        return row(self.each.offers, self.columns, self.span)
 
     def _function(
         self, function: str, parameters: Mapping[str, syntax.Type], result: syntax.Type, *body: syntax.Expr
@@ -249,25 +244,34 @@ class _KeptRules:
         domains = [[places[name] for name in domain] for domain in self.each.domains]
         text = f"which rows {self.each.name} keeps is arbitrary: here the least, column by column"
         self.output.remarks[text] = Remark(text, self.span)
-        if self.mark:
-            self.kept = self.each.offers, (tree("true", at=self.span),)
-            chosen = row(self.each.offers, self.columns, self.span, self.kept[1])
-            self.output.rule(row(self.each.name, self.columns, self.span), [chosen], self.span)
+        offers = [self._offers()]
+        if self.each.is_chosen_in_rounds:
+            kept = row(self.each.name, self.columns, self.span)
+            self.output.rule(kept, [kept], self.span)
+            offers += [self._taken(domain) for domain in domains]
         if len(domains) > 1:
-            self._greedy(domains)
+            self._greedy(offers, domains)
         else:
-            self._least(domains[0])
+            self._least(offers, domains[0])
 
-    def _least(self, key: Sequence[int]) -> None:
-        """For each key the row of the round before is taken, and without one the least new row."""
+    def _taken(self, domain: Sequence[int]) -> syntax.Atom:
+        """The term for no row that was chosen in a round before with the values of these columns."""
+        columns = [
+            name(each, self.span) if i in domain else syntax.Wildcard(self.span)
+            for i, each in enumerate(self.columns)
+        ]
+        return replace(atom(self.each.name, arguments(columns), self.span, negated=True), delay=1)
+
+    def _least(self, offers: Sequence[syntax.Atom], key: Sequence[int]) -> None:
+        """For each key the least row is taken."""
         least = self.space.fresh("row")
         found = self._grouped("$.group_by($).min()", self._offered(), key)
-        self._rule([self._offers()], [let(least, found, self.span)], self._parts(least, bool(self.mark)))
+        self._rule(offers, [let(least, found, self.span)], self._parts(least))
 
-    def _greedy(self, domains: Sequence[Sequence[int]]) -> None:
-        """Rows are taken in their order, after those of the round before, while their keys are free."""
+    def _greedy(self, offers: Sequence[syntax.Atom], domains: Sequence[Sequence[int]]) -> None:
+        """Rows are taken in their order while their keys are free."""
         function = self.output.function_name(f"{small(self.each.name)}_chosen")
-        own = self._parts("row", bool(self.mark))
+        own = self._parts("row")
         sets, free, take = [], [], []
         for i, domain in enumerate(domains, 1):
             key = items(*(own[at] for at in domain))
@@ -284,31 +288,9 @@ class _KeptRules:
             tree("for ((row, _) in rows) { if ($) $ else { () } }", is_free, taken),
             name("chosen"),
         ]
-        offered = tuple_type([BOOLEAN, *self.types] if self.mark else self.types)
-        group = self._group_type(syntax.TupleType((), self.span), offered)
+        group = self._group_type(syntax.TupleType((), self.span), self.row)
         self._function(function, {"rows": group}, self._vector(), *body)
-        self._picked([self._offers(), *self._open(domains)], (), function)
-
-    def _open(self, domains: Sequence[Sequence[int]]) -> Iterator[syntax.Atom]:
-        """In a recursion, terms for rows of which no key was taken up to the round before the last: the group
-        has the new rows and the last choices, and not all that was ever offered."""
-        if not self.mark:
-            return
-        chosen = row(self.each.offers, self.columns, self.span, self.kept[1])
-        self.output.rule(chosen, [chosen], self.span)
-        is_taken, blank = self.space.fresh("is_taken"), syntax.Wildcard(self.span)
-        for domain in domains:
-            relation = self.output.fresh(f"{self.each.name}Taken")
-            keys = [self.columns[i] for i in domain]
-            types = [(self.columns[i], self.types[i]) for i in domain]
-            self.output.declare(relation, [*types, (is_taken, BOOLEAN)], self.span)
-            most = self._grouped("$.group_by($).max()", name(self.mark, self.span), domain)
-            read = (name(each, self.span) if each in keys else blank for each in self.columns)
-            offers = atom(self.each.offers, arguments([name(self.mark, self.span), *read]), self.span)
-            taken = syntax.Condition(let(is_taken, most, self.span), self.span)
-            self.output.rule(row(relation, [*keys, is_taken], self.span), [offers, taken], self.span)
-            is_free = tree("false", at=self.span)
-            yield atom(relation, arguments([*self._named(domain), is_free]), self.span)
+        self._picked(offers, (), function)
 
 
 class _Pair:

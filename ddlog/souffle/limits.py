@@ -20,7 +20,7 @@ from ..errors.source import Span
 from ..syntax.templates import arguments, atom, items, let, name, tree, tuple_type
 from .clauses import HornClause, Summary
 from .relations import DeclaredRelation, Relations
-from .rules import Head, TranslationOutput, row
+from .rules import TranslationOutput, row
 from .types import column_names
 
 
@@ -49,9 +49,9 @@ class RecursionLimits:
         """Whether a clause derives rows of a relation whose recursion has a limit."""
         return any(head.name in self.new for head in clause.heads)
 
-    def head(self, name: str) -> Head:
+    def head(self, name: str) -> str:
         """The relation of which such a clause derives rows."""
-        return (self.new[name], ()) if name in self.new else self.output.head(name)
+        return self.new[name] if name in self.new else self.output.head(name)
 
     def check(self, clause: HornClause) -> list[Diagnostic]:
         """The errors for literals with which a round takes more than three of the engine's."""

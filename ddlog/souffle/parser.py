@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors.diagnostics import Diagnostic, in_order
+from ..errors.diagnostics import Diagnostic, Note, in_order
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.automaton import END, Automaton
+from ..syntax.brackets import BRACKETS, CLOSING, PlacedBracket, open_bracket
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import SouffleActions
@@ -72,11 +73,12 @@ class _SouffleParser:
     def run(self) -> Any:
         """The tree, or None after an error at the end."""
         at, last = 0, len(self.tokens)
+        self.first = 0
         while (at := self.automaton.take(self.tokens, at)) < last:
             ended = self._lacks_period(at)
             if not ended:
                 self._unexpected(at)
-            at = self._resume(at, ended)
+            at = self.first = self._resume(at, ended)
         if not self.automaton.feed(END, last):
             self._unexpected(last)
             return None
@@ -105,6 +107,12 @@ class _SouffleParser:
         if any(self._is_bad(token) for token in self.tokens[max(0, at - 1) : at + 1]):
             return
         fitting = {self.texts.get(kind, kind) for kind in self.grammar.fitting(self.automaton.states)}
+        tokens = self.tokens[self.first : at]
+        unclosed = open_bracket(PlacedBracket(each.value, each.span) for each in tokens if _is_bracket(each))
+        if at == len(self.tokens) and unclosed is not None:
+            self.found.append(unclosed.error())
+            return
+        notes: tuple[Note, ...] = ()
         if at == len(self.tokens):
             last = self.tokens[-1].span
             span = Span(last.source, last.end_line, last.end_column, last.end_line, last.end_column)
@@ -114,7 +122,10 @@ class _SouffleParser:
             span, found = token.span, f"`{token.span.text()}`"
             near = nearest(token.value, {text for text in fitting if text.islower() and len(text) > 2})
             help = _spelling(self.tokens, at) or (meant(near) if token.kind == "IDENT" else "")
-        self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help))
+            ends = token.value in (".", ":-", *CLOSING.values(), *DIRECTIVES)
+            if unclosed is not None and ends and CLOSING[unclosed.opened.mark] in fitting:
+                notes = unclosed.places()
+        self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help, notes=notes))
 
     def _resume(self, at: int, begins: bool) -> int:
         """Forgets the open phrase; the number of the token with which the next one seems to begin, which is
@@ -126,6 +137,10 @@ class _SouffleParser:
             if self.texts.get(self.tokens[i].kind) in DIRECTIVES:
                 return i
         return len(self.tokens)
+
+
+def _is_bracket(token: Lexeme) -> bool:
+    return token.value in BRACKETS and token.kind != "STRING"
 
 
 def _spelling(tokens: list[Lexeme], at: int) -> str:

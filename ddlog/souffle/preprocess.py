@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.source import Source, Span
+from ..errors.source import Source, Span, not_utf8, program_bytes, program_text
 from ..syntax.lexer import Places
 from .conditions import holds
 from .lexer import Lexeme, tokens
@@ -169,11 +169,11 @@ class _Preprocessor:
             self._wrong(span, word, f"{path} includes itself")
             return
         try:
-            text = path.read_text(encoding="utf-8")
+            text = program_text(program_bytes(path))
         except OSError as error:
             self._wrong(span, word, f"{path} cannot be read: {error.strerror or error}")
-        except UnicodeDecodeError:
-            self._wrong(span, word, f"{path} is not UTF-8")
+        except UnicodeDecodeError as error:
+            self._wrong(span, word, f"{path}: {not_utf8(error)}")
         else:
             self.file(Source(str(path), text))
 

@@ -10,13 +10,12 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..errors.unknown import unknown_name
-from ..syntax.templates import tree
 from . import syntax as ast
 from .files.transfers import Transfer
 from .names import FreeNames, assigned
 from .remarks import Remark
-from .rules import Head, relation, row, rule
-from .types import BOOLEAN, PRIMITIVE, SouffleTypes, column_names
+from .rules import relation, row, rule
+from .types import PRIMITIVE, SouffleTypes, column_names
 
 
 @dataclass
@@ -47,17 +46,14 @@ class DeclaredRelation:
         return [domain for each in self.relation.qualifiers for domain in each.domains]
 
     @property
-    def head(self) -> Head:
-        """The relation here of which its rules derive rows, and the values that stand first in them."""
-        if not self.offers:
-            return self.name, ()
-        return self.offers, (tree("false", at=self.relation.span),) if self.mark else ()
+    def head(self) -> str:
+        """The relation here of which its rules derive rows."""
+        return self.offers or self.name
 
     @property
-    def mark(self) -> str:
-        """The first column of its offers, which says if they were chosen; empty if they have none."""
-        is_marked = self.is_recursive and self.domains
-        return FreeNames(column_names(self.relation.attributes)).fresh("is_chosen") if is_marked else ""
+    def is_chosen_in_rounds(self) -> bool:
+        """Whether what its rules offer depends on the rows that were chosen before."""
+        return self.is_recursive and bool(self.domains)
 
     @property
     def is_plain(self) -> bool:
@@ -172,8 +168,7 @@ class Relations:
             if each.input_name:
                 yield relation("input", each.input_name, columns, at)
             if each.offers:
-                mark = [(each.mark, BOOLEAN)] if each.mark else []
-                yield relation("internal", each.offers, [*mark, *columns], at)
+                yield relation("internal", each.offers, columns, at)
             given_out = each.has("output") or each.has("printsize")
             given_in = each.has("input") and not each.input_name
             yield relation(
@@ -186,8 +181,7 @@ class Relations:
             at = each.relation.span
             if each.input_name:
                 columns = column_names(each.relation.attributes)
-                target, first = each.head
-                yield rule([row(target, columns, at, first)], [row(each.input_name, columns, at)], at)
+                yield rule([row(each.head, columns, at)], [row(each.input_name, columns, at)], at)
             if each.has("eqrel") and len(each.relation.attributes) == 2:
                 xy, yx, yz, xz = (row(each.name, two, at) for two in ("xy", "yx", "yz", "xz"))
                 yield rule([yx], [xy], at)

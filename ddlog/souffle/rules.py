@@ -48,13 +48,12 @@ class Alternatives:
 @dataclass
 class TranslationOutput:
     """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
-    `head` the relation of which its rules derive rows and the values that stand first in them, `fresh` a
-    name for a further one, `summarize` the relation of an aggregate of a rule; `number` writes a counter,
-    which has one of the `shares`."""
+    `head` the relation of which its rules derive rows, `fresh` a name for a further one, `summarize` the
+    relation of an aggregate of a rule; `number` writes a counter, which has one of the `shares`."""
 
     types: SouffleTypes
     relation_name: Callable[[str], str]
-    head: Callable[[str], Head]
+    head: Callable[[str], str]
     fresh: Callable[[str], str]
     summarize: Callable[[Summary, BodyWriter], str]
     number: Callable[[RowNumber, BodyWriter], None]
@@ -90,8 +89,6 @@ class TranslationOutput:
         self.rules.append(rule((head,), body, at))
 
 
-# The relation of which rules derive rows, and the values that stand first in them.
-Head = tuple[str, tuple[syntax.Expr, ...]]
 # Gives a term that binds the variables, for a body that does not bind them itself.
 Supply = Callable[[Sequence[str]], str]
 
@@ -337,12 +334,12 @@ def write_clause(
     literals: Sequence[Literal],
     kinds: Kinds,
     output: TranslationOutput,
-    head: Callable[[str], Head],
+    head: Callable[[str], str],
     at: Span,
     in_recursion: bool = False,
 ) -> None:
     """Adds the rules of a clause that stands at a place, and the relations that its aggregates need. `head`
-    gives the relation here of each head, and the values that stand first in its rows."""
+    gives the relation here of each head."""
     title = output.relation_name(heads[0].name)
     uses = occurrences(tuple(heads), tuple(literals))
     if any(isinstance(each, RowNumber) for each in literals):
@@ -350,10 +347,7 @@ def write_clause(
     body = BodyWriter(output, kinds, title, uses, at, kept=names_of(tuple(heads)), in_recursion=in_recursion)
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
-    made = []
-    for each in heads:
-        name, first = head(each.name)
-        made.append(atom(name, arguments([*first, *body.writer.values(each.args)]), each.span))
+    made = [atom(head(each.name), arguments(body.writer.values(each.args)), each.span) for each in heads]
     for clauses in bodies(body.parts):
         output.rules.append(rule(made, clauses, at))
 
@@ -371,6 +365,6 @@ def rule(heads: Iterable[syntax.Atom], body: Iterable[syntax.Clause], at: Span) 
     return syntax.RuleDecl(tuple(heads), tuple(body), (), at)
 
 
-def row(relation: str, columns: Iterable[str], at: Span, first: Sequence[syntax.Expr] = ()) -> syntax.Atom:
-    """A term or a head with a variable for each column, after the values that stand first."""
-    return atom(relation, arguments([*first, *(name(each, at) for each in columns)]), at)
+def row(relation: str, columns: Iterable[str], at: Span) -> syntax.Atom:
+    """A term or a head with a variable for each column."""
+    return atom(relation, arguments([name(each, at) for each in columns]), at)

@@ -37,7 +37,8 @@ from .preprocess import PreprocessorSettings
 from .printing import program_text
 from .relations import Relations
 from .remarks import Remark, remark_line
-from .rules import Head, TranslationOutput, write_clause
+from .rounds import in_rounds
+from .rules import TranslationOutput, write_clause
 from .types import SouffleTypes
 from .witnesses import with_witnesses
 
@@ -150,8 +151,8 @@ class _Translator:
         """The name here; one that the translation itself has given has a `%` before it."""
         return name[1:] if name.startswith("%") else self.relations.declared[name].name
 
-    def _head(self, name: str) -> Head:
-        return (name[1:], ()) if name.startswith("%") else self.relations.declared[name].head
+    def _head(self, name: str) -> str:
+        return name[1:] if name.startswith("%") else self.relations.declared[name].head
 
     def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
@@ -214,9 +215,9 @@ class _Translator:
         declarations += self.types.typedefs()
         declarations += [self._function(name) for name in names if not name.startswith("import ")]
         declarations += self.output.made.values()
-        declarations += self.relations.declarations()
-        declarations += self.output.relations
-        declarations += dict.fromkeys(rules)
+        relations = [*self.relations.declarations(), *self.output.relations]
+        chosen = [each.name for each in self.relations.declared.values() if each.is_chosen_in_rounds]
+        declarations += in_rounds(chosen, relations, list(dict.fromkeys(rules)), self.space)
         caveats = tuple(remark_line(remark) for remark in remarks if not remark.of_text)
         return Translation(
             self.source,
@@ -287,7 +288,8 @@ class _Translator:
                 successors.setdefault(head.relation, {})
                 for read in reads:
                     successors.setdefault(read.relation, {})[head.relation] = None
-            negations += [(each, rule.heads[0].relation) for each in reads if each.negated]
+            negated = (each for each in reads if each.negated and each.delay is None)
+            negations += [(each, rule.heads[0].relation) for each in negated]
         groups = strongly_connected(successors)
         number = {name: i for i, group in enumerate(groups) for name in group}
         reported: dict[Span, Diagnostic] = {}

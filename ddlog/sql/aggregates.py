@@ -42,12 +42,12 @@ def grouped(block: SelectBlock, aggregates: Sequence[Expression]) -> bool:
     places = {node: i for i, node in enumerate(keys)}
     scalars = block.scalars
     values = [block.variable(_typed(c.key(scalars.value(e))), e) for e in keys]
-    plain = [each for each in aggregates if not _is_distinct(each) and not isinstance(each, sql.Grouping)]
-    distinct = [each for each in aggregates if _is_distinct(each)]
+    plain = [each for each in aggregates if not is_distinct(each) and not isinstance(each, sql.Grouping)]
+    distinct = [each for each in aggregates if is_distinct(each)]
     for each in aggregates:
         _check(block, each)
     block.extra += values
-    arguments = _Arguments(block, aggregates)
+    arguments = Arguments(block, aggregates)
     if len(sets) > 1 or distinct:
         block.store()
     rows = block.body
@@ -121,7 +121,8 @@ def _typed(value: SqlValue) -> SqlValue:
     return null(INTEGER) if value.type == NULL else value
 
 
-def _is_distinct(node: Expression) -> bool:
+def is_distinct(node: Expression) -> bool:
+    """Whether an aggregate is one of different values, but for the least and the greatest."""
     inner = node.this if isinstance(node, sql.Filter) else node
     argument = inner.this.this if isinstance(inner.this, sql.Order) else inner.this
     return isinstance(argument, sql.Distinct) and not isinstance(inner, sql.Min | sql.Max)
@@ -136,7 +137,7 @@ def _check(block: SelectBlock, node: Expression) -> None:
             block.places.wrong("an aggregate has another inside", node)
 
 
-class _Arguments:
+class Arguments:
     """The arguments of aggregates, as variables of the rows; NULL where FILTER leaves a row out. `said`: the
     aggregate in SQL, if it is not the one that is computed."""
 
@@ -179,7 +180,7 @@ class _Arguments:
             value = c.boolean(True)
         else:
             value = argument_value(block, inner, argument)
-        if _is_distinct(node):
+        if is_distinct(node):
             value = c.key(value)
         if condition is not None:
             test = scalars.true(condition)
@@ -197,14 +198,14 @@ def _one_set(
     keys: Sequence[SqlValue],
     plain: Sequence[Expression],
     distinct: Sequence[Expression],
-    arguments: _Arguments,
+    arguments: Arguments,
 ) -> list[tuple[SqlBody, _Given]]:
     """The groups by some keys: bodies, each with the values of the aggregates. Without keys there is one
     group also where there are no rows."""
     output = block.output
     body = rows.copy()
     keys = list(dict.fromkeys(keys))
-    found = _plain_group(block, body, keys, plain, arguments)
+    found = plain_group(block, body, keys, plain, arguments)
     own = [*body.domain, *keys]
     if not distinct and keys:
         return [(body, found)]
@@ -230,12 +231,12 @@ def _one_set(
     return [(final, fresh)]
 
 
-def _plain_group(
+def plain_group(
     block: SelectBlock,
     body: SqlBody,
     keys: Sequence[SqlValue],
     plain: Sequence[Expression],
-    arguments: _Arguments,
+    arguments: Arguments,
 ) -> _Given:
     """Ends the body in a group; returns the values of the aggregates. All but counts are Options where there
     are no keys."""
@@ -276,7 +277,7 @@ def _with_distinct(
     body: SqlBody,
     keys: Sequence[SqlValue],
     node: Expression,
-    arguments: _Arguments,
+    arguments: Arguments,
     found: _Given,
 ) -> tuple[SqlBody, _Given]:
     """The groups with one more aggregate, of distinct values."""
@@ -295,7 +296,7 @@ def _with_distinct(
     bare.set("this", sql.column("x"))
     block.output.say(plain, f"DISTINCT {block.output.said([value])}")
     order = arguments.order.get(node, ())
-    results = _plain_group(block, each, keys, [bare], _Only(plain, order, block.places.written(node)))
+    results = plain_group(block, each, keys, [bare], _Only(plain, order, block.places.written(node)))
     result = results[bare]
     relation = output.made("Distinct", [*own, result], each, is_set=False)
     held = list(dict.fromkeys(found.values()))
@@ -316,13 +317,17 @@ def _with_distinct(
     return SqlBody([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
 
 
-class _Only(_Arguments):
+class _Only(Arguments):
     """The argument of one aggregate, whatever the aggregate is."""
 
     def __init__(self, value: SqlValue, order: Order, said: str) -> None:
         self.of, self.said = _Always(value), said
-        letters = [letter for _, letter in order[:1]] or ["a"]
-        self.order = _Always([(value.optional(), *letters)])
+        key, letters = value.optional(), [letter for _, letter in order[:1]]
+        if (
+            letters and value.type.is_list and value.type != order[0][0].type
+        ):  # a list of one, which may be NULL
+            key = SqlValue(tree("sql::element($, 1)", value.tree), value.type.parts[0], True)
+        self.order = _Always([(key, *(letters or ["a"]))])
 
 
 class _Always(dict["Expression", Any]):

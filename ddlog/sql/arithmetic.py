@@ -20,6 +20,7 @@ from .types import (
     MOST_PLACES,
     NULL,
     TIMESTAMP,
+    TIMESTAMPTZ,
     SqlValue,
     common,
     decimal,
@@ -37,6 +38,11 @@ def sum_of(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.value(left), s.value(right)
     if INTERVAL in (a.type, b.type):
         return summed(s, op, a, b, node)
+    if op == "-" and TIMESTAMPTZ in (a.type, b.type):
+        instants = [each for each in (c.convert(v, TIMESTAMPTZ) for v in (a, b)) if each is not None]
+        if len(instants) == 2:
+            call = "between($, $)" if c.zone() == c.UTC else f'between_in($, $, "{c.zone()}")'
+            return c.strict(instants, f"sql::{call}", INTERVAL)
     match a.type.kind, b.type.kind:
         case "date", "integer":
             return c.strict([a, b], f"$ {op} $", DATE)
@@ -84,7 +90,7 @@ def whole_quotient(s: Scalars, node: Expression) -> SqlValue:
     a, b = s.number(node.this), s.number(node.expression)
     if {a.type, b.type} <= {INTEGER, NULL}:
         return c.strict([a, b], "$ / $", INTEGER)
-    s.places.refuse("// of other numbers than integers", node)
+    s.places.refuse("// of other numbers than integers", node, "write FLOOR(x / y) or TRUNC(x / y)")
 
 
 def remainder(s: Scalars, node: Expression) -> SqlValue:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, TypeGuard
 from sqlglot import expressions as sql
 
 from .. import syntax
+from ..core import Relation
 from ..errors.source import Source as Text
 from ..syntax.parser import parse_program
 from ..syntax.printing.types import type_text
 from ..syntax.templates import written_type
 from ..types import TypeDef
+from .fieldnames import field_name
 from .places import SqlPlaces
 from .queries import NamedRows
 from .rules import SqlColumn, SqlRelation
@@ -28,6 +30,7 @@ from .types import (
     STRUCTS,
     TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     decimal,
@@ -54,7 +57,8 @@ _READ = {
 
 _NAMED = {
     "bool": BOOLEAN, "bigint": INTEGER, "integer": INTEGER, "string": VARCHAR, "double": DOUBLE,
-    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP, "sql::Interval": INTERVAL,
+    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP,
+    "sql::TimestampTz": TIMESTAMPTZ, "sql::Interval": INTERVAL,
     "time::Date": DATE, "time::Time": TIME, "time::DateTime": TIMESTAMP,
     **dict.fromkeys(_INTEGERS, INTEGER),
 }  # fmt: skip
@@ -100,6 +104,26 @@ def table_of(relation: str, columns: Iterable[tuple[str, syntax.Type]]) -> Named
     """The table that a relation is."""
     found = tuple(_column(name, type) for name, type in columns)
     return NamedRows(SqlRelation(relation, found), tuple(each.name for each in found))
+
+
+def known_table(relation: Relation) -> NamedRows:
+    """The table that a relation of a program is, with the names and types that it was declared with in SQL,
+    if it was."""
+    origins = relation.span.source.origins
+    declared = None if origins is None else origins.tables.get(relation.name)
+    if isinstance(declared, NamedRows):
+        return declared
+    made = table_of(relation.name, [(each.name, written_type(str(each.type))) for each in relation.columns])
+    if not relation.original:
+        return made
+    named = tuple(replace(each, name=sql_name(each.field)) for each in made.relation.columns)
+    return NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
+
+
+def sql_name(field: str) -> str:
+    """The name of a table's column for that of a relation's."""
+    plain = field.removesuffix("_")
+    return plain if plain and plain != field and field_name(plain) == field else field
 
 
 def _seen(type: syntax.Type, own: Mapping[str, str]) -> syntax.Type:

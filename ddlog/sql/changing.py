@@ -20,14 +20,12 @@ from ..errors.diagnostics import DDlogError
 from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
-from ..syntax.templates import written_type
-from .attached import modules_of, table_of
 from .clock import is_clock
 from .conversions import outside, read_number
-from .fieldnames import field_name
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
+from .ordering import in_order
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
@@ -46,9 +44,10 @@ class SqlStatement:
     """A statement: its kind (select, insert, update, delete, merge, conflict, begin, commit, rollback,
     savepoint, back, release), and the relation that it changes. `name` is that of a savepoint. `answer` is
     the relation of its rows; `changed`, the input for those that changed, and `returned`, what RETURNING says
-    of them. `reads` are the relations that it reads, `text` the rules. `given` are the parameters that are
-    relations, and these. The types of structs are not
-    declared in it."""
+    of them. `order` is that of the rows of a SELECT, by places of columns from 1 on, whether downwards, and
+    whether NULL comes first; the last `hidden` columns are there for it alone. `reads` are the relations that
+    it reads, `text` the rules. `given` are the parameters that are relations, and these. The types of structs
+    are not declared in it."""
 
     kind: str
     name: str = ""
@@ -56,6 +55,8 @@ class SqlStatement:
     answer: str = ""
     changed: str = ""
     returned: str = ""
+    order: tuple[tuple[int, bool, bool], ...] = ()
+    hidden: int = 0
     reads: frozenset[str] = frozenset()
     text: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
@@ -115,8 +116,7 @@ class StatementTranslation(ModuleTranslation):
         self.found = list[SqlStatement]()
         self.read = set[str]()  # relations
         self._declared = {each.name: each for each in relations}
-        for each in self._declared.values():
-            self._know_relation(each)
+        self.know_all(self._declared)
 
     def reading(self, tokens: list[Token]) -> list[Token]:
         words = [each.text.upper() for each in tokens]
@@ -157,6 +157,9 @@ class StatementTranslation(ModuleTranslation):
                 made = SqlStatement("commit" if node.name.upper() == "END" else "rollback")
             case sql.Merge():
                 made = self._merge(node)
+            case sql.Set():
+                why = "the time zone is that of the program, which begins with SET TimeZone"
+                self.places.refuse("the statement SET", node, why)
             case _:
                 self.places.refuse(f"the statement {self.places.written(node).split()[0]}", node)
         self.found.append(made)
@@ -165,9 +168,15 @@ class StatementTranslation(ModuleTranslation):
 
     def _selection(self, node: Expression) -> SqlStatement:
         answer = self._fresh("Answer")
-        query = self._translator.query(node, self._names)
+        whole, keys, more = in_order(node, self.places)
+        query = self._translator.query(whole, self._names)
+        order = []
+        for by, *how in keys:
+            if by not in query.names and not isinstance(by, int):
+                self.places.wrong(f"ORDER BY {by}: the answer has the columns {', '.join(query.names)}", node)
+            order.append((by if isinstance(by, int) else query.names.index(by) + 1, *how))
         self._write(answer.lower(), answer, self._translator.unified(query))
-        return SqlStatement("select", answer=answer)
+        return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)
 
     def _insertion(self, node: sql.Insert) -> SqlStatement:
         into = node.this.this if isinstance(node.this, sql.Schema) else node.this
@@ -397,17 +406,6 @@ class StatementTranslation(ModuleTranslation):
         if name not in source.names:
             raise SqlError(unknown_name("column", name, source.names, self.places.of(node)))
 
-    def _know_relation(self, relation: Relation) -> None:
-        name = (relation.original or relation.name).lower()
-        columns = [(each.name, written_type(str(each.type))) for each in relation.columns]
-        made = table_of(relation.name, columns)
-        if relation.original:
-            named = tuple(replace(each, name=sql_name(each.field)) for each in made.relation.columns)
-            made = NamedRows(SqlRelation(relation.name, named), tuple(each.name for each in named))
-        self.tables[name] = made
-        self.imports += modules_of(made)
-        self.relations[name] = relation.name
-
     def _fresh(self, hint: str) -> str:
         """A name that no relation has."""
         made = hint
@@ -415,12 +413,6 @@ class StatementTranslation(ModuleTranslation):
             made += "_"
         self.relations[f"${made}"] = made
         return made
-
-
-def sql_name(field: str) -> str:
-    """The name of a table's column for that of a relation's."""
-    plain = field.removesuffix("_")
-    return plain if plain and plain != field and field_name(plain) == field else field
 
 
 def _with(node: Expression, select: sql.Select) -> sql.Select:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..errors.sessions import BROKEN
+from ..stdlib.sqlintervals import unit_of
 from ..syntax.templates import integer, string, tree
 from . import conversions as c
-from .moments import NAME, present_of, reads_clock
+from .moments import NAME, is_local, present_of, reads_clock
 from .queries import NamedRows
 from .rules import Item, SqlBody, SqlColumn, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm
-from .types import DATE, INTEGER, TIMESTAMP, VARCHAR, SqlValue, variables_in
+from .types import DATE, INTEGER, MOMENTS, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -29,10 +30,15 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 _PROBLEM = f"{BROKEN}that the clock `now` does not go back does not hold: it is "
-_TABLE = NamedRows(SqlRelation("Now", (SqlColumn("time", "time", TIMESTAMP, False, True),)), ("time",))
 _FLIPPED: dict[type[Expression], type[Expression]] = {
     sql.GT: sql.LT, sql.GTE: sql.LTE, sql.LT: sql.GT, sql.LTE: sql.GTE,
 }  # fmt: skip
+
+
+def _table() -> NamedRows:
+    """The table of the clock, whose row is an instant where the time zone is not UTC."""
+    type = TIMESTAMP if c.zone() == c.UTC else TIMESTAMPTZ
+    return NamedRows(SqlRelation("Now", (SqlColumn("time", "time", type, False, True),)), ("time",))
 
 
 def present(block: SelectBlock, node: Expression) -> SqlValue:
@@ -45,7 +51,9 @@ def present(block: SelectBlock, node: Expression) -> SqlValue:
         block.output.say(moment, "now()")
     else:
         moment = block.output.types[there.variables[0]]
-    return c.cast(moment, present_of(node) or TIMESTAMP, may_fail=False) or moment
+    if not is_local(node):
+        return moment
+    return c.cast(c.wall_clock(moment), present_of(node) or TIMESTAMP, may_fail=False) or moment
 
 
 def _clock(block: SelectBlock, node: Expression) -> NamedRows:
@@ -57,7 +65,7 @@ def _clock(block: SelectBlock, node: Expression) -> NamedRows:
             why = "no view reads the clock, so the program has none: give the moment itself"
             block.places.refuse(block.places.called(node), node, why)
         output.clock = output.clock or block.places.of(node) or output.place
-        return _TABLE
+        return _table()
     if not is_clock(found):
         block.places.wrong(
             f"{block.places.called(node)} reads the clock, which is a table `{NAME}` of one TIMESTAMP: "
@@ -70,20 +78,22 @@ def _clock(block: SelectBlock, node: Expression) -> NamedRows:
 def is_clock(table: NamedRows) -> bool:
     """Whether a table is that of the clock."""
     columns = table.relation.columns
-    is_moment = [(each.type, each.nullable) for each in columns] == [(TIMESTAMP, False)]
-    return is_moment and table.relation.name == _TABLE.relation.name
+    is_moment = [each.nullable for each in columns] == [False] and columns[0].type in (TIMESTAMP, TIMESTAMPTZ)
+    return is_moment and table.relation.name == "Now"
 
 
 def write_clock(output: SqlOutput) -> None:
     """Writes the table of the clock, and the constraint that it does not go back."""
-    output.declare("input relation", _TABLE.relation, NAME, tree("()"))
+    clock = _table().relation
+    type = clock.columns[0].type
+    output.declare("input relation", clock, NAME, tree("()"))
     latest = SqlRelation("Latest__0", (SqlColumn("time", "time", INTEGER, False),))
     output.declare("relation", latest)
-    output.apply("window::clock", (_TABLE.relation.name, tree("|row| row.time.micros")), latest)
-    now, before = output.variable(TIMESTAMP, False), output.variable(TIMESTAMP, False)
-    body = SqlBody([output.term(_TABLE.relation, [now]), output.term(latest, [before])])
+    output.apply("window::clock", (clock.name, tree("|row| row.time.micros")), latest)
+    now, before = output.variable(type, False), output.variable(type, False)
+    body = SqlBody([output.term(clock, [now]), output.term(latest, [before])])
     body.add(SqlGuard(tree("$ < $", now.tree, before.tree)))
-    moments = (c.as_text(each.tree, TIMESTAMP) for each in (before, now))
+    moments = (c.as_text(each.tree, type) for each in (before, now))
     problem = tree('sql::broken($ ++ $ ++ ", not " ++ $)', string(_PROBLEM), *moments)
     broken = SqlRelation("Constraint__0", (SqlColumn("problem", "problem", VARCHAR, False),))
     output.declare("relation", broken)
@@ -107,7 +117,7 @@ def is_window(block: SelectBlock, node: Expression) -> bool:
     first, last = block.scalars.alike(both, node, "a comparison")
     first, kept = block.variable(first, time), block.kept()
     part, rest = _parts(block.body, first)
-    if first.type not in (DATE, TIMESTAMP) or last.nullable or not part:
+    if first.type.kind not in MOMENTS or last.nullable or not part:
         return False
     is_later = kind in (sql.GT, sql.LTE)  # the window is that of `>`, and not of `>=`
     plain = tree("unwrap_or($, 0)", first.tree) if first.nullable else first.tree
@@ -132,19 +142,24 @@ def is_window(block: SelectBlock, node: Expression) -> bool:
 
 
 def _grows(node: Expression) -> bool:
-    """Whether a later clock never makes a moment an earlier one."""
+    """Whether a later clock never makes a moment an earlier one: where clocks are put forward and back, days
+    that are added, and what a clock shows, may."""
+    in_utc = c.zone() == c.UTC
     match node:
         case sql.Paren() | sql.TimestampTrunc() | sql.DateTrunc():
-            return _grows(node.this)
+            return in_utc and _grows(node.this)
         case sql.Cast():
-            return node.to.this.value in ("DATE", "TIMESTAMP", "TIMESTAMPNTZ") and _grows(node.this)
+            return (
+                in_utc and node.to.this.value in ("DATE", "TIMESTAMP", "TIMESTAMPNTZ") and _grows(node.this)
+            )
         case sql.Add() | sql.Sub() | sql.DateAdd() | sql.DateSub():
             shift = node.expression.unnest()
             constant = isinstance(shift, sql.Literal) or (
                 isinstance(shift, sql.Interval) and isinstance(shift.this, sql.Literal)
             )
-            return constant and _grows(node.this)
-    return present_of(node) in (DATE, TIMESTAMP)
+            exact = isinstance(shift, sql.Interval) and (unit_of(shift.text("unit")) or (0, 0))[0] == 2
+            return constant and (in_utc or exact) and _grows(node.this)
+    return present_of(node) in (DATE, TIMESTAMP) and (in_utc or not is_local(node))
 
 
 def _parts(body: SqlBody, value: SqlValue) -> tuple[list[Item], list[Item]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
@@ -14,6 +15,7 @@ from typing import TypeAlias
 
 from ..stdlib.sqlintervals import interval_of
 from ..stdlib.sqljson import json_valid
+from ..stdlib.sqlzones import instant_of, zone_of
 from ..syntax import Expr, FloatLit, StringLit, VarDecl, VectorLit
 from ..syntax.templates import NOWHERE, name, tree
 from .fieldnames import field_name
@@ -26,6 +28,7 @@ from .types import (
     JSON,
     TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     SqlValue,
@@ -34,7 +37,9 @@ from .types import (
     null,
 )
 
+UTC = "UTC"
 _names: ContextVar[Iterator[int] | None] = ContextVar("_names", default=None)
+_zone: ContextVar[str] = ContextVar("_zone", default=UTC)
 _EPOCH = datetime.date(1970, 1, 1)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
@@ -47,6 +52,29 @@ def begin_names() -> None:
     """Numbers the names of variables from the beginning: what a statement becomes does not depend on others,
     so that it is known again behind others."""
     _names.set(count(1))
+
+
+@contextmanager
+def in_zone(name: str) -> Iterator[None]:
+    """The time zone in which what is translated within reads and writes moments."""
+    token = _zone.set(name)
+    try:
+        yield
+    finally:
+        _zone.reset(token)
+
+
+def zone() -> str:
+    """The time zone of what is being translated."""
+    return _zone.get()
+
+
+def zone_called(name: str) -> str:
+    """The time zone of a name, in whatever case, as it is written. Raises BadLiteral."""
+    try:
+        return zone_of(name).key
+    except ValueError as error:
+        raise BadLiteral(str(error)) from None
 
 
 def fresh_name() -> str:
@@ -120,6 +148,8 @@ def read_literal(text: str, type: SqlType) -> SqlValue:
                 return integer(days(text), DATE)
             case "timestamp":
                 return integer(microseconds(text), TIMESTAMP)
+            case "timestamptz":
+                return integer(instant_of(text, zone()), TIMESTAMPTZ)
             case "time":
                 return integer(_clock(text), TIME)
             case "interval":
@@ -138,6 +168,22 @@ def read_literal(text: str, type: SqlType) -> SqlValue:
     if type == VARCHAR or (type == JSON and json_valid(text)):
         return replace(string(text), type=type)
     raise BadLiteral(f"`{text}` is no {type}")
+
+
+def wall_clock(value: SqlValue) -> SqlValue:
+    """The timestamp that a clock shows at an instant. Any other value as it is."""
+    return _between_zones(value, TIMESTAMPTZ, "wall_clock", TIMESTAMP)
+
+
+def instant(value: SqlValue) -> SqlValue:
+    """The instant at which a clock shows a timestamp. Any other value as it is."""
+    return _between_zones(value, TIMESTAMP, "instant", TIMESTAMPTZ)
+
+
+def _between_zones(value: SqlValue, source: SqlType, call: str, to: SqlType) -> SqlValue:
+    if value.type != source:
+        return value
+    return replace(value, type=to) if zone() == UTC else strict([value], f'sql::{call}($, "{zone()}")', to)
 
 
 def _rounded(exact: Decimal) -> Decimal:
@@ -188,6 +234,8 @@ def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
             return strict([value], lambda x: as_double(x, source.scale), DOUBLE)
         case "date", "timestamp":
             return strict([value], "$ * 86400000000", TIMESTAMP)
+        case "date" | "timestamp", "timestamptz":
+            return instant(convert(value, TIMESTAMP) or value)
         case "json", "varchar":
             return replace(value, type=VARCHAR)
     return None
@@ -323,6 +371,12 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return from_json(value, type, may_fail=may_fail)
         return read_json(value, may_fail=may_fail) if source == VARCHAR else to_json(value)
     match source.kind, type.kind:
+        case "timestamptz", "timestamp":
+            return wall_clock(value)
+        case "timestamptz", "date":
+            return cast(wall_clock(value), type, may_fail=may_fail)
+        case "varchar", "timestamptz":
+            return _read_instant(value, may_fail)
         case (
             "varchar",
             "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" | "interval" as kind,
@@ -360,6 +414,14 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
         case "timestamp", "time":
             return strict([value], "sql::floor_mod($, 86400000000)", TIME)
     return None
+
+
+def _read_instant(value: SqlValue, may_fail: bool) -> SqlValue:
+    """A text as an instant."""
+    read = f'sql::read_timestamptz($, "{zone()}")'
+    if may_fail:
+        return strict([value], read, TIMESTAMPTZ, optional=True)
+    return strict([value], lambda x: tree(f'sql::sure({read}, $, "{TIMESTAMPTZ}")', x, x), TIMESTAMPTZ)
 
 
 def part_text(value: SqlValue) -> SqlValue | None:
@@ -422,6 +484,8 @@ def as_text(plain: Expr, type: SqlType) -> Expr:
             return plain
         case "date" | "timestamp" | "time" | "double" | "interval":
             return tree(f"sql::{type.kind}_text($)", plain)
+        case "timestamptz":
+            return tree("sql::timestamptz_text($, $)", plain, StringLit(zone(), NOWHERE))
         case "decimal":
             return tree("sql::decimal_text($, $)", plain, type.scale)
     return tree("to_string($)", plain)

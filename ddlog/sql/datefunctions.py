@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlglot import expressions as sql
+
+from ..stdlib.sqlintervals import called_unit
+from ..stdlib.sqlvalues import SIZES, YEARS
 from . import conversions as c
+from .calls import of_arguments
 from .intervals import moved, negated
 from .intervals import part as interval_part
 from .scalars import Scalars, Translate
-from .types import (
-    DATE,
-    DOUBLE,
-    INTEGER,
-    INTERVAL,
-    TIMESTAMP,
-    SqlValue,
-)
+from .types import DATE, DOUBLE, INTEGER, INTERVAL, MOMENTS, TIME, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -23,21 +21,35 @@ if TYPE_CHECKING:
 
 _PARTS = {
     "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "ISODOW", "DAYOFYEAR", "DOY", "HOUR", "MINUTE", "SECOND",  # noqa: E501
-    "CENTURY", "DECADE", "EPOCH",
+    "CENTURY", "DECADE", "EPOCH", "MILLENNIUM", "ISOYEAR", "YEARWEEK", "ERA", "MILLISECOND", "MICROSECOND",
 }  # fmt: skip
+_OF_TIME = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+_OTHER_NAMES = {"WEEKDAY": "DOW", "WEEKOFYEAR": "WEEK", "DECADES": "DECADE", "CENTURIES": "CENTURY"}
+
+
+def unit_name(word: str) -> str:
+    """The name of a unit or a part, of the names that it has: of `years`, `y` and `yr` it is YEAR."""
+    name = word.upper()
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in _PARTS else called_unit(name) or name
 
 
 def part_of(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValue:
     """A part of a moment or an interval. Raises SqlError."""
-    name = name.upper()
+    name = unit_name(name)
     if value.type == INTERVAL:
         return interval_part(s, name, value, node)
-    if value.type.kind not in ("date", "timestamp", "time", "null"):
+    if value.type.kind not in (*MOMENTS, "time", "null"):
         s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
-    if value.type.kind == "time" and name not in ("HOUR", "MINUTE", "SECOND"):
+    if value.type.kind == "time" and name not in _OF_TIME:
         s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
-    if name == "EPOCH" and value.type in (DATE, TIMESTAMP):
-        return c.strict([c.convert(value, TIMESTAMP) or value], "sql::as_double($, 1000000)", DOUBLE)
+    if name == "EPOCH" and value.type.kind in MOMENTS:
+        return c.strict(
+            [value if value.type == TIMESTAMPTZ else c.convert(value, TIMESTAMP) or value],
+            "sql::as_double($, 1000000)",
+            DOUBLE,
+        )
+    value = c.wall_clock(value)
     if name not in _PARTS or name == "EPOCH":
         s.places.refuse(f"the part {name} of a date", node)
     if value.type == DATE:
@@ -59,25 +71,49 @@ def truncated(s: Scalars, node: Expression) -> SqlValue:
 
 def truncated_to(s: Scalars, unit: str, value: SqlValue, node: Expression) -> SqlValue:
     """The beginning of the unit that a moment is in. Raises SqlError."""
-    if value.type not in (DATE, TIMESTAMP):
+    if value.type.kind not in MOMENTS:
         s.places.mistyped("DATE_TRUNC", str(value.type), node)
-    if unit not in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
+    unit = unit_name(unit)
+    if unit not in (*YEARS, *SIZES, "QUARTER", "MONTH", "ISOYEAR"):
         s.places.refuse(f"DATE_TRUNC to {unit}", node)
+    if value.type == TIMESTAMPTZ and c.zone() != c.UTC:
+        return c.strict([value], f'sql::truncated_in("{unit}", $, "{c.zone()}")', TIMESTAMPTZ)
+    if value.type == TIMESTAMPTZ:
+        return c.instant(truncated_to(s, unit, c.wall_clock(value), node))
     moment = c.convert(value, TIMESTAMP)
     assert moment is not None
     return c.strict([moment], f'sql::truncated("{unit}", $)', TIMESTAMP)
 
 
 def difference(s: Scalars, node: Expression) -> SqlValue:
-    later, earlier = s.value(node.this), s.value(node.expression)
-    unit = node.args["unit"].name.upper() if node.args.get("unit") is not None else "DAY"
-    if unit not in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
-        s.places.refuse(f"DATE_DIFF in {unit}", node)
-    moments = [c.convert(each, TIMESTAMP) for each in (earlier, later)]
+    unit = node.args["unit"].name if node.args.get("unit") is not None else "DAY"
+    return _units_between(s, node, unit, node.expression, node.this, "DATE_DIFF")
+
+
+def whole_difference(
+    s: Scalars, node: Expression, unit: Expression, earlier: Expression, later: Expression
+) -> SqlValue:
+    """DATE_SUB: the whole units between two moments."""
+    return _units_between(s, node, unit.name, earlier, later, "DATE_SUB")
+
+
+def _units_between(
+    s: Scalars, node: Expression, word: str, start: Expression, end: Expression, what: str
+) -> SqlValue:
+    earlier, later, unit = s.value(start), s.value(end), unit_name(word)
+    if unit not in (*YEARS, *SIZES, "QUARTER", "MONTH"):
+        s.places.refuse(f"{what} in {unit}", node)
+    is_zoned = TIMESTAMPTZ in (earlier.type, later.type)
+    moments = [c.convert(each, TIMESTAMPTZ if is_zoned else TIMESTAMP) for each in (earlier, later)]
     if None in moments:
-        s.places.mistyped("DATE_DIFF", f"{earlier.type} and {later.type}", node)
+        s.places.mistyped(what, f"{earlier.type} and {later.type}", node)
     kept = [each for each in moments if each is not None]
-    return c.strict(kept, f'sql::date_diff("{unit}", $, $)', INTEGER)
+    if is_zoned and unit in _OF_TIME:
+        if what == "DATE_DIFF":
+            kept = [truncated_to(s, unit, each, node) for each in kept]
+        return c.strict(kept, f"sql::trunc_div($1 - $0, {SIZES[unit]})", INTEGER)
+    kept = list(map(c.wall_clock, kept))
+    return c.strict(kept, f'sql::{what.lower()}("{unit}", $, $)', INTEGER)
 
 
 def shifted(sign: int) -> Translate:
@@ -88,3 +124,92 @@ def shifted(sign: int) -> Translate:
         return moved(s, s.value(node.this), by if sign > 0 else negated(by), node)
 
     return translate
+
+
+def at_zone(s: Scalars, node: Expression) -> SqlValue:
+    """`x AT TIME ZONE z`: what a clock there shows at an instant, or the instant of a timestamp."""
+    return _there(s, s.value(node.this), node.args["zone"], node)
+
+
+def timezone(s: Scalars, node: Expression, zone: Expression, of: Expression) -> SqlValue:
+    """TIMEZONE(z, x)."""
+    return _there(s, s.value(of), zone, node)
+
+
+def _there(s: Scalars, value: SqlValue, zone: Expression, node: Expression) -> SqlValue:
+    named = s.text(zone)
+    if isinstance(named.constant, str):
+        named = c.string(c.zone_called(named.constant))
+    if value.type.kind not in (*MOMENTS, "null"):
+        s.places.mistyped("AT TIME ZONE", str(value.type), node)
+    if value.type == TIMESTAMPTZ:
+        return c.strict([value, named], "sql::wall_clock($, $)", TIMESTAMP)
+    return c.strict([c.convert(value, TIMESTAMP) or value, named], "sql::instant($, $)", TIMESTAMPTZ)
+
+
+def strftime(s: Scalars, node: Expression) -> SqlValue:
+    """STRFTIME, of an instant in the time zone."""
+    value, form = s.value(node.this), s.brought(node.args["format"], VARCHAR, node)
+    if value.type == TIMESTAMPTZ:
+        return c.strict([value, form], f'sql::strftime_in($, $, "{c.zone()}")', VARCHAR)
+    return c.strict([s.brought(node.this, TIMESTAMP, node), form], "sql::strftime($, $)", VARCHAR)
+
+
+def strptime(s: Scalars, node: Expression) -> SqlValue:
+    """STRPTIME: an instant where the form has an offset."""
+    text, form = s.text(node.this), s.brought(node.args["format"], VARCHAR, node)
+    if isinstance(form.constant, str) and "%Z" in form.constant:
+        s.places.refuse(
+            "STRPTIME with %Z", node, "CAST('2024-02-01 10:00 Europe/Berlin' AS TIMESTAMPTZ) reads a zone"
+        )
+    if isinstance(form.constant, str) and "%z" in form.constant:
+        return c.strict([text, form], "sql::strptime_in($, $)", TIMESTAMPTZ)
+    return c.strict([text, form], "sql::strptime($, $)", TIMESTAMP)
+
+
+def of_seconds(s: Scalars, node: Expression) -> SqlValue:
+    """TO_TIMESTAMP of seconds since 1970, an instant; EPOCH_MS of milliseconds, a timestamp."""
+    scale = node.args.get("scale")
+    if scale is not None:
+        if scale.name != "3":
+            s.places.refuse(s.places.called(node), node)
+        value = s.value(node.this)
+        if value.type.kind in MOMENTS:
+            return in_units("1000")(s, node)
+        return c.strict([s.brought(node.this, INTEGER, node)], "$ * 1000", TIMESTAMP)
+    seconds = s.brought(node.this, DOUBLE, node)
+    return c.strict([seconds], "sql::from_double($, 6)", TIMESTAMPTZ)
+
+
+def in_units(divisor: str, factor: str = "1") -> Translate:
+    """EPOCH_MS, EPOCH_US and EPOCH_NS of a moment: the units since 1970."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        (of,) = node.expressions if isinstance(node, sql.Anonymous) else [node.this]
+        value = s.value(of)
+        if value.type.kind not in MOMENTS:
+            s.places.mistyped(s.places.called(node), str(value.type), of)
+        moment = value if value.type == TIMESTAMPTZ else c.convert(value, TIMESTAMP) or value
+        return c.strict([moment], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
+
+    return translate
+
+
+def named_part(name: str) -> Translate:
+    """A part of a moment, by a function of its own."""
+    return of_arguments(lambda s, node, of: part_of(s, name, s.value(of), node))
+
+
+def of_parts(s: Scalars, node: Expression) -> SqlValue:
+    """MAKE_TIMESTAMP of a date and a time, and MAKE_TIME."""
+    given = {name: node.args.get(name) for name in ("year", "month", "day", "hour", "min", "sec")}
+    there = [each for each in given.values() if each is not None]
+    is_time = isinstance(node, sql.TimeFromParts)
+    if len(there) != (3 if is_time else 6):
+        s.places.refuse(s.places.called(node), node, "it takes " + ("3" if is_time else "6") + " arguments")
+    kinds = [DOUBLE if each is given["sec"] else INTEGER for each in there]
+    values = [s.brought(each, kind, node) for each, kind in zip(there, kinds, strict=True)]
+    if is_time:
+        return c.strict(values, "sql::make_time($, $, $)", TIME)
+    form = "sql::make_date($, $, $) * 86400000000 + sql::make_time($, $, $)"
+    return c.strict(values, form, TIMESTAMP)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
-from .types import DATE, DOUBLE, INTEGER, INTERVAL, TIMESTAMP, SqlValue
+from .types import DATE, DOUBLE, INTEGER, INTERVAL, TIMESTAMP, TIMESTAMPTZ, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -66,10 +66,14 @@ def _distance(
     if value.constant is None:
         block.places.refuse("a frame whose end is not a constant", end)
     wanted = order[0][0].type if kind == "range" else INTEGER
-    if wanted == TIMESTAMP and value.type == INTERVAL and isinstance(value.constant, tuple):
+    is_moment = wanted in (TIMESTAMP, TIMESTAMPTZ)
+    if is_moment and value.type == INTERVAL and isinstance(value.constant, tuple):
         months, days, micros = value.constant
+        if wanted == TIMESTAMPTZ and (months or days) and c.zone() != c.UTC:
+            why = f"days of {c.zone()} are not all alike: order by CAST(… AS TIMESTAMP), or write hours"
+            block.places.refuse("a frame of days of instants", end, why)
         return f"{sign * months}/{sign * (days * 86_400_000_000 + micros)}"
-    number = c.convert(value, INTEGER if wanted == DATE else wanted) if wanted != TIMESTAMP else None
+    number = c.convert(value, INTEGER if wanted == DATE else wanted) if not is_moment else None
     if number is None or not (number.type.is_number or wanted == DATE):
         block.places.mistyped(f"a frame of {wanted}", str(value.type), end)
     exact = Decimal(str(value.constant))

@@ -22,8 +22,24 @@ from .arithmetic import (
     towards,
     whole_quotient,
 )
-from .calls import call
-from .datefunctions import difference, extract, part, part_of, shifted, truncated
+from .calls import call, of_arguments
+from .datefunctions import (
+    at_zone,
+    difference,
+    extract,
+    in_units,
+    named_part,
+    of_parts,
+    of_seconds,
+    part,
+    part_of,
+    shifted,
+    strftime,
+    strptime,
+    timezone,
+    truncated,
+    whole_difference,
+)
 from .formats import formatted, printed
 from .intervals import age, bucket, of_units
 from .intervals import literal as interval
@@ -31,15 +47,14 @@ from .jsons import JSONS, NAMED_JSONS
 from .lists import LISTS, NAMED_LISTS, bracket
 from .nested import NAMED_NESTED, NESTED, at
 from .regexps import NAMED_REGEXPS, REGEXPS
-from .scalars import Scalars, Translate, conjoined, is_true
-from .textfunctions import concat, concat_ws, joined, like, mixed, pad, strings, substring, trim
+from .scalars import Scalars, Translate, conjoined, connected, is_true
+from .textfunctions import concat, concat_ws, joined, like, mixed, overlaid, pad, strings, substring, trim
 from .types import (
     BOOLEAN,
     DATE,
     DOUBLE,
     INTEGER,
     NULL,
-    TIMESTAMP,
     VARCHAR,
     SqlValue,
     null,
@@ -116,11 +131,14 @@ def _extreme(call: str) -> Translate:
 
 
 def _between(s: Scalars, node: Expression) -> SqlValue:
+    value, low, high = (s.value(each) for each in (node.this, node.args["low"], node.args["high"]))
+
+    def within(first: SqlValue, last: SqlValue) -> SqlValue:
+        return conjoined(s.compared(">=", value, first, node), s.compared("<=", value, last, node))
+
     if node.args.get("symmetric"):
-        s.places.refuse("BETWEEN SYMMETRIC", node)
-    value = s.value(node.this)
-    low = s.compared(">=", value, s.value(node.args["low"]), node)
-    return conjoined(low, s.compared("<=", value, s.value(node.args["high"]), node))
+        return connected("or", within(low, high), within(high, low))
+    return within(low, high)
 
 
 def _anonymous(s: Scalars, node: Expression) -> SqlValue:
@@ -130,7 +148,7 @@ def _anonymous(s: Scalars, node: Expression) -> SqlValue:
         return translate(s, node)
     if s.places.dialect.is_ansi:
         s.places.refuse(s.places.called(node), node)
-    if name == "date_part" and len(args) == 2 and isinstance(args[0], sql.Literal):
+    if name in ("date_part", "datepart") and len(args) == 2 and isinstance(args[0], sql.Literal):
         return part_of(s, args[0].name, s.value(args[1]), node)
     if name in ("ends_with", "suffix") and len(args) == 2:
         return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
@@ -176,6 +194,25 @@ NAMED: dict[str, Translate] = {
         ]
     },
     "age": age,
+    "timezone": of_arguments(timezone),
+    **dict.fromkeys(("date_sub", "datesub"), of_arguments(whole_difference)),
+    **{
+        each: named_part(each)
+        for each in (
+            "century",
+            "decade",
+            "era",
+            "isoyear",
+            "microsecond",
+            "millennium",
+            "millisecond",
+            "weekday",
+            "yearweek",
+        )
+    },
+    "epoch_us": in_units("1"),
+    "epoch_ns": in_units("1", "1000"),
+    "prefix": call("string_starts_with($, $)", BOOLEAN, "0 text", "1 text"),
     "printf": printed,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
@@ -212,6 +249,9 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Like: like,
     sql.ILike: like,
     sql.Escape: like,
+    sql.Glob: strings("sql::glob", "this", "expression", type=BOOLEAN),
+    sql.Initcap: strings("sql::initcap", "this"),
+    sql.Overlay: overlaid,
     sql.Upper: strings("sql::upper", "this"),
     sql.Lower: strings("sql::lower", "this"),
     sql.Reverse: strings("sql::reversed", "this"),
@@ -275,6 +315,9 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.IsInf: call("not sql::is_finite($0) and not sql::is_nan($0)", BOOLEAN, "this double"),
     sql.BitwiseAnd: call('sql::bits("&", $, $)', INTEGER, "this integer", "expression integer"),
     sql.BitwiseOr: call('sql::bits("|", $, $)', INTEGER, "this integer", "expression integer"),
+    sql.BitwiseNot: call("-$ - 1", INTEGER, "this integer"),
+    sql.BitwiseLeftShift: call('sql::bits("<", $, $)', INTEGER, "this integer", "expression integer"),
+    sql.BitwiseRightShift: call('sql::bits(">", $, $)', INTEGER, "this integer", "expression integer"),
     sql.BitwiseXor: call('sql::bits("^", $, $)', INTEGER, "this integer", "expression integer"),
     sql.SplitPart: call(
         "sql::split_part($, $, $)", VARCHAR, "this text", "delimiter text", "part_index integer"
@@ -282,13 +325,17 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Translate: call("sql::translated($, $, $)", VARCHAR, "this text", "from_ text", "to text"),
     sql.Chr: call("sql::chr($)", VARCHAR, "0 integer"),
     sql.Ascii: call("sql::ascii($)", INTEGER, "this text"),
-    sql.Unicode: call("sql::ascii($)", INTEGER, "this text"),
+    sql.Unicode: call('if ($0 == "") -1 else sql::ascii($0)', INTEGER, "this text"),
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
     sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
-    sql.TimeToStr: call("sql::strftime($, $)", VARCHAR, "this timestamp", "format text"),
-    sql.StrToTime: call("sql::strptime($, $)", TIMESTAMP, "this text", "format text"),
+    sql.TimeToStr: strftime,
+    sql.StrToTime: strptime,
+    sql.UnixToTime: of_seconds,
+    sql.AtTimeZone: at_zone,
     sql.LastDay: call("sql::last_day($)", DATE, "this timestamp"),
+    sql.TimestampFromParts: of_parts,
+    sql.TimeFromParts: of_parts,
     sql.DateFromParts: call("sql::make_date($, $, $)", DATE, "year integer", "month integer", "day integer"),
     sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),
     sql.Monthname: call('sql::strftime($, "%B")', VARCHAR, "this timestamp"),

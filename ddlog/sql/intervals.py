@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -10,7 +11,19 @@ from ..stdlib.sqlintervals import unit_of
 from . import conversions as c
 from .calls import check_arguments
 from .scalars import Scalars, Translate
-from .types import DATE, DOUBLE, INTEGER, INTERVAL, TIME, TIMESTAMP, VARCHAR, SqlValue, null
+from .types import (
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    MOMENTS,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    VARCHAR,
+    SqlValue,
+    null,
+)
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -70,8 +83,10 @@ def of_units(name: str) -> Translate:
 
 def moved(s: Scalars, moment: SqlValue, by: SqlValue, node: Expression) -> SqlValue:
     """A date or a timestamp plus an interval, a timestamp; a time of day plus one, such a time."""
-    if moment.type.kind not in ("date", "timestamp", "time"):
+    if moment.type.kind not in (*MOMENTS, "time"):
         s.places.mistyped("adding an interval", str(moment.type), node)
+    if moment.type == TIMESTAMPTZ:
+        return _later_instant(s, moment, by, node)
     if moment.type == TIME:
         later = f"sql::floor_mod($ + sql::span($), {_DAY})"
         return c.strict([moment, by], later, TIME)
@@ -95,6 +110,14 @@ def moved(s: Scalars, moment: SqlValue, by: SqlValue, node: Expression) -> SqlVa
     return c.strict(
         [moment, c.integer(months), shift], f"{months_on} + sql::floor_mod($0, {_DAY}) + $2", TIMESTAMP
     )
+
+
+def _later_instant(s: Scalars, moment: SqlValue, by: SqlValue, node: Expression) -> SqlValue:
+    """An instant plus an interval, whose months and days are those of the time zone."""
+    months, days, micros = by.constant if isinstance(by.constant, tuple) else (1, 1, 1)
+    if not months and (not days or (c.zone() == c.UTC and not micros)):
+        return replace(moved(s, replace(moment, type=TIMESTAMP), by, node), type=TIMESTAMPTZ)
+    return c.strict([moment, by], f'sql::add_interval_in($, $, "{c.zone()}")', TIMESTAMPTZ)
 
 
 def negated(value: SqlValue) -> SqlValue:
@@ -138,7 +161,7 @@ def part(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValue:
 
 
 def _moment(s: Scalars, node: Expression, whole: Expression) -> SqlValue:
-    value = s.value(node)
+    value = c.wall_clock(s.value(node))
     made = c.convert(value, TIMESTAMP) if value.type != VARCHAR or value.constant is not None else None
     if made is None:
         s.places.mistyped(s.places.called(whole), str(value.type), whole)
@@ -159,6 +182,8 @@ def bucket(s: Scalars, node: Expression) -> SqlValue:
     width, value = s.value(node.this), s.value(node.expression)
     if width.type != INTERVAL:
         s.places.mistyped("TIME_BUCKET", str(width.type), node)
+    if value.type == TIMESTAMPTZ:
+        return c.strict([width, value], "sql::bucket($, $)", TIMESTAMPTZ)
     moment = _moment(s, node.expression, node)
     start = c.strict([width, moment], "sql::bucket($, $)", TIMESTAMP)
     return c.cast(start, DATE, may_fail=False) or start if value.type == DATE else start

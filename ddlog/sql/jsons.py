@@ -173,3 +173,9 @@ NAMED_JSONS: dict[str, Translate] = {
     _OBJECT: function("sql::json_object($)", JSON, "0 list"),
 }
 """The translation of each function of JSON that the parser knows by its name alone."""
+
+
+def member(value: SqlValue, name: str) -> SqlValue:
+    """The member `j.name` of JSON."""
+    path = c.string(json.dumps([name], ensure_ascii=False))
+    return c.strict([value, path], "sql::json_at($, $, false)", JSON, optional=True)

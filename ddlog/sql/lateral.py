@@ -18,7 +18,7 @@ from .lists import a_list
 from .nested import entries_of, field
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
-from .types import INTEGER, JSON, NULL, TIMESTAMP, VARCHAR, SqlType, SqlValue, null
+from .types import INTEGER, JSON, NULL, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -192,7 +192,11 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
     before = len(block.body.items)
     is_open = "true" if call.args.get("is_end_exclusive") else "false"
     if isinstance(step, sql.Interval):
-        moments = [c.convert(each, TIMESTAMP) for each in ends]
+        is_zoned = TIMESTAMPTZ in [each.type for each in ends]
+        if is_zoned and c.zone() != c.UTC:
+            why = "cast its ends to TIMESTAMP, and the moments AT TIME ZONE to instants"
+            block.places.refuse("a series of TIMESTAMPTZ in another zone than UTC", node, why)
+        moments = [c.convert(c.wall_clock(each), TIMESTAMP) for each in ends]
         kept = [block.plain(each) for each in moments if each is not None]
         if len(kept) < 2:
             block.places.mistyped(block.places.called(call), str(ends[0].type), node)
@@ -205,7 +209,7 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
                 f"sql::moments($, $, $, $, {is_open})",
                 *(v.tree for v in (*kept, c.integer(months), c.integer(days * 86_400_000_000 + micros))),
             ),
-            TIMESTAMP,
+            TIMESTAMPTZ if is_zoned else TIMESTAMP,
         )
     else:
         steps = [*ends, c.integer(1) if step is None else block.scalars.value(step)]

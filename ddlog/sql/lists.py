@@ -211,8 +211,16 @@ def applied(
 
 
 def bracket(s: Scalars, node: Expression) -> SqlValue:
-    """`xs[1]` and `xs[2:3]`."""
+    """`xs[1]` and `xs[2:3]`, also of the letters of a text."""
     (at,) = node.expressions
+    if s.value(node.this).type == VARCHAR:
+        (first, last) = (at.this, at.expression) if isinstance(at, sql.Slice) else (at, None)
+        ends = [first or sql.Literal.number(1), last or sql.Literal.number(-1)]
+        if not isinstance(at, sql.Slice):
+            (place,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
+            return c.strict([s.text(node.this), s.number(place)], "sql::substring($, $, 1)", VARCHAR)
+        values = [s.text(node.this), *map(s.number, ends)]
+        return c.strict(values, "sql::text_slice($, $, $)", VARCHAR)
     if isinstance(at, sql.Slice):
         ends = [at.this or sql.Literal.number(1), at.expression or sql.Literal.number(-1)]
         given = [("list", node.this), *(("integer", each) for each in ends)]
@@ -266,11 +274,40 @@ def mean(s: Scalars, node: Expression) -> SqlValue:
 
 def list_product(s: Scalars, node: Expression) -> SqlValue:
     """LIST_PRODUCT, a double."""
+    return c.strict([_doubles(s, node)], "sql::product_of($)", DOUBLE, optional=True)
+
+
+def _doubles(s: Scalars, node: Expression) -> SqlValue:
+    """A list of numbers as one of doubles. Raises SqlError."""
     values = a_list(s, _one(s, node), node)
     doubles = c.each(values, lambda item: c.convert(item, DOUBLE) or item)
     if doubles.type.parts[0] != DOUBLE:
         s.places.mistyped(s.places.called(node), str(values.type), node)
-    return c.strict([doubles], "sql::product_of($)", DOUBLE, optional=True)
+    return doubles
+
+
+def zipped(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_ZIP, whose rows have no names. Raises SqlError."""
+    why = "its rows have no names: SELECT UNNEST(xs) AS x, UNNEST(ys) AS y puts lists side by side"
+    s.places.refuse(s.places.called(node), node, why)
+
+
+def sliced(s: Scalars, node: Expression) -> SqlValue:
+    """LIST_SLICE, of a list or of the letters of a text."""
+    of, *ends = node.expressions or [node.this, node.args.get("start"), node.args.get("end")]
+    check_arguments(s, node, len(node.expressions) or 3, 3, 3)
+    made = sql.Bracket(this=of, expressions=[sql.Slice(this=ends[0], expression=ends[1])])
+    return bracket(s, made)
+
+
+def shape(what: str) -> Translate:
+    """LIST_KURTOSIS and the like, doubles."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        doubles = _doubles(s, node)
+        return c.strict([doubles], f'sql::shape($, "{what}")', DOUBLE, optional=True)
+
+    return translate
 
 
 def histogram(s: Scalars, node: Expression) -> SqlValue:
@@ -317,6 +354,7 @@ def _named(name: str) -> Callable[[Expression], Expression]:
 
 _AGGREGATES: dict[str, Callable[[Expression], Expression]] = {
     **{each: _named(f"list_{each}") for each in ("sum", "avg", "count", "product", "histogram")},
+    **{each: _named(f"list_{each}") for each in ("kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")},
     "mean": _named("list_avg"),
     "min": lambda of: sql.ArrayMin(this=of),
     "max": lambda of: sql.ArrayMax(this=of),
@@ -378,7 +416,7 @@ LISTS: dict[type[Expression], Translate] = {
     sql.ArrayMax: function("sql::list_max($)", "element", "this list"),
     sql.ArrayOverlaps: function("sql::list_has_any($, $)", BOOLEAN, "this list", "expression list"),
     sql.ArrayContainsAll: function("sql::list_has_all($, $)", BOOLEAN, "this list", "expression list"),
-    sql.ArraySlice: function("sql::slice($, $, $)", "list", "this list", "start integer", "end integer"),
+    sql.ArraySlice: sliced,
     sql.ArrayToString: as_text,
     sql.Split: split,
 }
@@ -411,7 +449,10 @@ NAMED_LISTS: dict[str, Translate] = {
     "list_unique": function("vec_len(sql::list_distinct($)) as bigint", INTEGER, "0 list"),
     "list_position": function("sql::list_position($, $)", INTEGER, "0 list", "1 cell", optional=True),
     "list_extract": function("sql::element($, $)", "element", "0 list", "1 integer"),
-    "list_slice": function("sql::slice($, $, $)", "list", "0 list", "1 integer", "2 integer"),
+    "list_slice": sliced,
+    **dict.fromkeys(("list_zip", "array_zip"), zipped),
+    **{f"list_{each}": shape(each) for each in ("kurtosis", "kurtosis_pop", "skewness", "mad")},
+    "list_entropy": function("sql::entropy($)", DOUBLE, "0 list"),
     "list_reverse": function("sql::list_reversed($)", "list", "0 list"),
     "list_has_all": function("sql::list_has_all($, $)", BOOLEAN, "0 list", "1 list"),
     "list_intersect": function("sql::list_intersect($, $)", "list", "0 list", "1 list"),

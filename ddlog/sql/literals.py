@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
+from ..errors.source import Source
 from ..types import Float, TypeDef, User
 from ..values.rows import Row, row_of
 
@@ -117,10 +118,16 @@ class PlainInserts:
     """The INSERTs of literals into some relations, with what is known of each shape."""
 
     def __init__(
-        self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], dialect: str
+        self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef], like: Source
     ) -> None:
-        self._dialect = dialect
-        self._relations = {(each.original or each.name).lower(): each for each in readable(relations)}
+        """Statements are read as the program `like`."""
+        self._dialect = like.dialect
+        self._relations = {
+            (each.original or each.name).lower(): each
+            for each in readable(relations)
+            if like.zone == "UTC"
+            or not any("sql::TimestampTz" in str(column.type) for column in each.columns)
+        }
         self._typedefs = typedefs
         self._known: dict[str, PlainInsert | None] = {}
 
@@ -143,12 +150,16 @@ def _reads_alike(text: str, dialect: str) -> bool:
     return dialect == "duckdb" or _OTHERWISE.search(text) is None
 
 
+_MADE = re.compile(r"::|\AConstraint__|__\d+\Z")
+"""In the names of relations of other modules, and of those that a translation made."""
+
+
 def readable(relations: Mapping[str, Relation]) -> list[Relation]:
     """The relations that statements know."""
     return [
         each
         for each in relations.values()
-        if not each.hidden and each.kind != "stream" and "::" not in each.name and "__" not in each.name
+        if not each.hidden and each.kind != "stream" and _MADE.search(each.name) is None
     ]
 
 

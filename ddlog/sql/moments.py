@@ -32,6 +32,12 @@ def present_of(node: Expression) -> SqlType | None:
     return None if node.this else _KINDS.get(type(node))
 
 
+def is_local(node: Expression) -> bool:
+    """Whether the present is a day or a time that a clock shows, and not an instant."""
+    name = node.name.lower() if isinstance(node, sql.Anonymous) else type(node).__name__.lower()
+    return present_of(node) != TIMESTAMP or name == "localtimestamp"
+
+
 def reads_clock(node: Expression) -> bool:
     """Whether the clock is part of an expression."""
     return any(present_of(each) is not None for each in node.walk())

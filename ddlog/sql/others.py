@@ -14,24 +14,62 @@ if TYPE_CHECKING:
 
     from .places import SqlPlaces
 
+SHARES = (sql.PercentRank, sql.CumeDist)
 _QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
-OF_LISTS = {"product": "list_product", "histogram": "list_histogram"}
-"""The aggregates that are functions of the list of the values that are not NULL."""
+OF_LISTS = ("product", "histogram", "kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")
+"""The aggregates that are functions of the list of the values that are not NULL, by names as LIST_PRODUCT."""
 
 
 def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
+    for distinct in list(node.find_all(sql.ApproxDistinct)):
+        distinct.replace(sql.Count(this=sql.Distinct(expressions=[distinct.this])))
+    for share in list(node.find_all(*SHARES)):
+        if isinstance(share.parent, sql.Window) and not share.expressions:
+            share.parent.replace(_share(share, share.parent))
     if places.dialect.is_ansi:
         return
-    for call in list(node.find_all(sql.Anonymous)):
-        if call.name.lower() in OF_LISTS and len(call.expressions) == 1:
-            _of_list(call)
+    for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
+        name = call.name.lower() if isinstance(call, sql.Anonymous) else type(call).__name__.lower()
+        values = call.expressions or [call.this]
+        if name in OF_LISTS and len(values) == 1:
+            _of_list(call, name, values[0])
+        elif name == "fsum" and len(values) == 1:
+            call.replace(sql.Sum(this=values[0]))
     for quantile in list(node.find_all(*_QUANTILES)):
         if isinstance(_shares(quantile), sql.Array):
             _of_each(quantile)
     for count in list(node.find_all(sql.RegrCount)):
         both = sql.and_(*(_there(part) for part in (count.this, count.expression)))
         count.replace(sql.Count(this=sql.Case(ifs=[sql.If(this=both, true=sql.true())])))
+
+
+def _share(node: Expression, window: Expression) -> Expression:
+    """PERCENT_RANK and CUME_DIST by ranks and counts, which are kept up each for itself."""
+    everything = {
+        "start": "UNBOUNDED",
+        "start_side": "PRECEDING",
+        "end": "UNBOUNDED",
+        "end_side": "FOLLOWING",
+    }
+
+    def over(function: Expression, **spec: str) -> Expression:
+        made = window.copy()
+        made.set("this", function)
+        if spec:
+            made.set("spec", sql.WindowSpec(kind="RANGE", **spec))
+        return made
+
+    count, one = over(sql.Count(this=sql.Star()), **everything), sql.Literal.number(1)
+    if isinstance(node, sql.CumeDist):
+        now = everything | {"end": "CURRENT ROW", "end_side": ""}
+        return sql.Div(this=over(sql.Count(this=sql.Star()), **now), expression=count)
+    before, others = (
+        sql.Sub(this=over(sql.Rank()), expression=one),
+        sql.Sub(this=count, expression=one.copy()),
+    )
+    below = sql.Greatest(this=others, expressions=[one.copy()])
+    return sql.Div(this=sql.paren(before, copy=False), expression=below)
 
 
 def _there(node: Expression) -> Expression:
@@ -45,8 +83,8 @@ def _outside(node: Expression) -> Expression:
     return node
 
 
-def _of_list(node: Expression) -> None:
-    (value,), whole = node.expressions, _outside(node)
+def _of_list(node: Expression, name: str, value: Expression) -> None:
+    whole = _outside(node)
     tests, parent = [_there(value)], node.parent
     if isinstance(parent, sql.Filter):
         tests.append(parent.expression.this.copy())
@@ -57,7 +95,10 @@ def _of_list(node: Expression) -> None:
         window = whole.copy()
         window.set("this", listed)
         listed = window
-    whole.replace(sql.Anonymous(this=OF_LISTS[node.name.lower()], expressions=[listed]))
+    made: Expression = sql.Anonymous(this=f"list_{name}", expressions=[listed])
+    if name == "entropy":
+        made = sql.Coalesce(this=made, expressions=[sql.Literal.number("0e0")])
+    whole.replace(made)
 
 
 def _shares(node: Expression) -> Expression | None:

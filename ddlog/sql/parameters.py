@@ -22,6 +22,7 @@ from .types import (
     MOST_PLACES,
     TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     decimal,
@@ -85,9 +86,9 @@ def type_of_value(value: Any) -> SqlType | None:
             return DOUBLE
         case Decimal() if value.is_finite() and (places := -int(value.as_tuple().exponent)) <= MOST_PLACES:
             return decimal(max(places, 1))  # one of no places is an integer in Python, too
-        case datetime.datetime() if value.tzinfo is None:
-            return TIMESTAMP
-        case datetime.date() if not isinstance(value, datetime.datetime):
+        case datetime.datetime():
+            return TIMESTAMP if value.tzinfo is None else TIMESTAMPTZ
+        case datetime.date():
             return DATE
         case datetime.time() if value.tzinfo is None:
             return TIME

@@ -232,6 +232,7 @@ class SqlOutput:
         self.place: Span = NOWHERE  # that of the statement or the query which is being translated
         self.relations: dict[str, MadeRelation] = {}
         self.written: dict[str, SqlMeaning] = {}  # what variables stand for
+        self.tables: dict[str, object] = {}  # the tables and views that are declared, by their relations
         self.types: dict[str, SqlValue] = {}  # of variables
         self._count = 0  # of names
         self._places = 0

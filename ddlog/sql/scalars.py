@@ -23,6 +23,7 @@ from .types import (
     INTERVAL,
     JSON,
     TIMESTAMP,
+    TIMESTAMPTZ,
     VARCHAR,
     SqlType,
     SqlValue,
@@ -156,12 +157,16 @@ class Scalars:
             return None
         first = 2 if self.queries.scope.has_table(names[0]) else 1
         value = self.queries.scope.find("" if first == 1 else names[0], names[first - 1], self.places, node)
-        if value is None or value.type.kind != "struct":
+        if value is None or value.type.kind not in ("struct", "json"):
             return None
+        from .jsons import member
         from .nested import field
 
-        for name in names[first:]:
-            value = field(self, value, name, node)
+        for part in node.parts[first:]:
+            if value.type == JSON:
+                value = member(value, part.name)
+            else:
+                value = field(self, value, part.name.lower(), node)
         return value
 
     def boolean(self, node: Expression) -> SqlValue:
@@ -180,6 +185,8 @@ class Scalars:
     def brought(self, node: Expression, type: SqlType, whole: Expression) -> SqlValue:
         """An argument of a function as a value of a type. Raises SqlError."""
         value = self.value(node)
+        if type == TIMESTAMP:
+            value = c.wall_clock(value)
         made = null(type) if value.type.kind == "null" else self.as_type(value, type)
         if made is None:
             self.places.mistyped(self.places.called(whole), str(value.type), node)
@@ -347,18 +354,19 @@ def is_true(value: SqlValue) -> Expr:
 
 def conjoined(a: SqlValue, b: SqlValue) -> SqlValue:
     """AND of two conditions."""
-    return _connected("and", a, b)
+    return connected("and", a, b)
 
 
 def _all_connected(op: str, parts: Sequence[SqlValue]) -> SqlValue:
     """The conjunction or disjunction of values, in few levels if there are many."""
     if len(parts) <= _CHAIN:
-        return reduce(partial(_connected, op), parts)
+        return reduce(partial(connected, op), parts)
     half = len(parts) // 2
-    return _connected(op, _all_connected(op, parts[:half]), _all_connected(op, parts[half:]))
+    return connected(op, _all_connected(op, parts[:half]), _all_connected(op, parts[half:]))
 
 
-def _connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
+def connected(op: str, a: SqlValue, b: SqlValue) -> SqlValue:
+    """AND or OR of two conditions."""
     if a.nullable or b.nullable:
         return SqlValue(tree(f"sql::{op}3($, $)", a.optional().tree, b.optional().tree), BOOLEAN, True)
     return SqlValue(tree(f"$ {op} $", a.tree, b.tree), BOOLEAN)
@@ -371,6 +379,7 @@ TYPES: dict[str, SqlType] = {
     **dict.fromkeys(("CHAR", "VARCHAR", "TEXT", "NCHAR", "NVARCHAR", "BPCHAR"), VARCHAR),
     **dict.fromkeys(("FLOAT", "DOUBLE"), SqlType("double")),
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), TIMESTAMP),
+    **dict.fromkeys(("TIMESTAMPTZ", "TIMESTAMPLTZ"), TIMESTAMPTZ),
     "BOOLEAN": BOOLEAN,
     "DATE": DATE,
     "TIME": SqlType("time"),

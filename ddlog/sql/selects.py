@@ -71,6 +71,7 @@ class SelectBlock(Subqueries):
         self.take(part)
         where = node.args.get("where")
         conditions = [*conditions, *([] if where is None else conjuncts(where.this))]
+        self.scope.aliases = self.named_expressions()
         for each in sorted(conditions, key=_work):  # windows and subqueries are of the rows that are left
             self.condition(each)
         columns = self.columns()
@@ -145,6 +146,8 @@ class SelectBlock(Subqueries):
     def columns(self) -> list[tuple[str, Expression | SqlValue]]:
         """The columns of the select list: names, empty where there is none, and expressions; a `*` as the
         values of the columns that it stands for."""
+        if not self.node.expressions:
+            self.places.wrong("this SELECT has no columns: name them, or write `*`", self.node)
         found: list[tuple[str, Expression | SqlValue]] = []
         shown = [(e.table, e.name) for e in self.scope.entries if not e.hidden]
         given = [made for each in self.node.expressions for made in with_columns(each, shown, self.places)]
@@ -161,6 +164,16 @@ class SelectBlock(Subqueries):
                 case _:
                     found.append(("", each))
         return found
+
+    def named_expressions(self) -> dict[str, Expression]:
+        """The expressions of the select list to which WHERE may refer by their names; Spark has none."""
+        given = () if self.places.dialect.is_ansi else self.node.expressions
+        return {
+            each.alias.lower(): each.this
+            for each in given
+            if isinstance(each, sql.Alias)
+            and not each.find(sql.AggFunc, sql.Window, sql.Explode, sql.Columns)
+        }
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
         if star.args.get("ilike"):

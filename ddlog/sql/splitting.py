@@ -21,7 +21,8 @@ _STATEMENT = {
     )
     for dialect, quoted in _QUOTED.items()
 }
-_DECLARES = re.compile(r"(?i)(CREATE|ATTACH)\b")
+_DECLARES = re.compile(r"(?i)(CREATE|ATTACH|SET)\b")
+_ZONE = re.compile(r"SET\s+(?:SESSION\s+|GLOBAL\s+)?TimeZone\s*(?:=|\bTO\b)\s*'([^']*)'", re.IGNORECASE)
 _CHANGES = re.compile(
     r"(?i)(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|WITH|DESCRIBE|SHOW|EXPLAIN|INSERT\s+OR)\b"
 )
@@ -44,6 +45,12 @@ def statements(text: str, dialect: str, at: int = 0, final: bool = True) -> Iter
             return
         at = len(text) if found is None else found.end()
         yield begin, at
+
+
+def zone_set(text: str) -> str:
+    """The time zone that a module of SQL sets before anything else, or UTC."""
+    found = _ZONE.match(text, _SPACE.match(text).end())  # type: ignore[union-attr]
+    return found[1] if found else "UTC"
 
 
 def without_script(source: Source) -> tuple[Source, Source | None]:

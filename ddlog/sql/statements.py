@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
 from .. import syntax
+from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..errors.unknown import UnknownName
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, modules_of, table_of
+from .attached import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .fieldnames import field_name
+from .literals import readable
 from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
 from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
@@ -42,6 +44,7 @@ class ModuleTranslation:
         self.constraints: list[Constraint] = []
         self.primary: dict[str, tuple[str, ...]] = {}  # the keys of tables
         self.broken: set[str] = set()  # names of tables and views that have errors
+        self.is_first = True  # whether no statement has been translated
         self.imports = ["sql", "group", *places.dialect.modules]
 
     def reading(self, tokens: list[Token]) -> list[Token]:
@@ -58,16 +61,18 @@ class ModuleTranslation:
         imports = (syntax.ImportDecl(each, None, whole) for each in dict.fromkeys(self.imports))
         return syntax.Module((*imports, *made), whole)
 
-    def know_all(self, relations: Mapping[str, Sequence[tuple[str, syntax.Type]]]) -> None:
-        """Takes the relations of a program as tables, each with its columns."""
+    def know_all(self, relations: Mapping[str, Relation]) -> None:
+        """Takes the relations of a program as tables, and makes no names that they have."""
         self.output.leave_names(relations)
-        for name, columns in relations.items():
-            self.tables[name.lower()] = made = table_of(name, columns)
+        for each in readable(relations):
+            name = (each.original or each.name).lower()
+            self.tables[name] = made = known_table(each)
             self.imports += modules_of(made)
-            self.relations[name.lower()] = name
+            self.relations[name] = each.name
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
+        is_first, self.is_first = self.is_first, False
         match node:
             case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
                 self._table(node)
@@ -83,6 +88,8 @@ class ModuleTranslation:
                 self.tables |= found.tables
             case sql.Command() if str(node.this).upper() in ("CREATE", "INSERT"):
                 self.places.wrong("this statement is not understood", node)
+            case sql.Set() if not self.places.dialect.is_ansi:
+                self._set(node, is_first)
             case sql.Semicolon():
                 return
             case sql.Create() if node.kind == "SCHEMA":
@@ -91,6 +98,15 @@ class ModuleTranslation:
                 words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _set(self, node: sql.Set, is_first: bool) -> None:
+        """SET TimeZone, which decides how all that follows is translated. Raises SqlError."""
+        (item, *more) = node.expressions
+        if more or not isinstance(item.this, sql.EQ) or item.this.this.name.lower() != "timezone":
+            self.places.refuse("the setting", node, "there is SET TimeZone = 'Europe/Berlin' alone")
+        if not is_first:
+            self.places.wrong("SET TimeZone stands before all other statements", node)
+        c.zone_called(item.this.expression.name)
 
     def failed(self, node: Expression) -> None:
         """Notes that a statement has errors: what it would declare is known, but not what it is."""
@@ -222,7 +238,7 @@ class ModuleTranslation:
         write_constraint(made, translator, self.output, QueryNames(self.tables))
 
     def _know(self, name: str, relation: SqlRelation, names: tuple[str, ...]) -> None:
-        self.tables[name] = NamedRows(relation, names)
+        self.tables[name] = self.output.tables[relation.name] = NamedRows(relation, names)
         self.relations[name] = relation.name
 
     # -------------------------------------------------------------------- views

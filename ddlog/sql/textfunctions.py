@@ -132,3 +132,11 @@ def pad(s: Scalars, node: Expression) -> SqlValue:
     fill = node.args.get("fill_pattern")
     args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
     return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
+
+
+def overlaid(s: Scalars, node: Expression) -> SqlValue:
+    """OVERLAY: a text with another in place of some of its letters."""
+    count = node.args.get("for_") or sql.Length(this=node.expression)
+    values = [s.text(node.this), s.text(node.expression), s.number(node.args["from_"]), s.number(count)]
+    form = "sql::left($0, max(0, $2 - 1)) ++ $1 ++ sql::substring_from($0, $2 + $3)"
+    return c.strict(values, form, VARCHAR)

@@ -16,14 +16,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .. import syntax
+from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.origins import Origins
 from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
 from ..syntax.nesting import deep_recursion
-from .conversions import begin_names
+from .conversions import UTC, BadLiteral, begin_names, cast, in_zone, zone_called
 from .places import SqlError, SqlPlaces
+from .splitting import statements, zone_set
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -34,18 +36,38 @@ if TYPE_CHECKING:
     from .statements import ModuleTranslation
 
 DEEPEST = 300  # levels of a statement
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>")
+_TOKEN = re.compile(r"<Token token_type: .*?, text: (.*?), line: \d+, .*?\]>", re.DOTALL)
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
 def translate(
     source: Source,
-    relations: Mapping[str, Sequence[tuple[str, syntax.Type]]] = MappingProxyType({}),
+    relations: Mapping[str, Relation] = MappingProxyType({}),
     begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None = None,
     known: Collection[str] = (),
 ) -> syntax.Module:
-    """The module as one of this language; `relations` of a program, with their columns, are tables. `begin`
-    makes the translation of its statements. Types of structs that are `known` are not declared. Raises
-    DDlogError with all errors."""
+    """The module as one of this language; `relations` of a program are tables. `begin` makes the translation
+    of its statements. Types of structs that are `known` are not declared. Raises DDlogError with all
+    errors."""
+    with in_zone(_zone_of(source)):
+        return _translated(source, relations, begin, known)
+
+
+def _zone_of(source: Source) -> str:
+    """The time zone of a module. UTC where it sets one that there is not, an error of that statement."""
+    named = zone_set(source.text)
+    with suppress(BadLiteral):
+        return zone_called(source.zone if named == UTC else named)
+    return UTC
+
+
+def _translated(
+    source: Source,
+    relations: Mapping[str, Relation],
+    begin: Callable[[SqlPlaces, SqlOutput], ModuleTranslation] | None,
+    known: Collection[str],
+) -> syntax.Module:
     try:
         import sqlglot
     except ImportError:
@@ -57,7 +79,7 @@ def translate(
 
     output, dialect = SqlOutput(), dialect_of(source.dialect)
     reader = dialect.reader
-    origins = Origins(output.relations, output.written)
+    origins = Origins(output.relations, output.written, output.tables)
     places = SqlPlaces(replace(source, origins=origins), dialect)
     try:
         tokens = reader.tokenize(source.text)
@@ -95,15 +117,18 @@ def place_of_view(source: Source, name: str) -> tuple[int, int] | None:
     from .pivots import in_parentheses
     from .queries import qualified
 
-    reader = dialect_of(source.dialect).reader
-    for part in _statements(in_parentheses(reader.tokenize(source.text))):
-        words = [each.text.upper() for each in part[:4]]
-        if words[0] != "CREATE" or "VIEW" not in words:
+    reader, last = dialect_of(source.dialect).reader, name.rpartition(".")[2]
+    for begin, end in statements(source.text, source.dialect):
+        text = source.text[begin:end]
+        if text[:6].upper() != "CREATE" or last not in text.lower():
             continue
-        (node,) = reader.parser().parse(part, source.text)
+        part = next(_statements(in_parentheses(reader.tokenize(text))))
+        if "VIEW" not in [each.text.upper() for each in part[:4]]:
+            continue
+        (node,) = reader.parser().parse(part, text)
         assert isinstance(node, sql.Create)
         if qualified(node.this.this if isinstance(node.this, sql.Schema) else node.this) == name:
-            return part[0].start, part[-1].end + 1
+            return begin, begin + part[-1].end + 1
     return None
 
 
@@ -116,7 +141,6 @@ def dialect_of(name: str) -> SqlDialect:
         return SPARK
     from sqlglot import Dialect
 
-    from .conversions import cast
     from .dialects import SqlDialect
     from .functions import FUNCTIONS, NAMED
     from .scalars import TYPES
@@ -172,7 +196,6 @@ def _unread(
 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
-    from .conversions import BadLiteral
     from .statements import ModuleTranslation
 
     assert isinstance(module, ModuleTranslation)
@@ -203,12 +226,18 @@ def _open_quote(places: SqlPlaces, tokenize: Callable[[str], object]) -> Diagnos
     return errors.SqlSyntax(reason="it has no words that can be told apart")
 
 
+def _words(reason: str) -> str:
+    """A reason of the parser without the objects of Python that it shows."""
+    reason = _INCOMPLETE.sub(lambda found: f"`{found[1].upper()}` is not complete", reason)
+    return _TOKEN.sub(lambda found: "nothing" if found[1] == "SENTINEL" else f"`{found[1]}`", reason)
+
+
 def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole: Span) -> list[Diagnostic]:
     """The parser's errors, each at its token."""
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:
         at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]
         span = places.between(at[0].start, at[0].end + 1) if at else whole
-        reason = (each.get("description") or str(error).split("\n")[0]).rstrip(".")
+        reason = _words(each.get("description") or str(error).split("\n")[0]).rstrip(".")
         found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span))
     return found

@@ -1,9 +1,9 @@
 """The types of SQL, and how their values lie in columns.
 
-Inside of rules a value is a plain one: dates are days, times and timestamps microseconds, decimals whole
-numbers of their smallest unit, all of them integers without bounds. A table or a view has the types of the
-library module `sql` instead (`sql::Date{days}`), which are written as SQL writes them. NULL is `None` of an
-Option. A list is a `Vec` of such Options, inside of rules and outside.
+Inside of rules a value is a plain one: dates are days, times and timestamps microseconds (with a time zone
+those in UTC), decimals whole numbers of their smallest unit, all of them integers without bounds. A table or
+a view has the types of the library module `sql` instead (`sql::Date{days}`), which are written as SQL writes
+them. NULL is `None` of an Option. A list is a `Vec` of such Options, inside of rules and outside.
 """
 
 from __future__ import annotations
@@ -102,13 +102,18 @@ _PLAIN = {
     "json": "string",
     "null": "bool",
 }
-_WRAPPERS = {"date": "sql::Date", "timestamp": "sql::Timestamp", "time": "sql::Time"}
+_WRAPPERS = {
+    "date": "sql::Date", "timestamp": "sql::Timestamp", "timestamptz": "sql::TimestampTz",
+    "time": "sql::Time",
+}  # fmt: skip
 _VARIABLE = re.compile(r"v\d+")  # what rules call variables
+MOMENTS = ("date", "timestamp", "timestamptz")
+"""The kinds of dates and what is brought to one type with them."""
 _NUMBERS = ("integer", "decimal", "double")
 
 NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")
 VARCHAR, DATE, TIMESTAMP, TIME = SqlType("varchar"), SqlType("date"), SqlType("timestamp"), SqlType("time")
-INTERVAL, JSON = SqlType("interval"), SqlType("json")
+TIMESTAMPTZ, INTERVAL, JSON = SqlType("timestamptz"), SqlType("interval"), SqlType("json")
 MOST_PLACES, LEAST_PLACES = 38, 6
 
 
@@ -226,8 +231,8 @@ def _joined(a: SqlType, b: SqlType) -> SqlType | None:
     if a.is_number and b.is_number:
         scale = max(a.scale, b.scale)
         return DOUBLE if DOUBLE in (a, b) else decimal(scale, scale + max(x.digits - x.scale for x in (a, b)))
-    if {a.kind, b.kind} == {"date", "timestamp"}:
-        return TIMESTAMP
+    if {a.kind, b.kind} <= set(MOMENTS):
+        return TIMESTAMPTZ if TIMESTAMPTZ in (a, b) else TIMESTAMP
     if {a.kind, b.kind} == {"json", "varchar"}:
         return VARCHAR
     if a.kind == b.kind and a.fields == b.fields and len(a.parts) == len(b.parts):

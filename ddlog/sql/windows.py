@@ -1,4 +1,5 @@
-"""Window functions: a partition is a group, whose rows are given back with the values of the function.
+"""Window functions: a partition is a group, whose rows are given back with the values of the function. An
+aggregate of all rows of a partition is one of a group, which is joined to the rows.
 
 A change computes the rows anew that it can change (`engine/operators/ordered.py`).
 """
@@ -15,9 +16,12 @@ from ..syntax import Expr
 from ..syntax.templates import items, let, tree
 from ..values import quote
 from . import conversions as c
-from .formulas import MOMENTS, PAIRED, argument_value, has_exact_mean, moment_of
+from .aggregates import FUNCTIONS as AGGREGATES
+from .aggregates import Arguments, is_distinct, plain_group
+from .formulas import MOMENTS, PAIRED, argument_value, function_of, has_exact_mean, moment_of
 from .frames import frame_of
 from .gathered import GATHERED, gathered, ordered_by, plainly
+from .others import SHARES
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
 from .types import (
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
     from .selects import SelectBlock
 
 _NUMBERS = {sql.RowNumber: "row_number", sql.Rank: "rank", sql.DenseRank: "dense_rank", sql.Ntile: "ntile"}
-_SHARES = {sql.PercentRank: "percent_rank", sql.CumeDist: "cume_dist"}
 _VALUES: dict[type[Expression], str] = {
     sql.Lag: "lag",
     sql.Lead: "lead",
@@ -53,13 +56,50 @@ _VALUES: dict[type[Expression], str] = {
     sql.LogicalOr: "max",
 }
 _OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
-FUNCTIONS = (*_NUMBERS, *_SHARES, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
+FUNCTIONS = (*_NUMBERS, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
 
 
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
     """Computes the window functions of expressions. Raises SqlError."""
+    of_partitions: dict[tuple[Expression, ...], list[Expression]] = {}
     for each in dict.fromkeys(found for node in nodes for found in _windows(node)):
-        _attach(block, each)
+        if _is_of_partition(block, each):
+            of_partitions.setdefault(tuple(_parts(block, each)[1]), []).append(each)
+        else:
+            _attach(block, each)
+    for partition, several in of_partitions.items():
+        _attach_aggregates(block, partition, several)
+
+
+def _is_of_partition(block: SelectBlock, node: Expression) -> bool:
+    """Whether a window function is an aggregate of all rows of a partition, in whatever order."""
+    function, _, order, spec = _parts(block, node)
+    inner = function_of(function)
+    if not isinstance(inner, AGGREGATES) or is_distinct(function) or (order and isinstance(inner, GATHERED)):
+        return False
+    if spec is None:
+        return not order
+    unbounded = all(spec.args.get(side) == "UNBOUNDED" for side in ("start", "end"))
+    sides = [str(spec.args.get(f"{side}_side")).upper() for side in ("start", "end")]
+    return unbounded and sides == ["PRECEDING", "FOLLOWING"] and not spec.args.get("exclude")
+
+
+def _attach_aggregates(
+    block: SelectBlock, partition: Sequence[Expression], nodes: Sequence[Expression]
+) -> None:
+    """Computes aggregates of all rows of a partition: the groups by its keys, joined to the rows."""
+    output, functions = block.output, [_parts(block, each)[0] for each in nodes]
+    values = [block.lasting(_typed(c.key(block.scalars.value(e))), e) for e in partition]
+    arguments = Arguments(block, functions)
+    block.store()
+    body, own = block.body.copy(), list(dict.fromkeys([*block.body.domain, *values]))
+    found = plain_group(block, body, values, functions, arguments)
+    made = [found[each] for each in functions]
+    relation = output.made("Partition", [*own, *made], body, is_set=True)
+    results = [output.variable(each.type, each.nullable) for each in made]
+    for node, result in zip(nodes, results, strict=True):
+        block.scope.known[node] = output.say(result, block.places.written(node))
+    block.body.add(output.term(relation, [*own, *results]))
 
 
 def _windows(node: Expression) -> Iterator[Expression]:
@@ -161,8 +201,6 @@ def _function(
         if kind is sql.Ntile and size < 1:
             places.wrong("NTILE has at least one part", node)
         return WindowCall(call("window_number", f"{_NUMBERS[kind]} {size}"), tree("Some{true}"), INTEGER)
-    if kind in _SHARES:
-        return WindowCall(call("window_share", _SHARES[kind]), tree("Some{true}"), DOUBLE)
     if kind not in FUNCTIONS:
         places.refuse(f"{places.called(node)} over a window", window)
     counts = call("window_number", "count 0")
@@ -226,7 +264,7 @@ def _stripped(
         node = node.this
     node = plainly(node)
     called = block.places.called(node).removeprefix("the function ")
-    if test is not None and type(node) in (*_NUMBERS, *_SHARES, *_OF_PLACES):
+    if test is not None and type(node) in (*_NUMBERS, *SHARES, *_OF_PLACES):
         block.places.refuse(f"FILTER of {called}", window)
     if leaves and not isinstance(node, (*_OF_PLACES, sql.AnyValue)):
         block.places.refuse(f"IGNORE NULLS of {called}", window)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from .reductions import Build
 from .tables import ParseTables
@@ -16,6 +16,12 @@ Reduction: TypeAlias = tuple[int, str, Build | None]
 symbol stands for another, with its value and place."""
 
 
+class Reductions(Protocol):
+    """The reductions of productions, by their numbers."""
+
+    def __getitem__(self, at: int, /) -> Reduction: ...
+
+
 class Automaton:
     """One run from a start symbol: for each phrase so far a state, a value, and the place of its beginning.
     `begins[i]` is where a phrase begins whose first token is number i, and `ends[i]` where one ends that is
@@ -25,7 +31,7 @@ class Automaton:
         self,
         tables: ParseTables,
         start: str,
-        reductions: Sequence[Reduction],
+        reductions: Reductions,
         begins: Sequence[int],
         ends: Sequence[int],
     ) -> None:

@@ -32,7 +32,7 @@ _SPELLINGS = {
     "?": "only in the REPL a query has `?` before it",
     **dict.fromkeys(("WHERE", "where"), "conditions follow the relations, after a comma"),
     **dict.fromkeys(("module", "package"), "a module is a file: `import m` reads `m.dl`"),
-    "SELECT": "statements of SQL stand in a module of their own, a file that ends in `.sql`",
+    "SELECT": "SQL stands in a file that ends in `.sql`; the REPL takes statements, and so does `--updates`",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }
 _FOR_OPERANDS = ("<>", "===", "!==", "+=", "-=", "[]", "'")  # only where an expression should stand
@@ -121,8 +121,8 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
         return "each relation has a `for` of its own: `for (R(x)) for (S(x)) ...`"
     if token == "in" and {".", ","} <= set(fitting):
         return "the elements of a collection are `var x = FlatMap(collection)`"
-    if before == "SELECT":
-        return _SPELLINGS[before]
+    if before in ("SELECT", "select", "FROM"):
+        return _SPELLINGS["SELECT"]
     if before == "#" and "[" in fitting:
         return _SPELLINGS["#"]
     if token == "->" and {":", "{"} <= set(fitting):

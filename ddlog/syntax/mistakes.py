@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 from ..errors import syntax as errors
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, Note
 from ..errors.nearest import meant, nearest
+from .brackets import BRACKETS, CLOSING, PlacedBracket, open_bracket
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
@@ -60,10 +62,14 @@ _AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
 
 
 def diagnose(
-    tables: ParseTables, states: list[int], tokens: list[Token], at: int, places: Places
+    tables: ParseTables, states: list[int], tokens: list[Token], first: int, at: int, places: Places
 ) -> Diagnostic:
-    """The error of the token `at` in the states of an automaton that cannot take it."""
+    """The error of the token `at` in the states of an automaton that cannot take it, and that began with the
+    token `first`."""
     token = tokens[at]
+    unclosed = open_bracket(_brackets(tokens[first:at], places))
+    if token.kind == "$END" and unclosed is not None:
+        return unclosed.error()
     span = places.span(token.start, token.end)
     texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
     fitting = {texts.get(kind, kind) for kind in tables.fitting(states)}
@@ -95,7 +101,29 @@ def diagnose(
         return errors.EqualsInHead(token.value, span=span)
     found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
     help_ = meant or _help(tokens, at, after, fitting)
-    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_)
+    notes: tuple[Note, ...] = ()
+    if (
+        unclosed is not None
+        and CLOSING[unclosed.opened.mark] in fitting
+        and _ends_brackets(tokens, at, places)
+    ):
+        notes = unclosed.places()
+    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_, notes=notes)
+
+
+def _brackets(tokens: list[Token], places: Places) -> Iterator[PlacedBracket]:
+    """The brackets among tokens; `${` of a text is one, too."""
+    for token in tokens:
+        if token.kind == "_OPEN_SPLICE" or (token.value in BRACKETS and token.kind not in ("QUOTED", "TEXT")):
+            mark = "{" if token.kind == "_OPEN_SPLICE" else token.value
+            yield PlacedBracket(mark, places.span(token.start, token.end))
+
+
+def _ends_brackets(tokens: list[Token], at: int, places: Places) -> bool:
+    """Whether a token is one with which all that stands in brackets is over."""
+    token = tokens[at]
+    ends = token.value in (*CLOSING.values(), ":-", ".", "else", ";")
+    return token.kind not in ("QUOTED", "TEXT") and (ends or _begins_anew(tokens, at, places))
 
 
 def _condition(tokens: list[Token], at: int) -> str:

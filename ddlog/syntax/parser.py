@@ -11,7 +11,7 @@ from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from .actions import Actions
 from .actions.nodes import node_action
-from .automaton import END, Automaton, Reduction
+from .automaton import END, Automaton, Reduction, Reductions
 from .hidden import hidden_names
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
@@ -90,6 +90,18 @@ def _of_quotes(error: Diagnostic) -> bool:
     )
 
 
+class _Needed(dict[int, Reduction]):
+    """Reductions that are made when they are first asked for: a short text needs few."""
+
+    def __init__(self, make: Callable[[int], Reduction]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, at: int) -> Reduction:
+        self[at] = made = self._make(at)
+        return made
+
+
 class _Parser:
     def __init__(self, source: Source, start: str) -> None:
         self.places = Places(source)
@@ -101,7 +113,7 @@ class _Parser:
         self._done = 0  # the end of the last declaration
         self._noted = 0  # the number of errors of the actions then
         self.start = start
-        self._steps = [self._step(production) for production in self.tables.productions]
+        self._steps: Reductions = _Needed(lambda at: self._step(self.tables.productions[at]))
 
     def errors(self) -> list[Diagnostic]:
         wrong = errors.UnclosedString | errors.BadCharacter | errors.Unexpected
@@ -134,7 +146,7 @@ class _Parser:
             begin = max(tokens[at].start, self._done)
             error = self._bad_token(begin, tokens[stop])
             if error is None:
-                error = diagnose(self.tables, states, tokens, stop, self.places)
+                error = diagnose(self.tables, states, tokens, at, stop, self.places)
                 self.found.append(error)
                 self._forget_calls()
             if self.start != "module":

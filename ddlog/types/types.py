@@ -226,8 +226,9 @@ class TextForm:
 
     `dumped` says that dumps have the text, too; they have the fields of other values. `python` makes the
     object of Python's library that stands for a value, or the value itself if none does. `number` makes the
-    value of a whole number of `unit`, which is a day, a microsecond since 1970 or of a day, a nanosecond of a
-    day, or 10 to the power of minus a number; `count` is the number of a value, and raises ValueError."""
+    value of a whole number of `unit`, which is a day, a microsecond since 1970 (of an instant in UTC) or of a
+    day, a nanosecond of a day, or 10 to the power of minus a number; `count` is the number of a value, and
+    raises ValueError."""
 
     read: Callable[[str], Any]
     example: str

@@ -28,27 +28,29 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
     if relation.constructor is None:
         (column,) = relation.columns
         return (_checked(value, column, relation, typedefs),)
-    given = _by_position(value, relation)
-    return tuple(
-        _checked(each, column, relation, typedefs)
-        for each, column in zip(given, relation.columns, strict=True)
-    )
+    try:
+        given = _by_position(value, relation)
+        return tuple(
+            _checked(each, column, relation, typedefs)
+            for each, column in zip(given, relation.columns, strict=True)
+        )
+    except DDlogError:
+        if isinstance(value, list) and value and all(isinstance(each, tuple | list | dict) for each in value):
+            raise _no_row("a list of rows", relation) from None
+        raise
 
 
 def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
     """`row_of` for one relation. Tuples of plain numbers and texts, which are rows as they are, take a tenth
     of its time."""
-    tests = [_plain_test(column.type, f"v{k}") for k, column in enumerate(relation.columns)]
+    tests = [_plain_test(column.type, f"value[{k}]") for k, column in enumerate(relation.columns)]
     if relation.constructor is None or None in tests:
         return lambda value: row_of(value, relation, typedefs)
-    names = "".join(f"v{k}, " for k in range(len(tests)))
-    is_plain = eval(f"lambda {names}: {' and '.join(map(str, tests)) or 'True'}")
-
-    def take(value: Any) -> Row:
-        if value.__class__ is tuple and len(value) == len(tests) and is_plain(*value):
-            return value
-        return row_of(value, relation, typedefs)
-
+    is_plain = " and ".join(["value.__class__ is tuple", f"len(value) == {len(tests)}", *map(str, tests)])
+    given = {"row_of": row_of, "relation": relation, "typedefs": typedefs}
+    take: Callable[[Any], Row] = eval(
+        f"lambda value: value if {is_plain} else row_of(value, relation, typedefs)", given
+    )
     return take
 
 
@@ -71,6 +73,8 @@ def _plain_test(type: Type, name: str) -> str | None:
 
 def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
     names = [column.name for column in relation.columns]
+    if hasattr(value, "__arrow_c_stream__"):  # its columns may be attributes
+        raise _no_row(f"a table ({value.__class__.__name__})", relation)
     value = by_attributes(value, names)
     match value:
         case tuple() if len(value) == len(names):
@@ -91,7 +95,11 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
         return (value,)
     if isinstance(value, list):
         return _by_position(tuple(value), relation)
-    raise DDlogError([NoRow(relation.name, repr(value), tuple(names))])
+    raise _no_row(repr(value), relation)
+
+
+def _no_row(shown: str, relation: Relation) -> DDlogError:
+    return DDlogError([NoRow(relation.name, shown, tuple([column.name for column in relation.columns]))])
 
 
 def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
@@ -116,11 +124,18 @@ def record_text(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable
     if relation.constructor is None:
         (write,) = writers
         return lambda row: write(row[0])
-    fields = ", ".join(f".{column.name} = %s" for column in relation.columns)
-    template = f"{relation.constructor.name}{{{fields}}}"
-    if all(write is str for write in writers):
-        return lambda row: template % row
-    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+    given: dict[str, Any] = {f"w{k}": write for k, write in enumerate(writers)}
+    parts = (f"{{row[{k}]}}" if write is str else f"{{w{k}(row[{k}])}}" for k, write in enumerate(writers))
+    names = (_escaped(column.name) for column in relation.columns)
+    fields = ", ".join(f".{name} = {part}" for name, part in zip(names, parts, strict=True))
+    text = f"{_escaped(relation.constructor.name)}{{{{{fields}}}}}"
+    written: Callable[[Row], str] = eval(f"lambda row: f{text!r}", given)
+    return written
+
+
+def _escaped(name: str) -> str:
+    """A name as a template has it."""
+    return name.replace("{", "{{").replace("}", "}}")
 
 
 def _value_text(type: Type, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], str]:

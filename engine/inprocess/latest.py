@@ -31,12 +31,14 @@ def taken(running: RunningEpoch) -> Taken:
     """The record of an epoch that was committed: the changes of its inputs as they are."""
     if running.epoch.first or running.epoch.static:
         return None
-    count, found = 0, running.taken
+    found = running.taken
+    count = sum(batch.length for batch in found.values())
+    if count > thresholds.UNDONE_ROWS:
+        return count
     for at, batch in found.items():
-        count += batch.length
         if batch.columns.__class__ is TableColumns:  # of a table, which later epochs change
             found[at] = replace(batch, columns=tuple(batch.columns))
-    return count if count > thresholds.UNDONE_ROWS else found
+    return found
 
 
 def by_relation(found: Taken, circuit: Circuit) -> Latest:

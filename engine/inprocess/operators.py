@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,15 +23,16 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    NodeId,
     Sum,
 )
 from ..epoch import Epoch
 from ..schedule import NestedEpoch
-from ..schema import RowFault
+from ..schema import Array, RowFault
 from ..versions import Seen, versions
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView, View, before, meets_nothing
-from .arrangements.windows import ClockState, WindowStore, late
+from .arrangements.windows import ClockState, WindowStore, greatest, late
 from .clocked import step
 from .groups.grouping import GroupState
 from .groups.orderedgroups import OrderedState
@@ -55,9 +56,6 @@ class EpochOperators:
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
-
-    def nothing(self) -> None:
-        """No change."""
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
@@ -112,12 +110,19 @@ class EpochOperators:
 
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
-        alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
-        if alone is not None and 0 < alone.length <= thresholds.FEW_ROWS:
-            return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
-        if not (self.epoch.first or any(sizes)):
+        rows = sum(sizes)
+        if not (self.epoch.first or rows):
             return None
+        if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
+            start = sizes.index(rows)
+            views, change = self.state.views_from(at, node, start), changes[start]
+            assert change is not None
+            few = self.state.joiners[at].one_by_one(start, change, views)
+            if few is not None:
+                return few[0] if few else None
+        if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
+            return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
@@ -186,7 +191,7 @@ class EpochOperators:
             return self._first_timed(at, node, change) if first else self._given_timed(at, node)
         match node:
             case DeltaClock():
-                return self._clock(at, node, change)
+                return self._clock(at, self.greatest(node, change))
             case DeltaWindow():
                 return self._window(at, node, change)
             case DeltaLate():
@@ -202,7 +207,7 @@ class EpochOperators:
         parts: list[Batch | None] = [self.state.given[at]]
         match node:
             case DeltaClock():
-                parts.append(self._clock(at, node, change))
+                parts.append(self._clock(at, self.greatest(node, change)))
             case DeltaWindow():
                 parts.append(self._window(at, node, None))
         some = [part for part in parts if part is not None and part.length]
@@ -222,10 +227,14 @@ class EpochOperators:
                 return store.take_in(change)
         return change
 
-    def _clock(self, at: int, node: DeltaClock, change: Batch | None) -> Batch | None:
+    def _clock(self, at: int, greatest: int | None) -> Batch | None:
         clock = self.state.clocks[at]
         self.changed.append(clock)
-        return clock.change(node, change)
+        return clock.change(greatest)
+
+    def greatest(self, node: DeltaClock, change: Batch | None) -> int | None:
+        """The greatest value that comes to a clock."""
+        return greatest(node, change)
 
     def _window(self, at: int, node: DeltaWindow, change: Batch | None) -> Batch | None:
         store = self._to_change(at)
@@ -242,20 +251,27 @@ class EpochOperators:
     def forget(self) -> None:
         """Drops the rows of forgetful nodes that are in no window any more."""
         for at, parts in self.leaving.items():
-            store = self._to_change(at)
-            found = concat([Batch(part.columns, part.length) for part in parts], len(store.schema))
-            rows = np.unique(store.table.find(found.columns, found.length))
-            rows = rows[rows >= 0]
-            columns = store.table.columns_at(rows)
-            gone = np.ones(len(rows), np.bool_)
-            for holder in self.state.forgetful[at]:
-                window = self.state.stores[holder.window]
-                gone &= window.weight_of([columns[place] for place in holder.columns], len(rows)) == 0
-            if gone.any():
-                batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
-                weights = store.weight_of(batch.columns, batch.length)
-                store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
-                self.forgotten[at] = Batch(batch.columns, batch.length, weights)
+            width = len(self.circuit.nodes[at].schema)
+            found = concat([Batch(part.columns, part.length) for part in parts], width)
+            self.forget_some(at, found, lambda window, *rows: self.state.stores[window].weight_of(*rows))
+
+    def forget_some(
+        self, at: NodeId, found: Batch, presence: Callable[[NodeId, Sequence[Array], int], Array]
+    ) -> None:
+        """Drops these rows of a forgetful node, unless one of its windows has them: `presence` gives the
+        weights of rows in a window."""
+        store = self._to_change(at)
+        rows = np.unique(store.table.find(found.columns, found.length))
+        rows = rows[rows >= 0]
+        columns = store.table.columns_at(rows)
+        gone = np.ones(len(rows), np.bool_)
+        for holder in self.state.forgetful[at]:
+            gone &= presence(holder.window, [columns[place] for place in holder.columns], len(rows)) == 0
+        if gone.any():
+            batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
+            weights = store.weight_of(batch.columns, batch.length)
+            store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
+            self.forgotten[at] = Batch(batch.columns, batch.length, weights)
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
@@ -285,6 +301,7 @@ class EpochOperators:
             store.add_counted(change, as_set=False)
 
     def _to_change(self, at: int) -> Store:
-        store = self.state.own_store(at)
+        store = self.state.stores[at]
+        assert isinstance(store, Store)
         self.changed.append(store)
         return store

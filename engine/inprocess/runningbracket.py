@@ -17,7 +17,7 @@ from .arrangements.signedstore import SignedStore
 from .recursion.bracket import Bracketed
 from .recursion.memories import Imported
 from .state import State
-from .storage.batch import Batch, concat, consolidate
+from .storage.batch import Batch, concat, consolidate, length_of
 from .storage.rows import some_changes
 from .storage.steps import Evaluator
 
@@ -57,7 +57,7 @@ class RunningBracket:
             recursion.circuit,
             lambda epoch: self._begin(state, epoch),
             self._held,
-            lambda batch: batch.length,
+            length_of,
             restless=state.memories.restless,
         )
         self._run({import_name(at): [(each.store.batch(), 1)] for at, each in self._imports.items()})

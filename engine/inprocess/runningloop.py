@@ -44,7 +44,7 @@ class RunningLoop:
 
     def seed(self, first: bool) -> None:
         """All rounds."""
-        changed = self._account.situation.changed
+        changed = self._account.changed
         if (first or changed) and self._followed():
             return
         if first or (changed and not self._maintained()):

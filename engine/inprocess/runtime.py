@@ -16,6 +16,7 @@ from .. import interrupt, memory, metering, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
 from ..epoch import Epoch, Epochs, Running
+from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
 from ..joinplan import JoinPlan
@@ -27,7 +28,7 @@ from . import remembered
 from .adopting import adopt, goes_on, is_adopted
 from .arrangements import comparing
 from .arrangements.store import Store
-from .arrangements.views import Readable, StoreView
+from .arrangements.views import Readable, StoreView, apart, part_of
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .kernels.compiling import compile_kernels
@@ -50,7 +51,7 @@ from .sealing import SealedEpoch, coded
 from .state import State
 from .storage import sweeping
 from .storage.allocator import kept_memory
-from .storage.batch import Batch, RowColumns, concat, consolidate
+from .storage.batch import Batch, RowColumns, concat, consolidate, length_of
 from .storage.interner import Interner, Values, encode_each, encode_rows
 from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
@@ -90,7 +91,7 @@ class InProcess:
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
-        self.names: Sequence[str | None] | None = None
+        self.names: Fingerprints | None = None
         """The fingerprints of the nodes, if they are known."""
         self.budget = Budget()
         self.meter: metering.Meter | None = None
@@ -102,7 +103,7 @@ class InProcess:
         self.circuit = circuit
         self._own = self._new_state(circuit)
         self._own.evaluator.budget = self.budget
-        self._state.remembering = frozenset(self._remembered.values())
+        self._state.remembering |= frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
         # Contents that read the state when they are read. Those of a state that is brought up to date stay.
@@ -130,7 +131,7 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless = self._state.memories.restless
-        return Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted, restless)
+        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless)
 
     @property
     def _state(self) -> State:
@@ -203,11 +204,14 @@ class InProcess:
         """The rows of a relation, or what a node remembers by its name, column by column, to be read before
         the next epoch."""
         if relation in self._remembered:
-            at = self._remembered[relation]
-            schema = remembered.schema_of(self._state, at)
-            return coded(self.values, schema, remembered.contents_of(self._state, at))
-        store = self._store(relation)
-        return coded(self.values, store.schema, store.batch())
+            contents = self.remembered_contents(self._remembered[relation])
+        else:
+            contents = self.contents(relation)
+        return coded(self.values, self._schema(relation), contents)
+
+    def remembered_contents(self, at: NodeId) -> Batch:
+        """What a node remembers; see `engine.remembering`."""
+        return remembered.contents_of(self._state, at)
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
@@ -292,6 +296,20 @@ class InProcess:
     def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)
         return ArrayRows(self.values, store.schema, store.batch())
+
+    def some(self, relation: str, first: int, count: int, weighted: bool = False) -> ArrayRows:
+        """Some rows of a set, or of a multiset, which is `weighted`, from one on in the order in which they
+        lie. They are not all read."""
+        store = self._store(relation)
+        return ArrayRows(self.values, store.schema, part_of(store, first, first + count, weighted))
+
+    def parts(self, relation: str, size: int) -> Iterator[Coded]:
+        """The rows of a set as they are now, in no order and column by column, in parts of so many. A part is
+        made when it is asked for."""
+        schema, batch = self._schema(relation), apart(self._store(relation))
+        self.values.hold(schema, batch)
+        starts = range(0, max(1, batch.length), size)
+        return (coded(self.values, schema, batch.slice(at, at + size)) for at in starts)
 
     def size(self, relation: str) -> int:
         return self._store(relation).present
@@ -413,7 +431,7 @@ class InProcess:
 
     @contextmanager
     def extending(
-        self, circuit: Circuit, names: Sequence[str | None], named_before: Sequence[str | None]
+        self, circuit: Circuit, names: Fingerprints, named_before: Fingerprints
     ) -> Iterator[dict[str, Delta]]:
         """Goes on with another circuit as if the last epoch had been one of it: its nodes keep what those of
         the same fingerprint hold, and the others are derived. `names` are the fingerprints of its nodes,
@@ -438,9 +456,9 @@ class InProcess:
     def _extended(
         self,
         circuit: Circuit,
-        names: Sequence[str | None],
+        names: Fingerprints,
         before: State,
-        named_before: Sequence[str | None],
+        named_before: Fingerprints,
     ) -> tuple[dict[str, Delta], Mapping[NodeId, NodeId]]:
         """Derives what another circuit has beside the state before. Returns the changes of outputs from what
         they hold of that state, or from nothing, and the nodes that hold something of it."""
@@ -448,7 +466,7 @@ class InProcess:
         self._remembered = {}
         self._take_up(circuit)
         self.names = names
-        found = adopt(self._own, names, before, named_before)
+        found = adopt(self._own, names.names, before, named_before.names)
         self._epochs.beginning = beginning(self._own, found)
         self._epochs.times = {at: epochs.times.get(old, 0.0) for at, old in found.items()}
         self.earlier += epochs.committed - 1
@@ -674,24 +692,24 @@ class InProcess:
         seal: Seal | None,
     ) -> dict[str, Delta]:
         self._built.clear()
-        self.read_given_out()
+        if self._given_out:
+            self.read_given_out()
 
         def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
-        with self._within_limit():
-            return self._epochs.run(
-                changes, static, max_iterations, progress, sealed if seal else None,
-                meter=self.meter, known=self._catching_up,
-            )  # fmt: skip
+        sealing = sealed if seal else None
+        run, meter, known = self._epochs.run, self.meter, self._catching_up
+        return self._within_limit(
+            lambda: run(changes, static, max_iterations, progress, sealing, meter=meter, known=known)
+        )
 
-    @contextmanager
-    def _within_limit(self) -> Iterator[None]:
-        """Inside, an epoch runs within the memory limit. Raises Exhausted where it is given up."""
+    def _within_limit(self, run: Callable[[], dict[str, Delta]]) -> dict[str, Delta]:
+        """Runs an epoch within the memory limit. Raises Exhausted where it is given up."""
         try:
             with memory.limited(self.limit):
-                yield
+                return run()
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()
@@ -761,8 +779,8 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        self._state.evaluator.epoch = self.earlier + epoch.number
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
+        evaluator.epoch = self.earlier + epoch.number
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = self._new_running(epoch)

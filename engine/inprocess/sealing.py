@@ -34,7 +34,7 @@ class SealedEpoch:
 
     def inputs(self) -> dict[str, Callable[[], Coded]]:
         """The change of each input, or the elements of one that is a stream."""
-        return dict(self._inputs())
+        return {node.relation: self._coded(node, change) for node, change in input_changes(self._running)}
 
     def output(self, name: str) -> Callable[[], Coded] | None:
         """The change of an output, or the elements of one that is a stream; None if there are none."""
@@ -43,50 +43,60 @@ class SealedEpoch:
             return None
         return partial(coded, state.values, state.circuit.nodes[state.outputs[name]].schema, delta.batch)
 
-    def _inputs(self) -> Iterator[tuple[str, Callable[[], Coded]]]:
-        running = self._running
-        for at in {**running.taken, **running.forgotten}:
-            node = running.circuit.nodes[at]
-            if isinstance(node, Input):
-                change = self._change(at, node)
-                if change.length:
-                    yield node.relation, partial(coded, running.state.values, node.schema, change)
-
-    def _change(self, at: NodeId, node: Input) -> Batch:
-        """The changes of the rows of an input: those that it takes, without those that it forgets."""
-        running = self._running
-        if node.stream or running.epoch.first:
-            return running.state.stores[at].batch()
-        parts = [running.taken[at]] if at in running.taken else []
-        if at in running.forgotten:
-            parts.append(running.forgotten[at].negated())
-        return consolidate(concat(parts, len(node.schema)))
-
     def passed(self) -> dict[str, Callable[[], Coded]]:
         """The rows of inputs that came in this epoch and were forgotten in it."""
-        running = self._running
-        found: dict[str, Callable[[], Coded]] = {}
-        for at in running.forgotten.keys() & running.taken.keys():
-            node = running.circuit.nodes[at]
-            assert isinstance(node, Input)
-            came = consolidate(running.taken[at])
-            here = running.state.stores[at].weight_of(came.columns, came.length)
-            batch = came.take(np.flatnonzero((came.weight_array() > 0) & (here == 0)))
-            if batch.length:
-                found[node.relation] = partial(coded, running.state.values, node.schema, batch)
-        return found
+        return {node.relation: self._coded(node, batch) for node, batch in passed(self._running)}
+
+    def _coded(self, node: Input, batch: Batch) -> Callable[[], Coded]:
+        return partial(coded, self._running.state.values, node.schema, batch)
 
     def remembered(self) -> dict[str, Callable[[], Coded]]:
         """The changes of what nodes of windows remember, by their names; of late rows those that came."""
-        state = self._running.state
-        found: dict[str, Callable[[], Coded]] = {}
-        for name, at in self._remembered.items():
-            change = self._running.remembered.get(at)
-            if change is not None:
-                batch = consolidate(remembered.changed(state, at, change))
-                if batch.length:
-                    found[name] = partial(coded, state.values, remembered.schema_of(state, at), batch)
-        return found
+        state, changes = self._running.state, remembered_changes(self._running)
+        return {
+            name: partial(coded, state.values, remembered.schema_of(state, at), changes[at])
+            for name, at in self._remembered.items()
+            if at in changes
+        }
+
+
+def input_changes(running: RunningEpoch) -> Iterator[tuple[Input, Batch]]:
+    """The changes of the rows of inputs: those that they take, without those that they forget. Of a stream
+    its elements."""
+    for at in {**running.taken, **running.forgotten}:
+        node = running.circuit.nodes[at]
+        if not isinstance(node, Input):
+            continue
+        if node.stream or running.epoch.first:
+            change = running.state.stores[at].batch()
+        else:
+            parts = [running.taken[at]] if at in running.taken else []
+            if at in running.forgotten:
+                parts.append(running.forgotten[at].negated())
+            change = consolidate(concat(parts, len(node.schema)))
+        if change.length:
+            yield node, change
+
+
+def passed(running: RunningEpoch) -> Iterator[tuple[Input, Batch]]:
+    """The rows of inputs that came in an epoch and were forgotten in it."""
+    for at in running.forgotten.keys() & running.taken.keys():
+        node = running.circuit.nodes[at]
+        assert isinstance(node, Input)
+        came = consolidate(running.taken[at])
+        here = running.state.stores[at].weight_of(came.columns, came.length)
+        batch = came.take(np.flatnonzero((came.weight_array() > 0) & (here == 0)))
+        if batch.length:
+            yield node, batch
+
+
+def remembered_changes(running: RunningEpoch) -> dict[NodeId, Batch]:
+    """The changes of what nodes remember whose contents are kept; of late rows those that came."""
+    found = {
+        at: consolidate(remembered.changed(running.state, at, change))
+        for at, change in running.remembered.items()
+    }
+    return {at: batch for at, batch in found.items() if batch.length}
 
 
 def coded(values: Values, schema: Schema, batch: Batch) -> Coded:

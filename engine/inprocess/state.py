@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from ..circuit import (
@@ -29,7 +29,7 @@ from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
-from .arrangements.views import Readable
+from .arrangements.views import Readable, StoreView
 from .arrangements.windows import ClockState, WindowStore
 from .clocked import Memories
 from .groups.grouping import GroupState
@@ -80,6 +80,7 @@ class State:
             for name, at in self.outputs.items()
         }
         self.stores: dict[NodeId, Readable] = {}
+        self._views: dict[tuple[NodeId, int], tuple[StoreView | None, ...]] = {}  # see `views_from`
         self.memories = Memories(circuit)
         self._marks_more = marks_more
         self._signed = signed_nodes(circuit)
@@ -103,7 +104,7 @@ class State:
         for at, holders in self.forgetful.items():
             for holder in holders:
                 self.held_by.setdefault(holder.window, []).append((at, holder.columns))
-        self.remembering: Collection[NodeId] = ()
+        self.remembering = frozenset[NodeId]()
         """The nodes whose changes are kept beyond the process. See `remembering`."""
         self.given: dict[NodeId, Batch] = {}
         """The rows with which nodes of windows began, until the first epoch is over."""
@@ -178,6 +179,20 @@ class State:
             if isinstance(node, Output):
                 kept.add(shown(self.circuit, node.source))
         return kept
+
+    def views_from(self, at: NodeId, node: Join | DeltaJoin, start: int) -> tuple[StoreView | None, ...]:
+        """The views that a join has, from a term, of the contents of the others, the same tuple until a store
+        is another one."""
+        stores, found = self.stores, self._views.get((at, start), ())
+        for term, view in zip(node.terms, found, strict=False):
+            if view is not None and view.relation is not stores[term.source]:
+                found = ()
+        if not found:
+            found = self._views[at, start] = tuple(
+                None if k == start else StoreView(stores[term.source], self.weighted(term.source))
+                for k, term in enumerate(node.terms)
+            )
+        return found
 
     def own_store(self, at: NodeId) -> Store:
         """The store of a node outside recursions."""

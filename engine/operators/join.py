@@ -101,7 +101,8 @@ class Join(_RuleBody):
         return tuple(term.source for term in self.terms)
 
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, terms=_reading(self.terms, new))
+        terms = _reading(self.terms, new)
+        return self if terms is self.terms else replace(self, terms=terms)
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         return join(self.terms, sources, self.steps, self.output, moment)
@@ -299,7 +300,9 @@ def _extend(
 
 
 def _reading(terms: tuple[Term, ...], new: Callable[[NodeId], NodeId]) -> tuple[Term, ...]:
-    return tuple(replace(term, source=new(term.source)) for term in terms)
+    if all(new(term.source) == term.source for term in terms):
+        return terms
+    return tuple(Term(new(term.source), term.columns, term.negated) for term in terms)
 
 
 def _term_text(term: Term, name: Name) -> str:

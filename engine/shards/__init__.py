@@ -37,6 +37,12 @@ each once a message (`wire`).
 **Inputs.** The first worker divides the rows of a commit that it has. Rows that other processes have come to
 the workers past it, and the first worker knows who can send them again (`arriving`).
 
-Operators of windows, and brackets, run on the first worker, which gets all rows that they read. When a step
-faults on a row, or a recursion does not settle, the workers give the epoch up, and what is to be done then is
-decided by `runtime`."""
+**Windows are by rows.** A window is on the workers that own its rows, and rows that leave do so there. All
+workers know the value of a clock: each finds the greatest of its own, and they agree. A row that no window
+has any more is forgotten by its owner in the input, who asks the owners in the windows. What the inputs do
+not say of windows (`engine.remembering`) is spooled with them, commit by commit, and workers that are
+started again begin with it. So no earlier epoch is run again, and a worker has nothing to save.
+
+Brackets run on the first worker, which gets all rows that they read. When a step faults on a row, or a
+recursion does not settle, the workers give the epoch up, and what is to be done then is decided by
+`runtime`."""

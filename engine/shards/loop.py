@@ -134,7 +134,7 @@ class RunningShardsLoop(RunningLoop):
             self._evaluate()
 
     def _vote(self, first: bool) -> _Vote:
-        changed = self._account.situation.changed
+        changed = self._account.changed
         if first:
             return _Vote(changed, False, 0.0)
         choice = self._choice()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..circuit import Circuit, NodeId
+from ..circuit import Circuit, Clock, NodeId
 from ..epoch import Epoch, Epochs
 from ..inprocess.arrangements import comparing
 from ..inprocess.arrangements.views import StoreView, View
+from ..inprocess.remembered import begin_with, contents_of, schema_of
 from ..inprocess.runtime import InProcess
-from ..inprocess.storage.batch import Batch, no_rows
+from ..inprocess.sealing import input_changes, passed, remembered_changes
+from ..inprocess.storage.batch import Batch, length_of, no_rows
 from ..inprocess.storage.interner import Values
 from ..integrals import shown
 from ..maintaining import Coin, Mode
@@ -37,14 +40,20 @@ _AT_A_TIME = 1 << 17  # rows of a parcel for another process
 class ShardChanges(NamedTuple):
     """The changes of outputs and of inputs on one worker, in an epoch that is computed. None: all that the
     worker has of an output came in it. A number: so many rows of an input changed, which `taken_parcel` gives
-    before the epoch ends."""
+    before the epoch ends. `remembered` are the changes of what nodes remember, and `passed` the rows of
+    inputs that came and were forgotten at once."""
 
     outputs: Mapping[str, Parcel | None]
     inputs: Mapping[str, Parcel | int]
+    remembered: Mapping[NodeId, Parcel]
+    passed: Mapping[str, Parcel]
 
 
 Parts = Sequence[tuple[Parcel | Load, int]]
 """Rows for a worker, to insert (1) or to delete (-1)."""
+
+Contents = Mapping[NodeId, Parcel]
+"""What nodes remember, with which an empty state begins; see `engine.remembering`."""
 
 
 class Member(InProcess):
@@ -61,7 +70,7 @@ class Member(InProcess):
         values: Values | None = None,
         maintain: Mode | Coin = "auto",
     ) -> None:
-        """See `InProcess`. Recursions that are no loops are maintained in any case."""
+        """See `InProcess`."""
         self.placed, self.team, self.arrivals = placed, team, Arrivals()
         super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain)
         team.start(self._answered)
@@ -107,13 +116,20 @@ class Member(InProcess):
         self.team.begin(serial)
         try:
             ending: Any = sealed
-            with self._within_limit():
-                return self._epochs.run(changes, static, limit, progress, ending, look=look)
+            return self._within_limit(
+                partial(self._epochs.run, changes, static, limit, progress, ending, look=look)
+            )
         except BaseException:
             self.team.abort()
             raise
         finally:
             self._running = None
+
+    def begin_with_contents(self, contents: Contents) -> None:
+        """Lets nodes begin with contents, before the first epoch."""
+        for at, parcel in contents.items():
+            batch = unpacked(self.values, schema_of(self._own, at), parcel)
+            self._epochs.given |= begin_with(self._own, at, batch)
 
     def empty(self) -> None:
         """Makes the state empty; the values stay."""
@@ -144,28 +160,22 @@ class Member(InProcess):
                 outputs[name] = None
             elif len(change):
                 outputs[name] = packed(self.values, state.circuit.nodes[at].schema, change.batch)
-        taken: dict[str, Parcel | int] = {}
-        for at, batch in self._taken(running).items():
-            node: Any = running.circuit.nodes[at]
+        values, taken = self.values, dict[str, Parcel | int]()
+        for node, batch in input_changes(running):
             is_away = node.relation in away
-            taken[node.relation] = batch.length if is_away else packed(self.values, node.schema, batch)
-        return ShardChanges(outputs, taken)
-
-    def _taken(self, running: ShardEpoch) -> dict[NodeId, Batch]:
-        """The change of each input on this worker, or the elements of one that is a stream."""
-        return {
-            at: running.state.stores[at].batch()
-            if getattr(running.circuit.nodes[at], "stream", False) or running.epoch.first
-            else batch
-            for at, batch in running.taken.items()
+            taken[node.relation] = batch.length if is_away else packed(values, node.schema, batch)
+        remembered = {
+            at: packed(values, schema_of(state, at), batch)
+            for at, batch in remembered_changes(running).items()
         }
+        at_once = {node.relation: packed(values, node.schema, batch) for node, batch in passed(running)}
+        return ShardChanges(outputs, taken, remembered, at_once)
 
     def taken_parcel(self, relation: str) -> Parcel:
         """The change of an input on this worker in the epoch that is computed."""
         running = self._running
         assert isinstance(running, ShardEpoch)
-        for at, batch in self._taken(running).items():
-            node: Any = running.circuit.nodes[at]
+        for node, batch in input_changes(running):
             if node.relation == relation:
                 return packed(self.values, node.schema, batch)
         return packed(self.values, self._inputs[relation], no_rows(self._inputs[relation]))
@@ -206,6 +216,12 @@ class Member(InProcess):
         """The rows of a relation on this worker."""
         store = self._store(relation)
         return packed(self.values, store.schema, store.batch())
+
+    def remembered_parcel(self, at: NodeId) -> Parcel | None:
+        """What a node remembers on this worker. All have the value of a clock, and the first one tells it."""
+        if self.team.rank and isinstance(self.circuit.nodes[at], Clock):
+            return None
+        return packed(self.values, schema_of(self._own, at), contents_of(self._own, at))
 
     def own_contents(self, relation: str) -> Batch:
         """The same as a batch."""
@@ -278,10 +294,20 @@ class Member(InProcess):
         return not len(comparing.with_keys(store, places, found.columns, found.length))
 
     def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
-        """See `Runtime.births`; for a row of another worker any number."""
-        schema = self._schema(relation)
-        batch = unpacked(self.values, schema, rows)
-        return self._births_of(relation, batch, together, False)
+        """The iterations at which rows came, 0 for those of other workers, whether these are the least, and
+        the first one at which rows came to this worker, if any; see `Runtime.births`."""
+        batch = known(self.values, self._schema(relation), rows)
+        own = np.flatnonzero(self._store(relation).weight_of(batch.columns, batch.length))
+        found = self._births_of(relation, batch.take(own), together, False)
+        if found is None:
+            return None
+        births = np.zeros(batch.length, np.int64)
+        births[own], exact = found
+        node: Any = self.circuit.nodes[shown(self.circuit, self._relations[relation])]
+        recursion: Any = self._own.recursions[node.fixpoint]
+        first = 0 if recursion.ranked is not None else recursion.first
+        births[own] += first
+        return births, exact, first if any(each.present for each in recursion.relations.values()) else None
 
 
 class _InStep(Epochs[Batch, Batch | None]):
@@ -304,10 +330,10 @@ class _InStep(Epochs[Batch, Batch | None]):
             assert self._last_begun is not None
             return self._last_begun
 
-        super().__init__(circuit, begun, held, lambda batch: batch.length, exhausted, restless)
+        super().__init__(circuit, begun, held, length_of, exhausted, restless)
 
     def _active(
-        self, epoch: Epoch[Batch], changing: Sequence[str], known: Collection[NodeId]
+        self, epoch: Epoch[Batch], changing: Sequence[NodeId], known: Collection[NodeId]
     ) -> Sequence[NodeId]:
         if not epoch.first:
             inputs = [self._inputs[name] for name in epoch.changes]

@@ -20,14 +20,10 @@ from ..circuit import (
     Circuit,
     Clock,
     Constant,
-    DeltaBracket,
-    DeltaClock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
-    DeltaLate,
     DeltaOrdered,
-    DeltaWindow,
     Distinct,
     Earlier,
     Exchange,
@@ -36,6 +32,7 @@ from ..circuit import (
     Group,
     Import,
     Input,
+    Integrate,
     Join,
     Late,
     Negate,
@@ -44,6 +41,7 @@ from ..circuit import (
     Ordered,
     Output,
     Sum,
+    Trace,
     Variable,
     Window,
 )
@@ -54,6 +52,7 @@ from ..inprocess.storage.interner import Values
 from ..inprocess.storage.steps import Evaluator
 from ..loopparts import Gate, LoopParts
 from ..operators.steps import has_effect
+from ..remembering import remembered_nodes
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
 
@@ -69,20 +68,24 @@ _Relation: TypeAlias = tuple[_Path, str]
 class Placed:
     """A circuit of changes with Exchanges. `keys` has the columns that decide on the owner of a row of each
     node, None where a row may be anywhere; `inside` the same of the relations of each recursion, and `loops`
-    those of all scopes of each recursion that is a loop, in the order of `LoopParts.scopes`."""
+    those of all scopes of each recursion that is a loop, in the order of `LoopParts.scopes`. `remembered` are
+    the nodes whose contents workers that are started again have to be given; see `engine.remembering`."""
 
     circuit: Circuit
     keys: tuple[Key | None, ...]
     inside: Mapping[NodeId, Mapping[str, Key]]
     loops: Mapping[NodeId, Sequence[Mapping[str, Key]]]
+    remembered: frozenset[NodeId]
 
 
 def may_be_placed(circuit: Circuit) -> bool:
-    """True if a circuit of changes can run on workers: no rule does something beside giving rows, and nothing
-    has a window or a bracket."""
+    """True if a circuit of changes can run on workers: no rule does something beside giving rows, nothing
+    has a bracket, and all that its nodes remember can be given to other workers."""
     if any(has_effect(step) for join in _joins(circuit.nodes) for step in join.steps):
         return False
-    return not any(isinstance(node, Clock | Window | Late | Bracket | DeltaBracket) for node in circuit.nodes)
+    if any(isinstance(node, Bracket) for node in circuit.nodes):
+        return False
+    return remembered_nodes(circuit) is not None
 
 
 def placed(circuit: Circuit) -> Placed:
@@ -102,7 +105,17 @@ def placed(circuit: Circuit) -> Placed:
             keys.append(placing.inputs[node.relation])
         else:
             keys.append(_key_of(node, keys))
-    return Placed(whole, tuple(keys), {at: each for at, each in inside.items() if each}, loops)
+    searched = {at: each for at, each in inside.items() if each}
+    return Placed(whole, tuple(keys), searched, loops, remembered_nodes(whole) or frozenset())
+
+
+def moved(before: Circuit, after: Circuit) -> dict[NodeId, NodeId]:
+    """Where the nodes of a circuit of changes are in the same one with Exchanges."""
+    own, others = (
+        [at for at, node in enumerate(circuit.nodes) if not isinstance(node, Exchange | Trace)]
+        for circuit in (before, after)
+    )
+    return dict(zip(own, others, strict=True))
 
 
 def keys_of_parts(
@@ -142,9 +155,9 @@ def _key_of(node: Node, keys: Sequence[Key | None], sources: Sequence[int] | Non
             return key
         case Constant():
             return ()
-        case Distinct() | DeltaDistinct() | Output() | Negate():
+        case Distinct() | DeltaDistinct() | Output() | Negate() | Integrate() | Window() | Late():
             return of[0]
-        case Late() | Clock() | Window() | DeltaLate() | DeltaClock() | DeltaWindow():
+        case Clock():
             return ()
         case Group() | DeltaGroup() | Ordered() | DeltaOrdered():
             return of[0] if of[0] is not None and set(of[0]) <= set(range(node.keys)) else None
@@ -229,6 +242,10 @@ class _Chosen:
             return (*scope.path, made), ""
         return self.relation(scope, made)
 
+    def is_looked_up(self, relation: _Relation) -> bool:
+        """Whether a join looks a relation up by some of its columns."""
+        return relation in self._votes
+
     def key(self, relation: _Relation, schema: Schema) -> Key:
         """The columns for a relation with these columns."""
         counted = self._votes.get(relation, Counter())
@@ -296,22 +313,28 @@ class _Placing:
                 key = _key_of(node, self.keys)
         self.new.append(self._add(node, key))
 
-    def _wanted(self, at: NodeId) -> Key:
-        return self._chosen.key(self._chosen.relation(self._scope, at), self._scope.nodes[at].schema)
+    def _wanted(self, at: NodeId, source: NodeId | None = None) -> Key:
+        """The columns that decide on the owner of a row of a node. Rows that have owners at its `source` stay
+        there if no join looks them up."""
+        relation, schema = self._chosen.relation(self._scope, at), self._scope.nodes[at].schema
+        held = None if source is None else self.keys[source]
+        if held and set(held) <= set(range(len(schema))) and not self._chosen.is_looked_up(relation):
+            return held
+        return self._chosen.key(relation, schema)
 
     def _at_its_rows(self, at: NodeId, node: Node) -> Node:
         """The node, reading rows where it needs them together."""
         match node:
-            case Distinct():
-                return self._reading(node, self._wanted(at))
+            case Distinct(source):
+                return self._reading(node, self._wanted(at, source))
             case Group(source, keys) | Ordered(source, keys):
                 held = self.keys[source]
                 together = held is not None and set(held) <= set(range(keys))
                 return node if together else self._reading(node, tuple(range(keys)))
             case Clock():
-                return self._reading(node, ())
-            case Window() | Late():
-                return replace(node, source=self._at_owners(node.source, ()))
+                return self._reading(node, (0,))
+            case Window(source) | Late(source):
+                return replace(node, source=self._at_owners(source, self._wanted(at, source)))
             case Join() if self._scope.path and len(node.terms) > 1:
                 return self._near(node.reading(self._owned))
         return node

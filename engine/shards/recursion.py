@@ -1,8 +1,9 @@
 """A monotone recursion in shards: what an iteration derives goes to its owners, and all vote for the next.
 
 In an epoch in which relations only grow, they are growing sets, and afterwards they have ranks, on all
-workers at the same time (`engine/inprocess/recursion/`). A recursion is maintained; whether to evaluate it
-anew is nothing that one worker could decide."""
+workers at the same time (`engine/inprocess/recursion/`). Whether to maintain a recursion or to evaluate it
+anew is a vote, in an epoch that changes many rows of what it imports. Then that is what is done: no worker
+knows on the way what the others still have to do."""
 
 from __future__ import annotations
 
@@ -12,16 +13,20 @@ from typing import TypeAlias
 import numpy as np
 
 from ..circuit import Constant
+from ..epoch import Epoch
 from ..inprocess.arrangements.views import View
 from ..inprocess.joins.join import Joiner
+from ..inprocess.recursion.account import situation
 from ..inprocess.recursion.growingset import GrowingSet
-from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
+from ..inprocess.recursion.maintained import MaintainedRecursion
+from ..inprocess.recursion.memories import GrowingSets, Imported, encoded, run_rule
 from ..inprocess.recursion.ranked import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from ..inprocess.recursion.rankedmemory import RankedSets
-from ..inprocess.recursion.recursion import Recursion, RunningRecursion
+from ..inprocess.recursion.recursion import Recursion, RunningRecursion, whole
 from ..inprocess.recursion.searching import Contents, Searches
 from ..inprocess.storage.batch import Batch, concat
 from ..inprocess.storage.steps import Evaluator
+from ..maintaining import Choice, ImportSize, Situation, Watch
 from ..rules import FixpointRule, Source
 from ..schema import Array, Schema
 from ..versions import Seen
@@ -30,21 +35,24 @@ from .wire import divided, packed, unpacked
 
 ViewOf: TypeAlias = Callable[[Source, object, View], View]
 """A view in shards of a source's version, of which this worker has the last."""
+_FEW = 0.01  # of the rows of imports, up to which a change is not voted on
+
 Keys: TypeAlias = Mapping[str, tuple[int, ...]]
 """The columns by which the rows of each relation have owners."""
 
 
 class ShardsRecursion(Recursion):
-    """The part of one worker of the state of a Fixpoint node."""
+    """The part of one worker of the state of a Fixpoint node. In an epoch it has the sizes on all workers in
+    `whole`, and sees them by `view_of`."""
 
     team: Team
+    keys: Keys
+    view_of: ViewOf
+    whole: Situation
 
-    def begin_in_shards(
-        self, imports: Mapping[int, Imported], keys: Keys, view_of: ViewOf
-    ) -> RunningRecursion:
-        """An epoch, given the imports with their changes. The caller seeds it."""
-        sending = Sending(self.team, self.schemas, keys, imports, self.evaluator)
-        self.since = None
+    def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
+        sending = self._sending([each.come + each.gone for each in self.whole.imports], imports)
+        view_of, self.since = self.view_of, None
         if self.ranked is not None:
             relations = self.ranked.values()
             if any(self.team.agree(are_large(relations))):
@@ -61,12 +69,73 @@ class ShardsRecursion(Recursion):
             self, self.sets, GrowingShards(sending, view_of, self.sets, imports, self.evaluator)
         )
 
+    def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
+        sending = self._sending([each.rows for each in self.whole.imports], imports)
+        memory = GrowingShards(sending, self.view_of, sets, whole(imports), self.evaluator)
+        return RunningRecursion(self, sets, memory, True)
+
+    def _sending(self, changed: Sequence[int], imports: Collection[int]) -> Sending:
+        by_import = dict(zip(imports, changed, strict=True))
+        return Sending(self.team, self.schemas, self.keys, by_import, self.evaluator)
+
     def prepare_in_shards(self) -> None:
         """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
         if self.ranked is None:
             iterations = np.unique(np.concatenate(self.team.agree(iterations_of(self.sets))))
             self.ranked, self.ranks_are_least = ranked(self.sets, iterations), self.knows_births
             self.sets = {}
+
+
+class MaintainedShards(MaintainedRecursion):
+    """One epoch of a recursion on one worker."""
+
+    _recursion: ShardsRecursion
+
+    def __init__(
+        self, recursion: ShardsRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
+    ) -> None:
+        own = situation(recursion.relations.values(), imports)
+        recursion.whole = _summed(recursion.team.agree(own))
+        super().__init__(recursion, imports, epoch)
+
+    def _chosen(self) -> Choice:
+        recursion, account = self._recursion, self._account
+        maintaining, whole = recursion.maintaining, recursion.whole
+        if self._epoch.first or self._epoch.limit is not None:
+            return account.settle("its iterations are limited")
+        if recursion.ranked is None and maintaining.mode != "never":
+            return account.settle("it only grows")
+        if maintaining.mode == "auto" and whole.changed <= _FEW * whole.before:
+            return account.settle("few rows change")
+        own = maintaining.choose(recursion.costs, whole, lambda: True)
+        votes = recursion.team.agree((own.maintain, account.situation.rows, account.fits()))
+        anew = sum(rows for maintain, rows, _ in votes if not maintain)
+        maintain = 2 * anew <= sum(rows for _, rows, _ in votes) or not all(fits for *_, fits in votes)
+        account.choice = Choice(maintain, "most of the work is expected to be less", Watch(), own.estimate)
+        return account.choice
+
+    def iterate(self, time: int) -> None:
+        self._running.iterate(time)
+
+    def _go_on(self, act: Callable[[], None]) -> None:
+        act()
+
+    def _begun_anew(self) -> None:
+        self._recursion.team.ready()  # all that look up see the new relations
+
+    @property
+    def relations(self) -> Mapping[str, GrowingSet | Ranked]:
+        """The relations as this epoch makes them."""
+        return self._running.relations
+
+
+def _summed(parts: Sequence[Situation]) -> Situation:
+    """The sizes on all workers."""
+    imports = [
+        ImportSize(*(sum(getattr(each, name) for each in some) for name in ("rows", "come", "gone")))
+        for some in zip(*(part.imports for part in parts), strict=True)
+    ]
+    return Situation(sum(part.rows for part in parts), imports)
 
 
 class Sending:
@@ -77,14 +146,13 @@ class Sending:
         team: Team,
         schemas: Mapping[str, Schema],
         keys: Keys,
-        imports: Mapping[int, Imported],
+        changed: Mapping[int, int],
         evaluator: Evaluator,
     ) -> None:
+        """`changed` are the rows in the change of each import, on all workers."""
         self.team, self._schemas, self._keys, self.values = team, schemas, keys, evaluator.values
         self._parts: dict[str, list[Batch]] = {head: [] for head in schemas}
-        own = [changed_rows(imports, source) for source in imports]
-        self.changed = dict(zip(imports, map(sum, zip(*team.agree(own), strict=True)), strict=True))
-        """The rows in the change of each import, on all workers."""
+        self.changed = changed
 
     def add(self, head: str, batch: Batch) -> None:
         """Takes rows of a relation."""

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..circuit import Constant, DeltaJoin, Exchange, Fixpoint, Join, NodeId
+from ..circuit import (
+    Constant,
+    DeltaClock,
+    DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
+    Exchange,
+    Fixpoint,
+    Join,
+    NodeId,
+)
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.ranked import Ranked, RankedView
-from ..inprocess.recursion.recursion import RunningRecursion
 from ..inprocess.running import RunningEpoch
 from ..inprocess.storage.batch import Batch, concat
 from ..rules import Source
 from ..settling import Changing
 from ..versions import Seen, versions
 from .loop import RunningShardsLoop, ShardsLoop
-from .recursion import ShardsRecursion
+from .recursion import MaintainedShards, ShardsRecursion
 from .state import ShardState
 from .team import Team
 from .views import Place, ShardsView, Spread
-from .wire import exchanged
+from .wire import exchanged, packed, unpacked
 
 
 class ShardEpoch(RunningEpoch):
@@ -33,9 +42,9 @@ class ShardEpoch(RunningEpoch):
     def __init__(self, state: ShardState, epoch: Epoch[Batch], team: Team) -> None:
         super().__init__(state, epoch)
         self._team = team
-        self.active: Collection[NodeId] = ()
+        self.active = frozenset[NodeId]()
         self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
-        self._running: dict[NodeId, RunningRecursion] = {}
+        self._running: dict[NodeId, MaintainedShards] = {}
         self._loops: dict[NodeId, RunningShardsLoop] = {}
 
     # ------------------------------------------------------------- operators
@@ -101,6 +110,35 @@ class ShardEpoch(RunningEpoch):
         super().keep(at, change)
         self._team.ready()
 
+    # ------------------------------------------------------------- windows
+
+    def timed(
+        self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
+    ) -> Batch | None:
+        found = super().timed(at, node, change)
+        return None if self._team.rank and isinstance(node, DeltaClock) else found  # all have its value
+
+    def greatest(self, node: DeltaClock, change: Batch | None) -> int | None:
+        every = self._team.agree(super().greatest(node, change))
+        return max((value for value in every if value is not None), default=None)
+
+    def forget(self) -> None:
+        for at, holders in self.state.forgetful.items():
+            if self.active.isdisjoint(holder.window for holder in holders):
+                continue
+            schema = self.circuit.nodes[at].schema
+            parts = [Batch(part.columns, part.length) for part in self.leaving.get(at, ())]
+            own = concat(parts, len(schema))
+            key = self.state.placed.keys[at]
+            if key is None:
+                came = [unpacked(self.state.values, schema, each) for each in
+                        self._team.agree(packed(self.state.values, schema, own))]  # fmt: skip
+                found: Batch | None = concat(came, len(schema))
+            else:
+                found = exchanged(self._team, self.state.values, schema, key, own)
+            if found is not None and found.length:
+                self.forget_some(at, found, lambda window, *rows: self.spread(window, True).presence(*rows))
+
     # ------------------------------------------------------------- recursions
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Any:
@@ -116,10 +154,9 @@ class ShardEpoch(RunningEpoch):
             return loop
         if not isinstance(recursion, ShardsRecursion):
             return _Nothing() if self._team.rank else super().recursion(at, node, changes)
-        keys = self.state.placed.inside[at]
-        running = recursion.begin_in_shards(imports, keys, partial(self._view_in, at))
-        self._running[at] = running
-        self._begun.append(running)  # type: ignore[arg-type]
+        recursion.keys, recursion.view_of = self.state.placed.inside[at], partial(self._view_in, at)
+        running = self._running[at] = MaintainedShards(recursion, imports, self.epoch)
+        self._begun.append(running)
         self._team.ready()
         running.seed(self.epoch.first)
         return running

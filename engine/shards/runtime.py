@@ -16,23 +16,25 @@ from __future__ import annotations
 import os
 import pickle
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 from weakref import WeakSet, ref
 
 import numpy as np
 
 from .. import interrupt
-from ..circuit import Circuit, Input
+from ..circuit import Circuit, Clock, Input, Late, NodeId
 from ..incremental import incrementalize
 from ..inprocess import latest
 from ..inprocess.arrangements.store import store_of
 from ..inprocess.arrangements.views import Matches, StoreView
 from ..inprocess.query import answer
-from ..inprocess.sealing import coded
+from ..inprocess.remembered import schema_of
+from ..inprocess.running import RunningEpoch
+from ..inprocess.sealing import coded, input_changes, passed, remembered_changes
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
@@ -46,7 +48,7 @@ from ..schema import Array, RowFault, Schema
 from ..settling import IterationLimit, Unsettled
 from .arriving import Elsewhere
 from .giving import Doors
-from .member import Member, Parts, ShardChanges
+from .member import Contents, Member, Parts, ShardChanges
 from .placing import Placed
 from .running import ShardEpoch
 from .spool import Change, Spool
@@ -54,6 +56,7 @@ from .team import Aborted, Team
 from .views import ShardsView, Spread
 from .wire import Parcel, divided, packed, unpacked
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -77,11 +80,24 @@ class Opened(NamedTuple):
     doors: Doors | None = None
 
 
+class WholeChanges(NamedTuple):
+    """The changes of an epoch on all workers: see `member.ShardChanges`."""
+
+    deltas: dict[str, Delta]
+    inputs: Mapping[str, Change]
+    remembered: Mapping[NodeId, Change]
+    passed: Mapping[str, Batch]
+
+
+Act: TypeAlias = Callable[[WholeChanges], None]
+"""What is done with an epoch before it stays. If it raises, the epoch is rolled back."""
+
+
 class Gathered:
     """The changes of an epoch on all workers. See `engine.runtime.Sealed`."""
 
-    def __init__(self, runtime: Sharded, deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
-        self._runtime, self.deltas, self._taken = runtime, deltas, inputs
+    def __init__(self, runtime: Sharded, whole: WholeChanges) -> None:
+        self._runtime, self.deltas, self._taken, self._whole = runtime, whole.deltas, whole.inputs, whole
 
     @property
     def length(self) -> int:
@@ -102,12 +118,13 @@ class Gathered:
         return partial(self._coded, name, delta.batch)
 
     def passed(self) -> dict[str, Callable[[], Coded]]:
-        """Nothing: rows of inputs are not forgotten in shards."""
-        return {}
+        """The rows of inputs that came in this epoch and were forgotten in it."""
+        return {name: partial(self._coded, name, batch) for name, batch in self._whole.passed.items()}
 
     def remembered(self) -> dict[str, Callable[[], Coded]]:
-        """Nothing: what windows remember is not kept."""
-        return {}
+        """The changes of what nodes of windows remember, by their names; of late rows those that came."""
+        changes, names = self._whole.remembered, self._runtime._remembered
+        return {name: partial(self._read, name, changes[at]) for name, at in names.items() if at in changes}
 
     def _read(self, relation: str, change: Change) -> Coded:
         return self._coded(relation, change.read())
@@ -134,11 +151,16 @@ class Sharded(Member):
         team, self._controls, self.doors = opened()
         super().__init__(placed, team, nan, workers, memory_limit, values, maintain)
         self._opened, self._serial = opened, 0
+        self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Turns what goes wrong between workers, in epochs and in reading, into the errors of others."""
         self._last_inputs: Mapping[str, Batch] | int = {}
         self._loads: WeakSet[Elsewhere] = WeakSet()
         nodes = [node for node in placed.circuit.nodes if isinstance(node, Input)]
         self._streams = {node.relation for node in nodes if node.stream}
-        self._spool = Spool(self.values, self._inputs, self._streams)
+        memories = {_name(at): schema_of(self._own, at) for at in placed.remembered}
+        late = {_name(at) for at in placed.remembered if isinstance(placed.circuit.nodes[at], Late)}
+        self._spool = Spool(self.values, {**self._inputs, **memories}, {*self._streams, *late})
+        self._begins_with: Mapping[NodeId, Batch] = {}
 
     # ------------------------------------------------------------- epochs
 
@@ -151,22 +173,25 @@ class Sharded(Member):
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
-            with self._spool.adding(self.earlier + self.committed + 1, inputs, changes):
+        def act(whole: WholeChanges) -> None:
+            kept = {**whole.inputs, **{_name(at): change for at, change in whole.remembered.items()}}
+            with self._spool.adding(self.earlier + self.committed + 1, kept, changes):
                 if seal is not None:
-                    seal(Gathered(self, deltas, inputs))
+                    seal(Gathered(self, whole))
 
-        def run() -> tuple[dict[str, Delta], dict[str, Change]]:
+        def run() -> WholeChanges:
             try:
-                return self._together(changes, static, max_iterations, progress, act)
+                return self._together(changes, static, max_iterations, progress, act, self._begins_with)
             except (RowFault, Unsettled) as error:
                 is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
                 if not self.committed or is_without_limit:  # no count of iterations was passed
                     raise
-                return self._anew(changes, max_iterations, progress, act)
+                again = self._alone if self.placed.remembered else self._anew
+                return again(changes, max_iterations, progress, act)
 
         self.surely(self.read_given_out)
-        deltas, inputs = self.surely(run)
+        deltas, inputs, *_ = self.surely(run)
+        self._begins_with = {}
         self._given_out = [ref(delta) for delta in deltas.values() if isinstance(delta, LaterDelta)]
         if any(change.is_away for change in inputs.values()):
             self._last_inputs = sum(change.length for change in inputs.values())
@@ -181,14 +206,15 @@ class Sharded(Member):
 
     def surely(self, act: Callable[[], T]) -> T:
         """What workers do together, who are started again if some have ended, or end while they do it. Raises
-        WorkerGone if that happens each time."""
-        for left in reversed(range(_TRIES)):
-            try:
-                self._start_again()
-                return act()
-            except WorkerGone:
-                if not left:
-                    raise
+        WorkerGone if that happens each time, and what the guard makes of it."""
+        with self.guard():
+            for left in reversed(range(_TRIES)):
+                try:
+                    self._start_again()
+                    return act()
+                except WorkerGone:
+                    if not left:
+                        raise
         raise AssertionError
 
     def _start_again(self) -> None:
@@ -211,18 +237,25 @@ class Sharded(Member):
         """Lets all workers, whose state is empty, come to that of the last commit."""
         self.earlier = self._spool.epochs - 1
         try:
-            self._together(self._spool.inputs(), False, None, None, _stays)
+            contents = {at: self._summed(at) for at in self.placed.remembered}
+            self._together(self._spool.rows(self._inputs), False, None, None, _stays, contents)
         except BaseException:
             self.team.lose()  # so that nobody takes this state for right
             raise
+
+    def _summed(self, at: NodeId) -> Batch:
+        """What a node remembered at the last commit."""
+        (parts,) = self._spool.rows([_name(at)]).values()
+        batches = [batch.scaled(sign) for batch, sign in parts]
+        return concat(batches, len(schema_of(self._own, at)))
 
     def _anew(
         self,
         changes: Mapping[str, Sequence[tuple[Batch, int]]],
         limit: int | None,
         progress: Progress | None,
-        act: Callable[[Mapping[str, Delta], Mapping[str, Change]], None],
-    ) -> tuple[dict[str, Delta], dict[str, Change]]:
+        act: Act,
+    ) -> WholeChanges:
         """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
         Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
         maintenance alone; the state is then as it was before."""
@@ -233,12 +266,12 @@ class Sharded(Member):
         held = {name: self.input_contents(name) for name in self._inputs if name not in streams}
         whole = {name: [(batch, 1), *changes.get(name, ())] for name, batch in held.items()}
         whole |= {name: [*changes[name]] for name in streams & changes.keys()}
-        result: list[tuple[dict[str, Delta], dict[str, Change]]] = []
+        result: list[WholeChanges] = []
 
-        def changed(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
-            found = dict(deltas)
+        def changed(whole_epoch: WholeChanges) -> None:
+            found, inputs = dict(whole_epoch.deltas), whole_epoch.inputs
             for name, before in shown_before.items():
-                delta: Any = deltas[name]
+                delta: Any = found[name]
                 change = consolidate(concat([delta.batch, before.negated()], len(before.columns)))
                 found[name] = ArrayDelta(self.values, self._schema(name), change, False)
             taken = dict(inputs)
@@ -246,8 +279,8 @@ class Sharded(Member):
                 batch = inputs[name].read()
                 net = consolidate(concat([batch, held[name].negated()], len(batch.columns)))
                 taken[name] = _known(net)
-            result.append((found, taken))
-            act(found, taken)
+            result.append(whole_epoch._replace(deltas=found, inputs=taken))
+            act(result[0])
 
         try:
             self._start_all_over()
@@ -258,6 +291,30 @@ class Sharded(Member):
                 self._evaluate_inputs()
             raise
         return result[0]
+
+    def _alone(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        limit: int | None,
+        progress: Progress | None,
+        act: Act,
+    ) -> WholeChanges:
+        """Does the same in this process, which then has the rows of all workers: what nodes remember is known
+        before the epoch and not after it, so that workers cannot begin it from nothing."""
+        here, result = self.beside(self.circuit), list[WholeChanges]()
+        here.remember({_name(at): at for at in self.placed.remembered})
+        here.give({_name(at): [(self._summed(at), 1)] for at in self.placed.remembered})
+        here.earlier = self._spool.epochs - 1
+        here.commit(self._spool.rows(self._inputs))
+
+        def seal(sealed: Any) -> None:
+            assert isinstance(here._running, RunningEpoch)
+            result.append(_whole(here._running, sealed.deltas))
+            act(result[0])
+
+        deltas = here.commit(changes, max_iterations=limit, progress=progress, seal=seal)
+        self.team.lose()  # so that workers begin with what this epoch leaves
+        return result[0]._replace(deltas=deltas)
 
     def _start_all_over(self) -> None:
         """Makes the state of all workers empty."""
@@ -273,7 +330,7 @@ class Sharded(Member):
     ) -> T:
         found: list[T] = []
 
-        def act(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
+        def act(whole: WholeChanges) -> None:
             self._built.clear()
             found.append(look())
             raise _Looked
@@ -301,16 +358,18 @@ class Sharded(Member):
         static: bool,
         limit: int | None,
         progress: Progress | None,
-        act: Callable[[Mapping[str, Delta], Mapping[str, Change]], None],
-    ) -> tuple[dict[str, Delta], dict[str, Change]]:
+        act: Act,
+        contents: Mapping[NodeId, Batch] | None = None,
+    ) -> WholeChanges:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
-        Raises WorkerGone if a worker ends before that; if one ends later, the epoch has been."""
+        `contents` are those with which nodes begin, in a first epoch. Raises WorkerGone if a worker ends
+        before that; if one ends later, the epoch has been."""
         away = self._gone_ahead(changes)
         with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             self._serial += 1
-            own = self._divided(changes, static, limit, away)
+            own = self._divided(changes, static, limit, away, contents or {})
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
-            result: list[tuple[dict[str, Delta], dict[str, Change]]] = []
+            result: list[WholeChanges] = []
 
             def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
                 outcomes = [self.outcome(running, deltas, away)]
@@ -318,7 +377,7 @@ class Sharded(Member):
                     said[peer] = self._heard(peer, control)
                     outcomes.append(_outcome(said[peer]))
                 result.append(self._merged(outcomes, static))
-                act(*result[0])
+                act(result[0])
                 with suppress(WorkerGone):
                     for peer, control in self._controls.items():
                         self._tell(peer, control, "commit")
@@ -361,16 +420,21 @@ class Sharded(Member):
         static: bool,
         limit: int | None,
         away: Collection[str],
+        contents: Mapping[NodeId, Batch],
     ) -> dict[str, list[tuple[Batch, int]]]:
-        """Sends each worker the changes of the rows that it owns, and gives those of this one."""
+        """Sends each worker the changes and the contents of the rows that it owns, and gives the changes for
+        this one."""
         shares: list[dict[str, list[tuple[Any, int]]]] = [{} for _ in range(self.team.size)]
         for name, parts in changes.items():
             for share, own in zip(shares, self._shares(name, parts), strict=True):
                 if own:
                     share[name] = own
         loads = [columns.load.name for columns in self._loads if columns.is_at(self.doors)]
+        begins = self._divided_contents(contents)
         for peer, control in self._controls.items():
-            self._tell(peer, control, ("run", (self._serial, shares[peer], static, limit, away, loads)))
+            told = self._serial, shares[peer], static, limit, away, loads, begins[peer]
+            self._tell(peer, control, ("run", told))
+        self.begin_with_contents(begins[self.team.rank])
         return shares[self.team.rank]
 
     def _shares(self, name: str, parts: Sequence[tuple[Batch, int]]) -> list[list[tuple[Any, int]]]:
@@ -392,17 +456,29 @@ class Sharded(Member):
                 shares[rank].append((given if rank == own else packed(self.values, schema, given), sign))
         return shares
 
+    def _divided_contents(self, contents: Mapping[NodeId, Batch]) -> list[dict[NodeId, Parcel]]:
+        """What each worker has of the contents of nodes, by rank: all have the value of a clock."""
+        found: list[dict[NodeId, Parcel]] = [{} for _ in range(self.team.size)]
+        for at, batch in contents.items():
+            schema, key = schema_of(self._own, at), self.placed.keys[at]
+            parts: Sequence[Batch | None] = [batch] * self.team.size
+            if not isinstance(self.circuit.nodes[at], Clock):
+                parts = divided(self.values, schema, key or (), batch, self.team.owning)
+            for rank, part in enumerate(parts):
+                found[rank][at] = packed(self.values, schema, no_rows(schema) if part is None else part)
+        return found
+
     def _place(self, relation: str) -> int:
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
-    def _merged(
-        self, outcomes: Sequence[ShardChanges], static: bool
-    ) -> tuple[dict[str, Delta], dict[str, Change]]:
-        def merged(name: str, parcels: Sequence[Parcel]) -> Batch:
-            schema = self._schema(name)
+    def _merged(self, outcomes: Sequence[ShardChanges], static: bool) -> WholeChanges:
+        def summed(schema: Schema, parcels: Iterable[Parcel]) -> Batch:
             parts = [unpacked(self.values, schema, each) for each in parcels]
             return consolidate(concat(parts, len(schema)))
+
+        def merged(name: str, parcels: Iterable[Parcel]) -> Batch:
+            return summed(self._schema(name), parcels)
 
         def change(name: str, parcels: Mapping[int, Parcel | None]) -> ArrayDelta:
             kept = [rank for rank, parcel in parcels.items() if parcel is None]
@@ -423,9 +499,14 @@ class Sharded(Member):
             return Change(length, lambda: merged(name, self._every("taken_parcel", name)), True)
 
         inputs = _by_name([each.inputs for each in outcomes])
-        return {**self._own.unchanged, **deltas}, {
-            name: taken(name, [*parts.values()]) for name, parts in inputs.items()
-        }
+        remembered = _by_name([each.remembered for each in outcomes]).items()
+        at_once = _by_name([each.passed for each in outcomes]).items()
+        return WholeChanges(
+            {**self._own.unchanged, **deltas},
+            {name: taken(name, [*parts.values()]) for name, parts in inputs.items()},
+            {at: _known(summed(schema_of(self._own, at), parts.values())) for at, parts in remembered},
+            {name: merged(name, parts.values()) for name, parts in at_once},
+        )
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
@@ -571,25 +652,14 @@ class Sharded(Member):
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
     ) -> tuple[list[int], bool] | None:
-        at = shown(self.circuit, self._relations[relation])
         schema = self._schema(relation)
-        batch = self._encode(schema, rows)
-        found = self._every("births_here", relation, packed(self.values, schema, batch), together)
+        asked = packed(self.values, schema, self._encode(schema, rows))
+        found = self._every("births_here", relation, asked, together)
         if None in found:
             return None
-        key = self.placed.keys[at] or ()
-        parts = divided(
-            self.values,
-            schema,
-            key,
-            Batch((*batch.columns, np.arange(batch.length)), batch.length),
-            self.team.owning,
-        )
-        births = [0] * batch.length
-        for (numbers, _), part in zip(found, parts, strict=True):
-            for row in () if part is None else part.columns[-1].tolist():
-                births[row] = numbers[row]
-        return births, all(exact for _, exact in found)
+        births, exact, firsts = zip(*found, strict=True)
+        first = min((each for each in firsts if each is not None), default=0)
+        return (sum(births) - first).tolist(), all(exact)
 
     def contents(self, relation: str) -> Batch:
         schema = self._schema(relation)
@@ -604,6 +674,22 @@ class Sharded(Member):
 
     def size_of(self, relation: str) -> int:
         return sum(self._every("input_size", relation))
+
+    def remember(self, nodes: Mapping[str, NodeId]) -> None:
+        assert self.placed.remembered.issuperset(nodes.values())
+        self._remembered = dict(nodes)
+
+    def give(self, contents: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
+        self.begin_with_whole(dict(self._named(contents)))
+
+    def begin_with_whole(self, contents: Mapping[NodeId, Batch]) -> None:
+        """Lets nodes begin with contents that are those of all workers, before the first epoch."""
+        self._begins_with = contents
+
+    def remembered_contents(self, at: NodeId) -> Batch:
+        schema = schema_of(self._own, at)
+        parcels = [each for each in self._every("remembered_parcel", at) if each is not None]
+        return consolidate(concat([unpacked(self.values, schema, each) for each in parcels], len(schema)))
 
     def rows(self, relation: str) -> ArrayRows:
         return ArrayRows(self.values, self._schema(relation), self.contents(relation))
@@ -659,8 +745,23 @@ def _known(batch: Batch) -> Change:
     return Change(batch.length, lambda: batch)
 
 
-def _stays(deltas: Mapping[str, Delta], inputs: Mapping[str, Change]) -> None:
+def _whole(running: RunningEpoch, deltas: Mapping[str, Delta]) -> WholeChanges:
+    """The changes of an epoch of this process."""
+    return WholeChanges(
+        dict(deltas),
+        {node.relation: _known(batch) for node, batch in input_changes(running)},
+        {at: _known(batch) for at, batch in remembered_changes(running).items()},
+        {node.relation: batch for node, batch in passed(running)},
+    )
+
+
+def _stays(whole: WholeChanges) -> None:
     """Accepts the changes of an epoch."""
+
+
+def _name(at: NodeId) -> str:
+    """The name of a node's contents in the spool: no relation has such a name."""
+    return str(at)
 
 
 class _Looked(Exception):
@@ -684,9 +785,9 @@ def _outcome(said: tuple[str, Any]) -> ShardChanges:
     raise found.error() if isinstance(found, SentError) else Aborted(str(found))
 
 
-def _by_name(parts: Sequence[Mapping[str, T]]) -> dict[str, dict[int, T]]:
+def _by_name(parts: Sequence[Mapping[K, T]]) -> dict[K, dict[int, T]]:
     """What mappings have by name, by name and by the place of the mapping."""
-    found: dict[str, dict[int, T]] = {}
+    found: dict[K, dict[int, T]] = {}
     for place, part in enumerate(parts):
         for name, each in part.items():
             found.setdefault(name, {})[place] = each
@@ -733,6 +834,7 @@ def _followed(
     limit: int | None,
     away: Collection[str],
     loads: Collection[str],
+    contents: Contents,
 ) -> tuple[str, Any]:
     """Runs an epoch. Returns how it ended."""
 
@@ -749,6 +851,7 @@ def _followed(
         with kept_memory():
             member.arrivals.keep(loads)
             changes = {name: member.came(name, parts) for name, parts in shares.items()}
+            member.begin_with_contents(contents)
             member.run(serial, changes, static, limit, sealed)
         member.arrivals.keep(())
         member.end()

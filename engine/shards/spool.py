@@ -1,4 +1,5 @@
-"""The rows of the inputs at the last commit: workers that end are started again with them.
+"""The rows of the inputs at the last commit, and what nodes remember beside them: workers that end are
+started again with these.
 
 Of most commits the change of each input is on the first worker's disk. Of one whose rows came from elsewhere
 (`arriving`) it is known where they came from, and what the commit was given beside them. A state in a folder
@@ -7,7 +8,7 @@ has such rows, too, but not every session has one."""
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple, TypeAlias
@@ -48,7 +49,8 @@ class GivenRows(NamedTuple):
 
 
 class Spool:
-    """The rows of the inputs of a circuit after `epochs` epochs."""
+    """The rows of the inputs of a circuit after `epochs` epochs, and under other names the contents of nodes.
+    `streams` are those of which each epoch ends the elements of the one before."""
 
     def __init__(self, values: Values, schemas: Mapping[str, Schema], streams: Collection[str]) -> None:
         self._values, self._schemas, self._streams = values, schemas, streams
@@ -63,7 +65,7 @@ class Spool:
         `given` are the rows that it was given. Raises CannotSpool."""
         before = {name: (list(parts), _end(parts)) for name, parts in self._parts.items()}
         try:
-            for name in self._streams:  # each epoch ends the elements of the one before
+            for name in self._streams:
                 self._parts[name] = []
             for name, change in changes.items():
                 if change.is_away:
@@ -97,11 +99,12 @@ class Spool:
         assert isinstance(last, _Changes)
         return last
 
-    def inputs(self) -> dict[str, list[Signed]]:
-        """What makes the rows of each input of nothing, and the elements of streams in the last epoch:
+    def rows(self, names: Iterable[str]) -> dict[str, list[Signed]]:
+        """What makes the rows under each name of nothing, and the elements of streams in the last epoch:
         batches to insert (1) and to delete (-1), in order."""
-        return {name: [each for part in parts for each in self._read(name, part)] for name, parts in
-                self._parts.items()}  # fmt: skip
+        return {
+            name: [each for part in self._parts[name] for each in self._read(name, part)] for name in names
+        }
 
     def _read(self, name: str, part: _Changes | GivenRows) -> Iterator[Signed]:
         if isinstance(part, _Changes):

@@ -27,7 +27,7 @@ class ShardState(State):
         evaluator = Evaluator(values)
         evaluator.derives = False  # another worker could not be asked by such columns
         super().__init__(placed.circuit, values, evaluator=evaluator, maintaining=maintaining)
-        self.forgetful, self.held_by = {}, {}  # a window does not know where the rows are that it lets go
+        self.remembering = placed.remembered
 
     def new_recursion(self, at: int, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
         placed = self.placed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .. import thresholds
 from ..derived import Position
 from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import Groups, Matches, View
@@ -22,13 +22,18 @@ Place: TypeAlias = tuple[Any, ...]
 """The name of a version of a relation, by which other workers find their part of it."""
 
 
+What: TypeAlias = Literal["matches", "few", "counts", "presence", "absence"]
+"""What is asked for: the matches of keys, or of several together only their number; the number of matches of
+each key; the weights of rows, or the timelines of their absence."""
+
+
 class Asked(NamedTuple):
-    """A request: the matches of keys in a place, the weights of rows, or the timelines of their absence."""
+    """A request for what keys have in a place."""
 
     place: Place
     positions: tuple[Position, ...]
     keys: Parcel
-    what: Literal["matches", "presence", "absence"] = "matches"
+    what: What = "matches"
 
 
 class Found(NamedTuple):
@@ -58,6 +63,16 @@ class Spread:
     key: tuple[int, ...] | None
 
 
+class _Spoken(NamedTuple):
+    """What `groups` has found: the keys, the part of them that each worker looks up, the groups of this one,
+    and the matches of others, None where they are many."""
+
+    keys: Sequence[Array]
+    parts: Sequence[Array]
+    local: tuple[Groups, int]
+    found: dict[int, Matches | None]
+
+
 class ShardsView:
     """One version of a relation in shards; see `views.View`."""
 
@@ -77,7 +92,7 @@ class ShardsView:
         return self._local.arranged()
 
     def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
-        return np.full(length, max(1, math.ceil(self.fanout(positions))), np.int64)
+        return self._numbers(positions, keys, length, "counts")
 
     def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
         columns, stride = self._local.some(positions, most)
@@ -86,38 +101,59 @@ class ShardsView:
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
-        """The matches themselves, found by all workers that may have some."""
-        parts = self._parts(positions, keys, length)
+        """The matches of each worker, or their number where they are many: a join may take other ones."""
+        parts, found, total = self._parts(positions, keys, length), dict[int, Matches | None](), 0
         own = parts[self._team.rank]
-        found = list(self._here(positions, keys, own)) if len(own) else []
-        for peer, (left, rows) in self._asked(positions, keys, parts):
-            batch = unpacked(self._values, self._spread.schema, rows)
-            if batch.length:
-                table: Any = Received(batch.columns)
-                there = np.arange(batch.length)
-                found.append(Matches(parts[peer][left], there, table, batch.weights, batch.times))
-        return (found,), sum(len(each.rows) for each in found)  # type: ignore[return-value]
+        local = self._local.groups(positions, [key[own] for key in keys], len(own)) if len(own) else ((), 0)
+        what: What = "matches" if len(positions) == len(self._spread.schema) else "few"
+        for peer, answer in self._asked(positions, keys, parts, what):
+            found[peer] = None if isinstance(answer, int) else self._received(parts[peer], answer)
+            total += answer if isinstance(answer, int) else len(answer.left)
+        return (_Spoken(keys, parts, local, found),), total + local[1]  # type: ignore[return-value]
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
-        return groups[0]  # type: ignore[return-value]
+        spoken: _Spoken = groups[0]  # type: ignore[assignment]
+        parts, local = spoken.parts, spoken.local
+        own = parts[self._team.rank]
+        here = self._local.expand(positions, *local) if local[1] else []
+        every = [Matches(own[p.left], p.rows, p.table, p.weights, p.times) for p in here]
+        many = [keys if spoken.found.get(peer, 0) is None else keys[:0] for peer, keys in enumerate(parts)]
+        for peer, answer in self._asked(positions, spoken.keys, many):
+            spoken.found[peer] = self._received(many[peer], answer)
+        every += [each for each in spoken.found.values() if each is not None]
+        return [each for each in every if len(each.rows)]
+
+    def _received(self, keys: Array, answer: Found) -> Matches:
+        batch = unpacked(self._values, self._spread.schema, answer.rows)
+        table: Any = Received(batch.columns)
+        return Matches(keys[answer.left], np.arange(batch.length), table, batch.weights, batch.times)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
-        positions = tuple(range(len(self._spread.schema)))
+        return self._numbers(tuple(range(len(self._spread.schema))), keys, length, "presence")
+
+    def _numbers(
+        self,
+        positions: tuple[Position, ...],
+        keys: Sequence[Array],
+        length: int,
+        what: Literal["counts", "presence"],
+    ) -> Array:
+        """For each key the sum of what all workers have."""
         parts = self._parts(positions, keys, length)
-        weights = np.zeros(length, np.int64)
+        numbers = np.zeros(length, np.int64)
         own = parts[self._team.rank]
         if len(own):
-            weights[own] += self._local.presence([key[own] for key in keys], len(own))
-        for peer, found in self._asked(positions, keys, parts, "presence"):
-            weights[parts[peer]] += found
-        return weights
+            numbers[own] += numbers_in(self._local, positions, [key[own] for key in keys], len(own), what)
+        for peer, found in self._asked(positions, keys, parts, what):
+            numbers[parts[peer]] += found
+        return numbers
 
     def _asked(
         self,
         positions: tuple[Position, ...],
         keys: Sequence[Array],
         parts: Sequence[Array],
-        what: Literal["matches", "presence", "absence"] = "matches",
+        what: What = "matches",
     ) -> Iterable[tuple[int, Any]]:
         """The answers of the other workers, each for its part of the keys."""
         schema = tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
@@ -144,13 +180,6 @@ class ShardsView:
         owned = owners(self._values, schema, [keys[k] for k in at], length, self._team.owning)
         return [np.flatnonzero(owned == owner) for owner in range(self._team.size)]
 
-    def _here(self, positions: tuple[Position, ...], keys: Sequence[Array], rows: Array) -> Sequence[Matches]:
-        groups, total = self._local.groups(positions, [key[rows] for key in keys], len(rows))
-        if not total:
-            return ()
-        parts = self._local.expand(positions, groups, total)
-        return [Matches(rows[p.left], p.rows, p.table, p.weights, p.times) for p in parts if len(p.rows)]
-
 
 class TimedShardsView(ShardsView, TimedView):
     """A version in product time of a part of a loop. Rows whose absence is asked for have owners."""
@@ -168,19 +197,30 @@ class TimedShardsView(ShardsView, TimedView):
         return left, times, weights
 
 
+def numbers_in(
+    view: View, positions: tuple[Position, ...], keys: Sequence[Array], length: int, what: str
+) -> Array:
+    """The weight of each row, or the number of matches of each key in a part of a relation."""
+    if what == "presence":
+        return view.presence(keys, length)
+    return view.counts(positions, keys, length)
+
+
 def answered(
     values: Values, schema: Schema, view_of: Callable[[Place], View], asked: Asked
-) -> Found | Array | tuple[Array, Array, Array]:
+) -> Found | int | Array | tuple[Array, Array, Array]:
     """The answer of the worker that has a part of a relation with these columns."""
     view = view_of(asked.place)
     positions = asked.positions
     keys = known(values, tuple(schema[p] for p in positions if isinstance(p, int)), asked.keys)
-    if asked.what == "presence":
-        return view.presence(keys.columns, keys.length)
+    if asked.what in ("presence", "counts"):
+        return numbers_in(view, positions, keys.columns, keys.length, asked.what)
     if asked.what == "absence":
         assert isinstance(view, TimedView)
         return view.absence(keys.columns, keys.length)
     groups, total = view.groups(positions, keys.columns, keys.length)
+    if asked.what == "few" and total > thresholds.PROPOSED_BY_MEANS:
+        return total
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
     if not parts:
         return Found(np.empty(0, np.int64), packed(values, schema, no_rows(schema)))

@@ -54,7 +54,7 @@ def why_not_in_workers(
     if setting is not None:
         return f"{setting} is set, and what workers send each other is not encrypted"
     if not may_be_placed(circuit):
-        return "the program has a window, a clock, a bracket or a rule with an effect, and is not divided"
+        return "a program with a rule with an effect, or a circuit with a bracket or a delay, is not divided"
     return None if sendable(circuit) else "the program has columns of functions, which cannot be sent"
 
 

@@ -29,6 +29,7 @@ from ..memory import Exhausted
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
 from ..shards.arriving import Elsewhere
+from ..shards.placing import moved
 from ..shards.runtime import Sharded, WorkerGone
 from .advising import Stays, Tell, notices, why_not_in_workers
 from .codec import Codec
@@ -75,6 +76,8 @@ class SparkRuntime:
         self._crossing = Crossing(self.here.values, self.tables)
         self._tell, self._has_told = tell, False
         self._brought = 0  # rows of frames that came to the driver since the last commit
+        self._names: Mapping[str, NodeId] = {}  # of the nodes that are remembered
+        self._given: Changes = {}  # contents that such nodes were given before the first epoch
 
     def beside(self, circuit: Circuit, guard: Guard = nullcontext) -> SparkRuntime:
         """A runtime for another circuit over the same values, which can take this one's batches."""
@@ -165,18 +168,18 @@ class SparkRuntime:
     def remember(self, nodes: Mapping[str, NodeId]) -> None:
         """Gives names to nodes of windows, by which `give` takes their contents, and an epoch that is sealed
         tells how these change. See `engine.remembering`."""
+        self._names = nodes
         self.here.remember(nodes)
 
     def give(self, contents: Mapping[str, pa.Table | DataFrame | None]) -> None:
         """Lets nodes begin with contents, by their names, before the first epoch: rows with weights as
         `batches_of_weights` takes them, or none. What that epoch raises leaves a state which can begin with
         the same contents."""
-        self.here.give(
-            {
-                name: [] if rows is None else self.batches_of_weights(name, rows)
-                for name, rows in contents.items()
-            }
-        )
+        self._given = {
+            name: [] if rows is None else self.batches_of_weights(name, rows)
+            for name, rows in contents.items()
+        }
+        self.here.give(self._given)
 
     def held(self, name: str) -> DataFrame:
         """The memory of a node, by its name: columns c0, c1, … and the weight `w`."""
@@ -296,9 +299,10 @@ class SparkRuntime:
                 raise
             self._move(come)
             deltas = run()
-        return {name: self._given(name, delta) for name, delta in deltas.items()}
+        self._given = {}
+        return {name: self._told(name, delta) for name, delta in deltas.items()}
 
-    def _given(self, name: str, delta: Delta) -> GivenDelta:
+    def _told(self, name: str, delta: Delta) -> GivenDelta:
         assert isinstance(delta, ArrayDelta)
         return GivenDelta(self._crossing, self.schema(name), delta)
 
@@ -399,15 +403,24 @@ class SparkRuntime:
             values=before.values,
             maintain=before.mode,
         )
-        there.earlier = before.earlier
-        if before.committed:
-            there.earlier += before.committed - 1
-            try:
+        there.guard = self.tables.guard
+        there.earlier, places = before.earlier, moved(before.circuit, there.circuit)
+        names = {name: places[at] for name, at in self._names.items()}
+        try:
+            there.remember(names)
+            if before.committed:
+                there.earlier += before.committed - 1
+                there.begin_with_whole(
+                    {to: before.remembered_contents(at) for at, to in places.items() if
+                     to in there.placed.remembered}
+                )  # fmt: skip
                 there.commit(self._contents())
-            except BaseException:
-                there.close()
-                raise
-        self.here = there
+            else:
+                there.give(self._given)
+        except BaseException:
+            there.close()
+            raise
+        self.here, self._names = there, names
 
     def footprint(self) -> Sequence[Held]:
         return self.here.footprint()
@@ -431,6 +444,7 @@ class SparkRuntime:
             before.surely(before.read_given_out)
             before.close()
             self.here = self._alone(self.circuit)
+            self.here.remember(self._names)
         self.here.start_over()
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ def test_a_wrong_file_stays_and_the_others_are_formatted(
     assert [(tmp_path / each).read_text() for each in ("a.dl", "b.dl")] == ["R(1).\nS(\n", NEAT]
     told = capsys.readouterr().err
     for each in (
-        f"{tmp_path}/a.dl:3:1: unexpected end",
+        f"{tmp_path}/a.dl:2:2: this `(` has no closing `)`",
         "is not UTF-8",
         "it is SQL",
         "no.dl: cannot be read: No such file",

@@ -103,6 +103,15 @@ def test_leaving_with_an_open_transaction(
     assert capsys.readouterr().err.splitlines()[1:] == ["note: the last transaction was not committed"]
 
 
+def test_a_file_of_facts_is_of_the_relation_that_it_is_named_after(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "I.csv").write_text("1\n")
+    program = "input relation I(x: u32) output relation R(x: u32) R(x) :- I(x)."
+    assert main(["run", "-c", program, "--quiet", "--input", str(tmp_path / "I.csv")]) == 0
+    assert capsys.readouterr().out == "R:\nR{.x = 1}\n\n"
+
+
 def test_errors_name_the_command_that_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "e.csv").write_text("1\n")
     program = "input relation I(x: u32) output relation R(x: u32) R(x) :- I(x)."
@@ -110,8 +119,10 @@ def test_errors_name_the_command_that_works(tmp_path: Path, capsys: pytest.Captu
     assert "`ddlog explain … --not`" in told(
         capsys, "explain", "-c", program, "R(2)", "--input", given, code=1
     )
+    for query in ("SELECT * FROM R", "select x from R"):
+        assert "the REPL takes statements" in told(capsys, "run", "-c", program, "--query", query, code=1)
     error = told(capsys, "run", "-c", program, "--input", str(tmp_path / "e.csv"), code=1)
-    assert "this is a file, not a directory" in error and f"by RELATION={tmp_path / 'e.csv'}" in error
+    assert "the program has no input relation e\n" in error and f"={tmp_path / 'e.csv'} takes" in error
 
 
 WORDS = {

@@ -66,7 +66,7 @@ def test_what_is_linear_stays_and_what_is_not_gets_one_trace_for_each_source() -
 
 
 @thorough
-@given(circuits(windows=False))
+@given(circuits())
 def test_the_original_of_the_incremental_version(circuit: Circuit) -> None:
     assert original(incrementalize(circuit)) == circuit
 

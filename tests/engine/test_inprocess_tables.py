@@ -15,6 +15,7 @@ from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
+from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
 from ddlog.engine.inprocess.storage.layout import fit
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
@@ -46,8 +47,9 @@ def row_lists(draw: st.DrawFn) -> tuple[int, list[list[tuple[int, ...]]]]:
 @given(row_lists(), st.booleans())
 def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int, ...]]]], ids: bool) -> None:
     arity, lists = case
-    table, known = RowTable(arity), {}
+    table, known, apart = RowTable(arity), {}, []
     for rows in lists:
+        apart.append((len(known), table.apart(None)))
         for row in rows:
             known.setdefault(row, len(known))
         if ids:
@@ -59,6 +61,8 @@ def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int,
         assert table.find(columns(rows, arity), len(rows)).tolist() == [known[row] for row in rows]
     stored = [table.column(k).tolist() for k in range(arity)]
     assert list(zip(*stored, strict=True)) == list(known) if arity else table.size == len(known)
+    for size, held in apart:
+        assert [each.tolist() for each in held] == [each[:size] for each in stored]
 
 
 def test_a_value_outside_the_layout_has_no_match() -> None:
@@ -102,6 +106,36 @@ def test_one_row_is_packed_as_many_are(
         one, misfits = layout.pack(columns([row], 2), 1)
         both, twice = layout.pack(columns([row, row], 2), 2)
         assert [*one, *one] == both.tolist() and 2 * misfits == twice
+
+
+@quick
+@given(st.lists(st.tuples(words, words, words), min_size=1, max_size=5), st.permutations([0, 1, 2]))
+def test_columns_are_picked_of_rows_packed_or_wide(rows: list[tuple[int, ...]], order: list[int]) -> None:
+    table, picked = RowTable(3), tuple(order[:2])
+    ids = table.insert(columns(rows, 3), len(rows)).tolist()
+    assert table.picked(ids, picked) == [(row[picked[0]], row[picked[1]], 1) for row in rows]
+
+
+MIXED = (
+    Column("n", Kind.INT, "int"),
+    Column("b", Kind.BOOL, "bool"),
+    Column("f", Kind.FLOAT, "double"),
+    Column("s", Kind.OBJECT, "string"),
+)
+
+
+@quick
+@given(
+    st.lists(
+        st.tuples(st.integers(-(2**64), 2**64), st.booleans(), st.floats(allow_nan=False), st.text()),
+        max_size=4,
+    )
+)
+def test_rows_are_encoded_one_by_one_as_columns_are(rows: list[tuple]) -> None:
+    values = Values()
+    codes = encode_each(values, MIXED, rows)
+    assert codes == list(zip(*(each.tolist() for each in encode_rows(values, MIXED, rows)), strict=True))
+    assert decode_each(values, MIXED, codes) == rows
 
 
 @quick

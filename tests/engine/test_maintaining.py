@@ -88,7 +88,7 @@ def test_a_watch_gives_up_early_or_not_at_all() -> None:
         now[0] = 0.4
         watch.look()  # what follows at once may take half
         watch.seeded()
-        watch.reached, watch.waiting = 0.1, 5000
+        watch.reached, watch.waiting = 0.1, lambda: 5000
         now[0] = 0.45
         watch.look()  # too short a time to tell
         now[0] = 0.55
@@ -96,7 +96,7 @@ def test_a_watch_gives_up_early_or_not_at_all() -> None:
             watch.look()  # 0.15 s for a tenth of the rows
         watch.reached = 0.5
         watch.look()  # 0.15 s for half of the rows
-        watch.reached, watch.waiting = 0.1, 0
+        watch.reached, watch.waiting = 0.1, int
         watch.look()  # hardly anything is left
         now[0] = 0.75
         with pytest.raises(GivenUp):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -10,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.circuit import Circuit, Exchange
+from ddlog.engine.circuit import Circuit, Delay, Exchange, Input, Output
+from ddlog.engine.incremental import incrementalize
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
-from ddlog.engine.shards.placing import placed
+from ddlog.engine.shards.placing import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
+from ddlog.engine.shards.team import end_of
 
+from ..taking import small
 from ..trying import trying
-from .random_circuits import Changes, any_circuits, circuits, modes, settling, streams
+from .random_circuits import Changes, any_circuits, circuits, modes, schema, settling, streams
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
@@ -30,20 +34,38 @@ thorough = trying(10)
 
 
 @thorough
-@given(any_circuits, streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans())
+@given(
+    any_circuits,
+    streams(),
+    st.sampled_from([1, 2, 3, 7]),
+    st.integers(0, 1),
+    st.booleans(),
+    modes(),
+    st.integers(0, 3),
+)
 @settling
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool
+    circuit: Circuit,
+    epochs: list[Changes],
+    size: int,
+    first: int,
+    optimized: bool,
+    maintain: Mode | Coin,
+    seed: int,
 ) -> None:
-    runtime = in_threads(optimize(circuit) if optimized else circuit, size, first=first)
-    try:
-        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-    finally:
-        runtime.close()
+    """Also with recursions that are evaluated anew, by a vote, and where a few rows are many."""
+    with small(seed):
+        runtime = in_threads(
+            optimize(circuit) if optimized else circuit, size, first=first, maintain=maintain
+        )
+        try:
+            follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
+        finally:
+            runtime.close()
 
 
 @trying(12, long=400)
-@given(circuits(windows=False), streams(), st.integers(0, 1), st.lists(st.integers(20, 80), max_size=2))
+@given(circuits(), streams(), st.integers(0, 1), st.lists(st.integers(20, 80), max_size=2))
 @settling
 def test_a_large_change_is_read_before_the_next_one(
     circuit: Circuit, epochs: list[Changes], first: int, ends: list[int]
@@ -116,7 +138,7 @@ def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], s
 
 @trying(12, long=400)
 @given(
-    st.booleans().flatmap(lambda rounds: circuits(rounds, windows=False)),
+    st.booleans().flatmap(circuits),
     streams(),
     st.sampled_from([2, 3]),
     st.integers(0, 1),
@@ -155,6 +177,46 @@ def test_workers_end_at_any_moment(
         runtime.close()
 
 
+CLOSURE = """
+input relation Edge(x: s64, y: s64)
+output relation Path(x: s64, y: s64)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+READING: dict[str, Callable[[Any], Any]] = {
+    "size": lambda runtime: runtime.size("Path"),
+    "size of an input": lambda runtime: runtime.size_of("Edge"),
+    "rows": lambda runtime: [*runtime.rows("Path")],
+    "rows by a value": lambda runtime: sorted(runtime.find("Path", {0: 1})),
+    "weights": lambda runtime: runtime.lookup("Path", [(1, 2), (1, 9), (99, 1)]),
+    "ranks": lambda runtime: runtime.births("Path", [(1, 2), (1, 5)], ["Path"])[0],
+    "whether rows are there": lambda runtime: runtime.covers("Edge", [runtime.batch("Edge", [(1, 2)])]),
+    "whether a key is free": lambda runtime: runtime.has_room(
+        "Edge", (0,), [runtime.batch("Edge", [(1, 5)])], []
+    ),
+    "with a change": lambda runtime: runtime.attempt(
+        {"Edge": [(runtime.batch("Edge", [(1, 2)]), -1)]}, lambda: runtime.size("Path"), None
+    ),
+    "before the last commit": lambda runtime: runtime.before(lambda: runtime.size("Path"), None),
+    "to keep it": lambda runtime: runtime.held("Path").length,
+}
+
+
+@pytest.mark.parametrize("what", READING)
+def test_reading_starts_workers_again(what: str) -> None:
+    """Also if the first worker, as on Spark, has no rows."""
+    found = []
+    for size in (1, 3):
+        runtime = in_threads(ddlog.compile(CLOSURE).circuit("relational"), size, first=1)
+        commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(12)]})
+        commit(runtime, {"Edge": [((5, 6), -1)]})
+        for line in runtime.team._lines.get(1, ()):
+            end_of(line)
+        found.append(READING[what](runtime))
+        runtime.close()
+    assert found[0] == found[1]
+
+
 FAULTS = """
 input relation A(x: s32, d: s32)
 input relation B(x: s32)
@@ -178,6 +240,44 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
     finally:
         runtime.close()
+
+
+FAULTS_IN_A_WINDOW = """
+import window
+input relation Event(x: s32, d: s32, t: s64)
+input relation Now(t: s64)
+input relation C(d: s32)
+multiset Recent[Event]
+stream Late[Event]
+apply window::range_late(Event, |e| e.t, Now, 2, 0) -> (Recent, Late)
+output relation Q(x: s32, q: s32)
+Q(x, 6 / d) :- Recent(x, d, _), C(d).
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_fault_that_goes_again_beside_a_window(size: int) -> None:
+    """The window does not begin from nothing: it holds a row that its input would give no more."""
+    runtime = in_threads(ddlog.compile(FAULTS_IN_A_WINDOW).circuit("relational"), size, first=1)
+    try:
+        commit(runtime, {"Event": [((1, 2, 5), 1), ((2, 0, 5), 1)], "Now": [((5,), 1)]})
+        commit(runtime, {"C": [((2,), 1), ((3,), 1)], "Event": [((3, 2, 4), 1)]})  # which comes late
+        assert sorted(runtime.rows("Q")) == [(1, 3)]
+        gone = {"Event": [((2, 0, 5), -1), ((4, 3, 6), 1)], "C": [((0,), 1)], "Now": [((6,), 1)]}
+        assert commit(runtime, gone) == {"Q": {(4, 2): 1}}
+        with pytest.raises(RowFault):
+            commit(runtime, {"Event": [((5, 0, 6), 1)]})
+        assert commit(runtime, {"Now": [((8,), 1)]}) == {"Q": {(1, 3): -1}}
+        assert commit(runtime, {"Event": [((6, 2, 7), 1)], "C": [((0,), -1)]}) == {"Q": {}}
+        assert commit(runtime, {"Event": [((6, 2, 8), 1)]}) == {"Q": {(6, 3): 1}}
+    finally:
+        runtime.close()
+
+
+def test_a_circuit_whose_delay_would_be_lost_is_for_one_worker() -> None:
+    """Nothing but the delay has the change of the epoch before."""
+    nodes = (Input("A", schema(1)), Delay(0, schema(1)), Output("D", 1, schema(1)))
+    assert not may_be_placed(incrementalize(Circuit(nodes)))
 
 
 def test_a_round_sends_rows_once() -> None:

@@ -24,6 +24,10 @@ HOME = Path(__file__).parents[2]
 STDLIB = Path(ddlog.__file__).parent.parent / "stdlib"
 
 EXAMPLES = {
+    "a shift is one sign, and so are no two ends of types": (
+        "function f(x: Vec<Vec<u32 > >): u32 { x.len()>>3 > 1<<2 }",
+        "function f(x: Vec<Vec<u32>>): u32 { x.len() >> 3 > 1 << 2 }\n",
+    ),
     "a rule on one line": ("R( x,y ):-A(x , y),x<y .", "R(x, y) :- A(x, y), x < y.\n"),
     "a body that begins on a new line stays there": (
         "R(x) :-\n  A(x), B(x).",
@@ -113,6 +117,8 @@ def test_width_and_lines() -> None:
 def test_errors_of_syntax_are_told() -> None:
     with pytest.raises(DDlogError, match="expected"):
         formatted(Source("p.dl", "R(x) :- A(x)"))
+    with pytest.raises(DDlogError, match="`>>` is written without a space"):
+        formatted(Source("p.dl", "R(x) :- A(x), x > > 1 == 2."))
 
 
 @pytest.mark.parametrize("folder", [HOME / "programs", STDLIB], ids=["programs", "stdlib"])

@@ -245,6 +245,33 @@ def test_an_error_names_the_option_that_a_file_needs(tmp_path: Path, name: str, 
     assert [row for row in read(f"{place}?{options}&header=no")[0] if ";" in str(row)] == []
 
 
+NUMBERS = """import time
+input relation Of(n: u32, day: Date, ratio: double, o: Option<u8>)
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "options"),
+    [
+        ('"1,234",2024-01-02,1.5,1', "thousands=,"),
+        ('7,2024-01-02,"1,5",1', "decimal=,"),
+        ('7,2024-01-02,"1.234,5",1', "thousands=.&decimal=,"),
+        ("7,2024-01-02,1 234.5,1", "thousands=space"),
+        ("7,2024-01-02,1,NULL", "null=NULL"),
+        ("7,02.01.2024,1,1", "date=%d.%m.%Y"),
+        ("7,01/02/2024,1,1", "date=%m/%d/%Y"),
+        ("7,20240102,1,1", "date=%Y%m%d"),
+    ],
+)
+def test_an_error_names_the_option_that_a_cell_needs(tmp_path: Path, row: str, options: str) -> None:
+    place = written(tmp_path / "n.csv", row + "\n")
+    with ddlog.compile(NUMBERS).session() as session:
+        with pytest.raises(DDlogError, match=re.escape(f"`?{options}`")):
+            session.load(f"Of={place}")
+        session.load(f"Of={place}?{options}")
+        assert [str(row.day) for row in session["Of"]] == ["2024-01-02"]
+
+
 def test_a_header_above_tabs_is_told(tmp_path: Path) -> None:
     place = written(tmp_path / "c.tsv", "N\ta\n1\tx\n")
     with pytest.raises(DDlogError, match=r"(?s)c.tsv:1:1: this line names the columns.*`\?header=yes`"):

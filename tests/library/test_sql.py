@@ -56,6 +56,12 @@ CALLS = {
     '(sql::read_date("1970-01-03"), sql::read_time("00:00:01.5"), sql::read_timestamp("1970-01-02 00:00:01"))': "(Some{2}, Some{1500000}, Some{86401000000})",  # noqa: E501
     "(sql::date_text(2), sql::time_text(1500000), sql::timestamp_text(86401000000))": '("1970-01-03", "00:00:01.5", "1970-01-02 00:00:01")',  # noqa: E501
     "(to_string(sql::Date{2}), to_string(sql::Time{0}), to_string(sql::Timestamp{0}))": '("1970-01-03", "00:00:00", "1970-01-01 00:00:00")',  # noqa: E501
+    '(to_string(sql::TimestampTz{0}), sql::timestamptz_text(0, "Asia/Kolkata"), sql::wall_clock(0, "europe/berlin"))': '("1970-01-01 00:00:00+00", "1970-01-01 05:30:00+05:30", 3600000000)',  # noqa: E501
+    '(sql::instant(1711852200000000, "Europe/Berlin"), sql::instant(1729996200000000, "Europe/Berlin"))': "(1711848600000000, 1729992600000000)",  # noqa: E501
+    'sql::wall_clock(0, "Nowhere")': "fault: there is no time zone `Nowhere`: zones have names as Europe/Berlin and UTC",  # noqa: E501
+    '(sql::add_interval_in(1711762200000000, sql::Interval{0, 1, 5}, "Europe/Berlin"), sql::between_in(1711848600000000, 1711762200000000, "Europe/Berlin"))': "(1711848600000005, sql::Interval{0,1,0})",  # noqa: E501
+    '(sql::truncated_in("HOUR", 1800000000, "Asia/Kolkata"), sql::read_timestamptz("1970-01-01 00:00 Asia/Kolkata", "UTC"), sql::read_timestamptz("x", "UTC"))': "(1800000000, Some{-19800000000}, None)",  # noqa: E501
+    '(sql::strftime_in(0, "%H:%M %z %Z", "Asia/Kolkata"), sql::strptime_in("1970-01-01 01+01", "%Y-%m-%d %H%z"))': '("05:30 +05:30 Asia/Kolkata", 0)',  # noqa: E501
     "(sql::decimal_text(-5, 2), sql::decimal_text(1234, 2), sql::double_text(100.0))": '("-0.05", "12.34", "100.0")',  # noqa: E501
     '(sql::like("abc", "a_%", ""), sql::like("a%", "a!%", "!"), sql::ilike("ABC", "%b%", ""))': "(true, true, true)",  # noqa: E501
     '(sql::regexp_full_match("abc", "b."), sql::regexp_extract("a1", "(a)(.)", 2), sql::regexp_extract("a", "a", 1))': '(false, "1", "")',  # noqa: E501
@@ -77,6 +83,12 @@ CALLS = {
     "(sql::between_values([1.0, 2.0, 4.0], 0.25), sql::between_values(vec_empty(), 0.5))": "(Some{1.5}, None)",  # noqa: E501
     '(sql::double_of("cbrt", 8.0), sql::double_of("log2", 0.0), sql::double_of("log10", -1.0), sql::atan2(0.0, 1.0))': "(2, -inf, NaN, 0)",  # noqa: E501
     "(sql::is_nan(0.0 / 0.0), sql::is_finite(1.0 / 0.0), sql::is_finite(1.0))": "(true, false, true)",
+    '(sql::bits("<", 1, 70), sql::bits(">", -8, 1), sql::bits(">", 8, -1))': "(1180591620717411303424, -4, 0)",  # noqa: E501
+    'sql::bits("<", -1, 1)': "fault: -1 << 1 is not defined",
+    '(sql::glob("abc", "a*[a-c]"), sql::glob("a.c", "a?[!b]"), sql::glob("[a", "[a"), sql::text_slice("abcde", 2, -2), sql::initcap("o\'neil XY"))': '(true, true, false, "bcd", "O\'Neil Xy")',  # noqa: E501
+    '(sql::shape([Some{1.0}, Some{2.0}, Some{4.0}, Some{8.5}, None], "kurtosis"), sql::shape([Some{1.0}, Some{4.0}], "mad"), sql::shape([Some{1.0}], "skewness"))': "(Some{1.1604583612627277}, Some{1.5}, None)",  # noqa: E501
+    '(sql::entropy([Some{1}, Some{2}, None]), sql::date_sub("MONTH", 0, 2592000000000), sql::make_time(1, 2, 3.5))': "(1, 0, 3723500000)",  # noqa: E501
+    "sql::make_time(24, 0, 0.0)": "fault: 24:0:0.0 is no time",
     '(sql::bits("&", 6, 3), sql::bits("|", 6, 3), sql::bits("^", 6, 3), sql::bit_count(7), sql::gcd(12, 8))': "(2, 7, 5, 3, 4)",  # noqa: E501
     '(sql::split_part("a,b", ",", 2), sql::split_part("a,b", ",", -3), sql::translated("abc", "ab", "x"))': '("b", "", "xc")',  # noqa: E501
     '(sql::chr(65), sql::ascii("A"), sql::ascii(""), sql::levenshtein("kitten", "sitting"))': '("A", 65, 0, 3)',  # noqa: E501
@@ -146,7 +158,6 @@ def test_calls_with_groups() -> None:
 
 OF_WINDOWS = {
     'sql::window_number(g, "N", "rank 0", "rows - + none")': '[("a", 1), ("b", 1), ("c", 3)]',
-    'sql::window_share(g, "N", "cume_dist", "rows - + none")': '[("a", 0.6666666666666666), ("b", 0.6666666666666666), ("c", 1)]',  # noqa: E501
     'sql::window_value(g, "N", "sum 0", "rows - 0 none")': '[("a", Some{10}), ("b", Some{10}), ("c", Some{40})]',  # noqa: E501
     'sql::window_mean(g, "N", "mean", "rows 0 1 none", 10)': '[("a", Some{1}), ("b", Some{3}), ("c", Some{3})]',  # noqa: E501
 }

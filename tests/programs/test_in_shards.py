@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ddlog
 from ddlog import values
@@ -22,36 +25,32 @@ from ddlog.spark.types.closures import column_types
 
 from ..engine.threads import in_threads
 from ..spark.alike import printed, update_file
+from ..state import test_windows as windows
+from ..trying import trying
 from .test_corpus import CORPUS, NAMES
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
-@pytest.fixture
-def sharded(monkeypatch: pytest.MonkeyPatch) -> Callable[[Program], Session]:
-    """Opens sessions of which the circuit runs on three workers, if it can."""
-    plain, typedefs = runtime.InProcess, dict[str, Any]()
+def sharded(program: Program, size: int = 3, ends: Iterator[tuple[int, int]] | None = None) -> Session:
+    """A session of which the circuit runs on so many workers, if it can; see `in_threads` for `ends`."""
+    plain, typedefs = runtime.InProcess, program.checked.typedefs
 
     def made(circuit: Any, nan: float, *others: Any, **more: Any) -> Any:
         is_movable = may_be_placed(circuit) and not any(
             values.holds_function(type, typedefs) for type in column_types(circuit)
         )
-        return in_threads(original(circuit), 3, values.NAN) if is_movable else plain(circuit, nan)
+        if not is_movable:
+            return plain(circuit, nan)
+        return in_threads(original(circuit), size, values.NAN, first=1, ends=ends)  # as on Spark
 
-    def opened(program: Program) -> Session:
-        typedefs.update(program.checked.typedefs)
-        with monkeypatch.context() as patch:
-            patch.setattr(runtime, "InProcess", made)
-            return program.session()
-
-    return opened
+    with mock.patch.object(runtime, "InProcess", made):
+        return program.session()
 
 
-def alike(
-    program: Program, opened: Callable[[Program], Session], play: Callable[[Session], Iterable[str]]
-) -> None:
+def alike(program: Program, play: Callable[[Session], Iterable[str]]) -> None:
     """A program prints the same on one worker and on several."""
-    with program.session() as here, opened(program) as there:
+    with program.session() as here, sharded(program) as there:
         if not isinstance(there.state.host.offer.here, Sharded):
             pytest.skip("the program is one for a single worker")
         assert told(play, there) == told(play, here)
@@ -68,7 +67,7 @@ def told(play: Callable[[Session], Iterable[str]], session: Session) -> list[str
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
-def test_a_session_that_ends_leaves_nothing_open(sharded: Callable[[Program], Session]) -> None:
+def test_a_session_that_ends_leaves_nothing_open() -> None:
     program = ddlog.compile("input relation A(x: s32) output relation B(x: s32) B(x) :- A(x).")
 
     def left_open() -> int:
@@ -85,11 +84,10 @@ def test_a_session_that_ends_leaves_nothing_open(sharded: Callable[[Program], Se
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_program_of_the_corpus(name: str, sharded: Callable[[Program], Session]) -> None:
+def test_a_program_of_the_corpus(name: str) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
     alike(
         program,
-        sharded,
         lambda session: printed(program, session, update_file(program, session, CORPUS / f"{name}.dat")),
     )
 
@@ -97,11 +95,28 @@ def test_a_program_of_the_corpus(name: str, sharded: Callable[[Program], Session
 @pytest.mark.parametrize(
     "name", sorted(p.name for p in PROGRAMS.iterdir() if (p / "facts").is_dir() and p.name != "vnet")
 )
-def test_a_program_with_facts(name: str, sharded: Callable[[Program], Session]) -> None:
+def test_a_program_with_facts(name: str) -> None:
     program, folder = ddlog.compile(PROGRAMS / name / f"{name}.dl"), PROGRAMS / name
 
     def play(session: Session) -> Iterable[str]:
         yield str(session.load(folder / "facts"))
         yield from printed(program, session, update_file(program, session, folder / "updates.dat"))
 
-    alike(program, sharded, play)
+    alike(program, play)
+
+
+@trying(6, long=400)
+@given(
+    st.sampled_from(("relation", "multiset", "stream")),
+    windows.EPOCHS,
+    st.sampled_from([1, 2, 3]),
+    st.lists(st.tuples(st.just(1), st.integers(1, 120)), max_size=2),
+)
+def test_windows(kind: str, epochs: list[Any], size: int, ends: list[tuple[int, int]]) -> None:
+    """Also what windows let go of, and what is late; workers end meanwhile."""
+    program = windows.program(kind)
+    with program.session() as here, sharded(program, size, iter(ends if size > 1 else ())) as there:
+        assert isinstance(there.state.host.offer.here, Sharded)
+        for step, (changes, _) in enumerate(epochs):
+            assert windows.commit(there, step, changes) == windows.commit(here, step, changes)
+            assert windows.held(there) == windows.held(here)

@@ -140,14 +140,16 @@ def test_large_numbers_are_exact(opening: Opening) -> None:
     page = opening()
     _go(page, "program")
     page.wait_for_selector(".source span")
-    more = "input relation Big(n: u64, list: Vec<string>)\noutput relation Same(n: u64, list: Vec<string>)\n"
-    page.fill("textarea", page.input_value("textarea") + more + "Same(n, l) :- Big(n, l).\n")
+    columns = "n: u64, list: Vec<string>, text: Option<string>, other: Option<u8>"
+    more = f"input relation Big({columns})\noutput relation Same({columns})\n"
+    page.fill("textarea", page.input_value("textarea") + more + "Same(n, l, t, o) :- Big(n, l, t, o).\n")
     page.click("text=Go on with this program")
     page.wait_for_selector("text=No output relation changed")
     _go(page, "write")
     page.select_option("select", "Big")
     page.fill("label:has-text('n: bit<64>') input", "18446744073709551615")
     page.fill("label:has-text('list') input", '["a", "9007199254740993"]')
+    page.fill("label:has-text('text') input", "7")
     page.click("button:text-is('Insert')")
     page.wait_for_selector("text=Committed")
     assert "18446744073709551615" in page.inner_text("tr.come")
@@ -155,6 +157,7 @@ def test_large_numbers_are_exact(opening: Opening) -> None:
     page.wait_for_selector("td")
     assert page.inner_text("td >> nth=0") == "18446744073709551615"
     assert page.inner_text("td >> nth=1") == '["a","9007199254740993"]'
+    assert (page.inner_text("td >> nth=2"), page.inner_text("td >> nth=3")) == ("7", "null")
     page.click("td button")
     page.wait_for_selector("dialog .tree")
     assert "18446744073709551615" in page.inner_text("dialog")

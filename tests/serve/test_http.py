@@ -284,6 +284,9 @@ def test_limits(serving: Serving) -> None:
         assert len(client.get("/relations/Reach/rows", params={"limit": 9}).json()["rows"]) == 2
         assert client.get("/changes", params={"relations": "Reach"}).status_code == 400
         assert client.get("/console/../app.py").status_code == 404
+        assert client.get("/circuit", params={"format": "gif"}).status_code == 400
+        assert client.put("/program", content=b"").status_code == 400
+        assert "it has from, to" in client.get("/relations/Link/rows?order=nope").text
         missing = client.get("/console/%2e%2e%2fapp.py")
         assert missing.status_code == 404 and missing.json()["errors"][0]["message"].startswith("there is no")
         wrong = client.delete("/schema")

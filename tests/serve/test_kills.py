@@ -6,17 +6,20 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
+import pytest
 
 import ddlog
-from ddlog.serve.answers import LINES
+from ddlog.serve.answers import ARROW, LINES
 from tests.trying import longer
 
 PROGRAM = """
@@ -140,3 +143,65 @@ def test_all_that_was_acknowledged_is_there_once(tmp_path: Path) -> None:
     began = time.monotonic()
     assert server.wait(20) == 0
     assert time.monotonic() - began < 5
+
+
+def _stalled(url: str, path: str, accept: str) -> socket.socket:
+    """A connection that reads nothing of its answer but the beginning."""
+    host, _, port = url.partition("//")[2].partition(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    head = f"GET {path} HTTP/1.1\r\nhost: {host}:{port}\r\nauthorization: Bearer {TOKEN}\r\n"
+    connection.sendall(f"{head}accept: {accept}\r\n\r\n".encode())
+    connection.recv(100)
+    return connection
+
+
+@pytest.mark.long
+def test_sigterm_ends_all_kinds_of_work_within_5_seconds(tmp_path: Path) -> None:
+    program = PROGRAM + (
+        'output relation Text(t: string)\nText("${a} ${p}") :- Paid(a, p).\n'
+        "output relation Far(a: u64, b: u64)\n"
+        "Far(a, b) :- Link(a, b).\nFar(a, c) :- Far(a, b), Link(b, c).\ninput relation Link(a: u64, b: u64)\n"
+    )
+    (tmp_path / "paid.dl").write_text(program)
+    (tmp_path / "token").write_text(TOKEN)
+    server, url = _begin(tmp_path)
+    headers, statuses = {"authorization": f"Bearer {TOKEN}"}, list[int]()
+
+    def post(path: str, data: Any) -> None:
+        status = 200
+        with httpx.Client(headers=headers, timeout=60) as client:
+            while status == 200:
+                try:
+                    status = client.post(f"{url}{path}", json=data).status_code
+                except httpx.TransportError:  # between two requests
+                    status = 503
+        statuses.append(status)
+
+    rows = {"insert": {"Paid": [[each % 100, each] for each in range(200_000)]}}
+    assert httpx.post(f"{url}/transactions", json=rows, headers=headers, timeout=60).status_code == 200
+    exports = ("/relations/Paid/rows", LINES), ("/relations/Text/rows", ARROW)
+    subscriptions = [
+        (path, "*/*") for path in ("/changes?relations=Text", "/changes?relations=Total", "/watch")
+    ]
+    stalled = [_stalled(url, *each) for each in (*exports, *subscriptions)]
+    asked: list[tuple[str, Any]] = [
+        *(("/transactions", {"insert": {"Paid": [7, each]}}) for each in range(4)),
+        ("/query", {"query": "Paid(a, p), Paid(b, q), p + q == 77"}),
+        ("/query", {"query": "Text(t)", "epoch": 2}),
+        ("/transactions", {"insert": {"Link": [[each, each + 1] for each in range(3000)]}}),
+    ]
+    threads = [threading.Thread(target=post, args=each) for each in asked]
+    for each in threads:
+        each.start()
+        time.sleep(0.2)
+    time.sleep(1)
+    began = time.monotonic()
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(30) == 0
+    assert time.monotonic() - began < 5
+    for each in threads:
+        each.join()
+    assert statuses == [503] * len(asked)
+    for connection in stalled:
+        connection.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import importlib.util
+import io
 import json
 import os
 import random
@@ -10,15 +12,17 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import httpx
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import ddlog
 from ddlog.engine import interrupt, memory
-from ddlog.serve import owner, reading, service
+from ddlog.serve import direct, owner, reading, service
 from ddlog.serve.copies import Copied, fork
 from ddlog.serve.limits import Limits
 from tests.serve.conftest import Served, Serving
@@ -42,7 +46,22 @@ NAMES = ("Link", "Kind", "Seen", "Reach", "Degree", "Near", "Lonely")
 
 
 def _all(session: ddlog.Session) -> dict[str, Any]:
+    """The rows of all relations, which are the same read in parts."""
+    here = session.state.host.offer.here
+    assert here is not None
+    for name in NAMES:
+        stored, size, weighted = session[name].stored, session.size(name), name == "Seen"
+        parts = [here.some(name, at, 3, weighted) for at in range(0, size + 3, 3)]
+        found = {row: weight for part in parts for row, weight in _weighted(part)}
+        assert found == dict(_weighted(stored)) and max(map(len, parts)) <= 3
+        if not weighted:
+            lengths = [len(part.columns[0]) for part in here.parts(name, 5)]
+            assert sum(lengths) == size and max(lengths) <= 5
     return {name: (list(session[name]), session[name].stored.weights) for name in NAMES}
+
+
+def _weighted(rows: Any) -> list[tuple[Any, int]]:
+    return list(zip(rows, rows.weights or [1] * len(rows), strict=True))
 
 
 def _committed(session: ddlog.Session, at: int) -> bool:
@@ -130,6 +149,13 @@ class Held:
         assert not self.runs and self.served.service.owner.copied
 
 
+def _after(client: httpx.Client, path: str) -> httpx.Response:
+    """The first event of a subscription, which ends then."""
+    with client.stream("GET", path) as stream:
+        data = next(line for line in stream.iter_lines() if line.startswith("data:"))
+    return httpx.Response(200, text=data[5:])
+
+
 def _filled(served: Served, size: int) -> list[list[int]]:
     """Fills a server with a chain of links. Returns more of them."""
     with served.client() as client:
@@ -142,9 +168,11 @@ def _filled(served: Served, size: int) -> list[list[int]]:
 def test_readers_do_not_wait_for_a_commit(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served, size = serving(PROGRAM, tmp_path / "state", agents=AGENTS), 300
+    served, size = serving(PROGRAM, tmp_path / "state", Limits(kept=1), agents=AGENTS), 100
     links, pairs = _filled(served, size), size * (size + 1) // 2
-    with served.client() as other:
+    with served.client() as other, ddlog.connect(served.address) as remote:
+        assert other.post("/transactions", json={"insert": {"Kind": [5, "five"]}}).json() == {"epoch": 3}
+        log = served.service.log
         asked: list[Any] = [
             (lambda: other.get("/relations/Reach/rows?limit=3"), lambda a: a["rows_in_all"], pairs),
             (lambda: other.post("/query", json={"query": 'Near(x, "nine!")'}), lambda a: a["count"], 9),
@@ -154,6 +182,14 @@ def test_readers_do_not_wait_for_a_commit(
              lambda a: len(a["changes"]["Reach"]), size),
             (lambda: other.post("/why", json={"question": "Reach(3, 5)"}), lambda a: "errors" in a, False),
             (lambda: other.get("/relations/Nothing/rows"), lambda a: "errors" in a, True),
+            (lambda: other.get("/state"), lambda a: a["lines"][-1].split()[-2:], ["Kind", "1"]),
+            (lambda: other.get("/epochs/3"), lambda a: len(a["changes"]["Near"]), 5),
+            (lambda: other.get("/relations/Near/rows?epoch=2"), lambda a: a["rows_in_all"], 9),
+            (lambda: other.post("/query", json={"query": "Reach(0, x)", "epoch": 2}),
+             lambda a: a["count"], size),
+            (lambda: _after(other, f"/changes?relations=Near&last={log}-2"),
+             lambda a: (a["since"], a["epoch"], len(a["relations"]["Near"])), (2, 3, 5)),
+            (lambda: httpx.Response(200, json=remote.described_state()), lambda a: a[-1][:9], "  epoch 3"),
         ]  # fmt: skip
         if AGENTS:
             tool = {"name": "query", "arguments": {"query": 'Near(x, "nine!")'}}
@@ -220,6 +256,39 @@ def test_long_answers(serving: Serving, tmp_path: Path, monkeypatch: pytest.Monk
             assert {(each["from"], each["to"]) for each in rows} == pairs and len(rows) == len(pairs)
 
 
+def test_an_export_ends_when_its_client_goes_away(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: Queue[str] = Queue()
+    write = direct.write_parts
+
+    def noted(*given: Any) -> None:
+        try:
+            write(*given)
+        except OSError as error:
+            ended.put(type(error).__name__)
+            raise
+
+    monkeypatch.setattr(direct, "write_parts", noted)
+    served, sink = (
+        serving("input relation N(x: u64)\noutput relation O(x: u64)\nO(x) :- N(x), x < 9.\n"),
+        io.BytesIO(),
+    )
+    table = pa.table({"x": np.arange(1 << 20)})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    arrow = "application/vnd.apache.arrow.stream"
+    with served.client() as client:
+        headers = {"content-type": arrow, "accept": arrow}
+        assert client.post("/transactions?relation=N", content=sink.getvalue(), headers=headers).is_success
+        connection = http.client.HTTPConnection(served.url.partition("//")[2])
+        sent = {"authorization": f"Bearer {served.token}", "accept": arrow}
+        connection.request("GET", "/relations/N/rows", headers=sent)
+        assert connection.getresponse().read(100)
+        connection.close()
+        assert ended.get(timeout=20) in ("ConnectionResetError", "BrokenPipeError")
+        rows = pa.ipc.open_stream(client.get("/relations/N/rows", headers=headers).content).read_all()
+        assert (np.sort(rows["x"].to_numpy()) == np.arange(1 << 20)).all()
+
+
 def test_a_commit_is_taken_back_when_the_server_ends(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,8 +311,11 @@ def test_a_commit_is_taken_back_when_the_server_ends(
         assert session.size("Link") == size
 
 
-def test_a_question_that_a_copy_cannot_answer_waits(serving: Serving, tmp_path: Path) -> None:
+def test_a_question_that_a_copy_cannot_answer_waits(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served, size = serving(PROGRAM, tmp_path / "state"), 300
+    monkeypatch.setattr(served.service.session.state.durable, "history_for", lambda stored: None)
     links = [{"insert": {"Link": [[each, (each + 1) % size] for each in range(size)]}}]
     with served.client() as client, served.client() as other:
         client.post("/transactions", json={"insert": {"Link": [[1, 2]]}})

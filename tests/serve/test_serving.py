@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow as pa
 import pytest
 import websockets
 
@@ -89,6 +90,9 @@ def test_an_own_certificate(serving: Serving, tmp_path: Path) -> None:
     with ddlog.connect(served.address, verify=trusting) as session:
         session.insert("Link", ("a", "b"))
         assert len(session.commit()["Reach"]) == 1
+    headers = {"authorization": f"Bearer {served.token}", "accept": "application/vnd.apache.arrow.stream"}
+    rows = httpx.get(f"{served.url}/relations/Link/rows", headers=headers, verify=trusting).content
+    assert pa.ipc.open_stream(rows).read_all().to_pylist() == [{"from": "a", "to": "b"}]
     with pytest.raises(ddlog.DDlogError, match="certificate"):
         ddlog.connect(served.address, patience=0)
     begin = httpx.get(served.address, verify=trusting)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,6 +127,8 @@ def test_rows_may_have_many_forms(session: Session) -> None:
         ("Edge", {"a": 1}, "a row of Edge lacks the column 'b'"),
         ("Edge", {"a": 1, "b": 2, "c": 3}, "a row of Edge has no column 'c'"),
         ("Edge", 7, "7 is not a row of Edge"),
+        ("Edge", [(1, 2), (2, 3)], "a list of rows is not a row of Edge"),
+        ("Edge", pa.table({"a": [1], "b": [2]}), "a table (Table) is not a row of Edge"),
         ("Egde", (1, 2), "there is no relation Egde\n  help: did you mean `Edge`?"),
         ("Two", (1, 2), "Two is not an input relation"),
     ],

@@ -10,11 +10,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ddlog
 from ddlog import syntax
@@ -22,7 +25,7 @@ from ddlog.console.cli import main
 from ddlog.engine.inprocess import runtime
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
-from ddlog.sessions.program import Program
+from ddlog.sessions.program import Program, compile_source
 from ddlog.sessions.session import Session
 from ddlog.souffle.files.resulttexts import float_text
 from ddlog.souffle.names import capital
@@ -30,6 +33,7 @@ from ddlog.souffle.translate import Translation, translate
 from ddlog.syntax.parser import parse_program
 
 from ..engine.reference_runtime import ReferenceRuntime
+from ..trying import trying
 
 HERE = Path(__file__).parent
 FOLDERS = sorted(path.parent for path in HERE.glob("*/program.dl"))
@@ -405,6 +409,59 @@ def test_a_recursion_with_one_choice_domain_chooses_key_by_key() -> None:
     """
     assert "group_by(y).min()" in translated(text).text
     assert outputs(text, "Tree") == [(0, 0), (1, 0), (2, 0), (3, 1)]
+
+
+CHOICES = """
+.decl edge(x: number, y: number)
+.input edge
+.decl pair(x: number, y: number) choice-domain x, y
+.output pair
+pair(x, y), seen(y) :- edge(x, y), x < 2.
+pair(x, y) :- near(x), edge(x, y).
+.decl near(x: number)
+near(y) :- pair(_, y).
+near(y) :- near(x), edge(x, y), y < 3.
+.decl seen(x: number)
+.output seen
+seen(x) :- near(x), !edge(x, x).
+"""
+
+
+@cache
+def choices() -> list[Program]:
+    """The program above from its tree and from its text."""
+    done = translated(CHOICES)
+    return [compile_source(done.source, tree=done.module), ddlog.compile(done.text)]
+
+
+Edges = set[tuple[int, int]]
+
+
+def chosen_of(program: Program, contents: Sequence[Edges]) -> tuple[Edges, list[object]]:
+    """The pairs and what was seen, after commits that bring the edges to each of these contents."""
+    with program.session() as session:
+        for before, edges in pairwise([set(), *contents]):
+            session.delete("Edge", *(before - edges))
+            session.insert("Edge", *(edges - before))
+            session.commit()
+        return {(row.x, row.y) for row in session["Pair"]}, [row.x for row in session["Seen"]]
+
+
+@trying(6)
+@given(st.lists(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4))), min_size=1, max_size=4))
+def test_choices_in_a_recursion_are_legal_whatever_was_there_before(contents: list[Edges]) -> None:
+    """Kept rows are offered and agree in no domain, and every other row that is offered agrees with one."""
+    edges = contents[-1]
+    pairs, seen = chosen_of(choices()[0], contents)
+    near = {y for _, y in pairs}
+    while more := {y for x, y in edges if x in near and y < 3} - near:
+        near |= more
+    offered = {(x, y) for x, y in edges if x < 2 or x in near}
+    lefts, rights = {x for x, _ in pairs}, {y for _, y in pairs}
+    assert pairs <= offered and len(lefts) == len(rights) == len(pairs)
+    assert all(x in lefts or y in rights for x, y in offered)
+    for program in choices():
+        assert chosen_of(program, [edges]) == (pairs, seen)
 
 
 def test_texts_are_added() -> None:

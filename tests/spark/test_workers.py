@@ -19,7 +19,9 @@ import ddlog
 from ddlog import SparkOptions
 from ddlog.engine.spark import advising
 from ddlog.engine.spark.tables import Tables
+from ddlog.sessions.session import Session
 
+from ..state import test_windows as windows
 from ..trying import longer
 from .streaming import Source, contents, program, run_once
 
@@ -68,6 +70,31 @@ def test_killed_workers_cost_time_alone(spark: SparkSession, tmp_path: Path) -> 
         expected = contents(here, "Path")
     with paths.session(spark=spark, state=tmp_path) as again:
         assert contents(again, "Path") == expected
+
+
+def test_windows_are_in_workers(spark: SparkSession, tmp_path: Path) -> None:
+    """What they hold, and their clocks, come from the driver, outlive workers, and are in the state."""
+    program, others = windows.program("relation"), workers()
+    some = [[("Event", 1, 3, True), ("Flow", 0, 2, True), ("Now", 0, 1, True), ("Other", 1, 0, True)],
+            [("Event", 2, -3, True), ("Event", 1, 0, True), ("Now", 0, 5, True), ("Flow", 1, 5, True)],
+            [("Event", 0, -2, True), ("Event", 1, 2, False), ("Flow", 2, -1, True)],
+            [("Event", 0, 4, True), ("Flow", 1, 3, True)]]  # fmt: skip
+
+    def opened() -> Session:
+        few = SparkOptions(driver_rows=9, workers=2, partitions=1)
+        return program.session(spark=spark, spark_options=few, state=tmp_path)
+
+    with program.session() as here:
+        there = opened()
+        for step, changes in enumerate(some):
+            assert windows.commit(there, step, changes) == windows.commit(here, step, changes)
+            assert windows.held(there) == windows.held(here)
+            if step == 2:
+                kill(*(workers() - others))
+        assert workers() - others
+        there.close()
+        with opened() as there:
+            assert windows.held(there) == windows.held(here)
 
 
 def test_a_session_in_workers_begins_anew_with_a_checkpoint(spark: SparkSession, tmp_path: Path) -> None:

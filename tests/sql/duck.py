@@ -46,6 +46,10 @@ def plain(value: Any, type: Type) -> Any:
         return datetime.date.fromisoformat(date_text(value[0]))
     if kind == "Timestamp":
         return datetime.datetime.fromisoformat(timestamp_text(value[0]))
+    if kind == "Time":
+        return (datetime.datetime.min + datetime.timedelta(microseconds=value[0])).time()
+    if kind == "TimestampTz":
+        return datetime.datetime.fromisoformat(timestamp_text(value[0])).replace(tzinfo=datetime.UTC)
     if kind == "Interval":
         return datetime.timedelta(days=30 * value[0] + value[1], microseconds=value[2])
     if kind.startswith("Decimal"):
@@ -79,6 +83,8 @@ def canonical(value: Any) -> Any:
         if not math.isfinite(number):
             return str(number)
         return float(f"{number:.9g}") + 0.0
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC)
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return datetime.datetime(value.year, value.month, value.day)
     return value
@@ -107,7 +113,7 @@ class Both:
         self.duck = duckdb.connect()
         self.duck.execute("SET threads = 1")
         self.duck.execute(tables)
-        self.views = views
+        self.views = dict(views)
         text = tables + "".join(f"CREATE VIEW {name} AS {query};\n" for name, query in views.items())
         self.program = program_of(text)
         self.session = self.program.session(relations="outputs", **options)
@@ -126,6 +132,32 @@ class Both:
                 self.duck.execute(f"INSERT INTO {table} VALUES ({marks})", row)
             self.session.insert(relation(table), *(self.row(table, row) for row in rows))
         self.session.commit()
+
+    def add(self, name: str, query: str, queried: str = "") -> None:
+        """Adds a view to the running session, in place of one of this name and of its `over_…`; `queried` is
+        the query over tables alone, if it reads views."""
+        if f"over_{name}" in self.views:
+            self.drop(f"over_{name}")
+        self.session.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+        self.views[name] = queried or query
+
+    def drop(self, name: str) -> None:
+        """Drops a view of the running session, if it is there, and its view `over_…`."""
+        for each in (f"over_{name}", name):
+            if self.views.pop(each, None) is not None:
+                self.session.execute(f"DROP VIEW {each}")
+
+    def strays(self) -> list[str]:
+        """The views whose columns are not those that the program's text, checked as a whole, gives them."""
+        now, whole = (
+            {
+                name: (each.kind, each.columns)
+                for name, each in program.relations.items()
+                if each.role == "output"
+            }
+            for program in (self.session.program, compile_source(self.session.program.source))
+        )
+        return [f"{name} has other columns" for name in now | whole if now.get(name) != whole.get(name)]
 
     def columns(self, table: str) -> list[str]:
         """The names of the columns of a table."""

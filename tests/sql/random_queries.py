@@ -662,12 +662,12 @@ class Generator:
 
 
 def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
-    """Random queries, compared after random changes; what differs."""
+    """Random queries, compared after random changes, between which views come and go; what differs."""
     from .duck import Both
 
     generator = Generator(seed)
     views = {f"view{i}": generator.query() for i in range(queries)}
-    both = Both(TABLES, views)
+    both = Both(TABLES, {name: query for i, (name, query) in enumerate(views.items()) if i % 2})
     rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in COLUMNS}
     keys: set[int] = set()
     found = []
@@ -684,6 +684,15 @@ def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
             deleted[table], inserted[table] = gone, come
         both.change(inserted, deleted)
         found += [f"seed {seed}, change {step}: {each}" for each in both.differences()]
+        for name in [each for each in both.views if step and generator.random.random() < 0.2]:
+            both.drop(name)
+        for name in [each for each in views if each not in both.views or generator.random.random() < 0.1]:
+            both.add(name, views[name])
+            if generator.random.random() < 0.3:
+                for query in ("SELECT DISTINCT * FROM", "SELECT count(*) AS n FROM"):
+                    both.add(f"over_{name}", f"{query} {name}", f"{query} ({views[name]})")
+        found += [f"seed {seed}, views after {step}: {each}" for each in both.differences()]
+        found += both.strays()
         if found:
             break
     return found

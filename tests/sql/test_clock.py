@@ -36,7 +36,7 @@ VIEWS = {
     "SELECT a + 1, ts + INTERVAL 1 HOUR FROM r WHERE ts < NOW() AND a < 4) "
     "SELECT a, ts FROM r WHERE ts >= NOW() - INTERVAL 2 HOURS",
 }
-START = datetime.datetime(2024, 2, 28, 21)
+START = datetime.datetime(2024, 3, 30, 21)  # the night in which clocks in Berlin are put forward
 
 Row = tuple[int | None, datetime.datetime | None]
 
@@ -45,9 +45,13 @@ rows = st.tuples(st.integers(0, 3) | st.none(), moments | st.none())
 commits = st.tuples(st.lists(rows, max_size=4), st.integers(0, 5), st.booleans())
 
 
-@pytest.fixture(scope="module")
-def both() -> Both:
-    return Both(TABLES, VIEWS)
+@pytest.fixture(scope="module", params=["UTC", "Europe/Berlin"])
+def both(request: pytest.FixtureRequest) -> Both:
+    """Moments are timestamps in UTC, and instants in another zone."""
+    if request.param == "UTC":
+        return Both(TABLES, VIEWS)
+    zoned = TABLES.replace("TIMESTAMP", "TIMESTAMPTZ")
+    return Both(f"SET TimeZone = '{request.param}';\n{zoned}", VIEWS)
 
 
 @trying(12)
@@ -58,15 +62,17 @@ def test_views_are_those_of_duckdb_at_each_moment(
     """Rows come and go, also rows that all windows have left, and the clock advances."""
     both.duck.execute("DELETE FROM t; DELETE FROM d")
     both.session = both.program.session(relations="outputs")
-    now, there = START, list[Row]()
+    zone = None if both.program.source.zone == "UTC" else datetime.UTC
+    now, there = START.replace(tzinfo=zone), list[Row]()
     both.change({"d": [(a, (START + datetime.timedelta(days=a - 2)).date()) for a in range(4)]}, {})
-    for new, steps, gone in data:
+    for given_rows, steps, gone in data:
+        new = [(a, ts and ts.replace(tzinfo=zone)) for a, ts in given_rows]
         now += datetime.timedelta(minutes=30 * steps)
         both.session.execute("INSERT OR REPLACE INTO now VALUES (?)", (now,))
         old = [there.pop(0)] if gone and there else []
         both.change({"t": new}, {"t": old})
         there += new
-        moment = f"TIMESTAMP '{now}'"
+        moment = f"TIMESTAMP{'TZ' if zone else ''} '{now}'"
         both.views = {
             name: query.replace("NOW()", moment).replace("CURRENT_DATE", f"CAST({moment} AS DATE)")
             for name, query in VIEWS.items()

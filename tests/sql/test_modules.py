@@ -52,7 +52,7 @@ def test_the_examples_of_the_document(
         commands += 1
         assert main(shlex.split(name)[1:]) == 0
         assert capsys.readouterr().out.strip() == text.strip()
-    assert commands == 6
+    assert commands == 7
     with ddlog.compile(tmp_path / "dear.dl").session() as session:
         session.insert("shop::Item", (1, "pot", "19.99"), (2, "tea", "2.50"))
         session.commit()

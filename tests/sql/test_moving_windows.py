@@ -97,7 +97,7 @@ def _row(chosen: random.Random, ids: Iterator[int]) -> tuple[Any, ...]:
 
 
 KINDS = (
-    "row_number", "rank", "dense_rank", "ntile", "percent_rank", "count", "distinct", "lag", "lead",
+    "row_number", "rank", "dense_rank", "ntile", "count", "distinct", "lag", "lead",
     "lag_there", "first", "last", "nth", "first_there", "last_there", "min", "max", "sum", "doubles", "mean",
     "frames",
 )  # fmt: skip

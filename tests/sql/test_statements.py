@@ -136,6 +136,10 @@ def items() -> Session:
          "WHEN MATCHED THEN UPDATE "
          "WHEN NOT MATCHED THEN INSERT", (), 1, None),
         ("SELECT id FROM item ORDER BY id DESC", (), 0, [(2,), (1,)]),
+        ("SELECT name FROM item ORDER BY id", (), 0, [("tea",), ("pot",)]),
+        ("SELECT name FROM item ORDER BY -item.id LIMIT 1", (), 0, [("pot",)]),
+        ("SELECT DISTINCT item.name FROM item ORDER BY item.name DESC", (), 0, [("tea",), ("pot",)]),
+        ("SELECT * FROM (SELECT id AS type FROM item) AS q ORDER BY type DESC", (), 0, [(2,), (1,)]),
         ("SELECT name FROM dear WHERE name <> ?", (None,), 0, []),
     ],
 )  # fmt: skip
@@ -507,3 +511,10 @@ CREATE VIEW numbered AS SELECT item, row_number() OVER (PARTITION BY day ORDER B
             session.execute(f"CREATE OR REPLACE VIEW more AS {query}")
             assert all(here._store(name) is store for name, store in before.items())
         assert session.select("SELECT total FROM more").rows == [(Decimal("2.50"),)]
+
+
+def test_statements_know_names_and_types_of_columns_that_relations_do_not_have() -> None:
+    text = """CREATE TABLE t ("a b" INTEGER, "Ä" JSON); CREATE VIEW v AS SELECT "a b", "ä" AS j FROM t"""
+    with program_of(text).session() as session:
+        session.execute("""INSERT INTO t VALUES (1, '{"x": 2}')""")
+        assert session.select("""SELECT "a b", j->>'x' AS x FROM v""").rows == [(1, "2")]

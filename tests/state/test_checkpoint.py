@@ -272,11 +272,13 @@ def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
         rows = [(x, y) for x, y in session["P"]]
         assert list(session.at(2)["P"].records()) == list(session["P"].records())
     list(reports.exported(str(tmp_path / "s"), str(tmp_path / "out"), output_tables))
+    outputs = tmp_path / "out" / "_outputs"
     for name in ("P", "N", "Q", "Lone"):
-        assert pq.read_table(tmp_path / "out" / f"{name}.parquet").num_rows == len(expected[name])
-    assert {(row["x"], row["y"]) for row in pq.read_table(tmp_path / "out" / "P.parquet").to_pylist()} == {
-        *rows
-    }
+        assert pq.read_table(outputs / f"{name}.parquet").num_rows == len(expected[name])
+    assert {(row["x"], row["y"]) for row in pq.read_table(outputs / "P.parquet").to_pylist()} == {*rows}
+    with program.session() as session:
+        session.load(tmp_path / "out")
+        assert held(session) == expected, "what was exported are the facts of a run"
     assert any("checkpoint of epoch 2" in line for line in reports.described(str(tmp_path / "s")))
     with program.session(state=tmp_path / "s") as session:
         session.insert("E", (100, 0))

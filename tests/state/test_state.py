@@ -441,6 +441,25 @@ def test_what_is_left_of_a_state_that_was_cut_is_told(tmp_path: Path) -> None:
     assert int(re.findall(r"(\d+) rows of A", first)[0]) > int(re.findall(r"(\d+) rows of A", second)[0]) > 10
 
 
+def test_what_is_exported_is_an_input_again(tmp_path: Path) -> None:
+    """A relation in a module, a multiset, and rows without columns among others."""
+    (tmp_path / "lib.dl").write_text("input relation In(x: u32, m: Map<string, Vec<u8>>)")
+    (tmp_path / "p.dl").write_text(
+        "import lib input relation Z() input relation No() input multiset M(x: string)"
+    )
+    program = ddlog.compile(tmp_path / "p.dl")
+    rows = {"lib::In": [(3, {"a": [1]})], "Z": [()], "No": [], "M": [("x",), ("x",)]}
+    with program.session(state=tmp_path / "s") as kept:
+        for name, some in rows.items():
+            kept.insert(name, *some)
+        kept.commit()
+        expected = {name: list(kept[name].records()) for name in rows}
+    list(reports.exported(str(tmp_path / "s"), str(tmp_path / "out")))
+    with program.session() as plain:
+        plain.load(tmp_path / "out")
+        assert {name: list(plain[name].records()) for name in rows} == expected
+
+
 def test_empty_relations_are_exported_with_their_types(tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text("""
 typedef P = P{a: u32, b: Option<string>}

@@ -4,11 +4,18 @@ import {parsed} from "./json.js";
 import {element, failure, field} from "./page.js";
 import {changeTables} from "./changes.js";
 
-const isText = (type) => type === "string";
+const isText = (type) => type === "string" || /^sql::Decimal\d*$/.test(type);  // a number would lose digits
+
+// The type of the values of a column that may have none; null: each row has a value.
+const optional = (type) => /^ddlog_std::Option<(.*)>$/.exec(type)?.[1] ?? null;
 
 const isPlain = (type) => isText(type) || /^(bit|signed|bigint|bool|float|double|[us]\d)/.test(type);
 
+const hint = (type) => optional(type) ? "empty: null" : isPlain(type) ? "" : "as JSON";
+
 function value(given, type) {
+  const inner = optional(type);
+  if (inner) return given === "" ? null : value(given, inner);
   if (isText(type)) return given;
   try { return parsed(given); } catch { return given; }
 }
@@ -41,7 +48,7 @@ export function write(main) {
   const chosen = element("select", {onchange: () => form()}, inputs.map((each) => element("option", {}, each.name)));
   const declared = () => inputs.find((each) => each.name === chosen.value);
   function form() {
-    fields.replaceChildren(...declared().columns.map((each) => field(`${each.name}: ${each.type}`, element("input", {placeholder: isPlain(each.type) ? "" : "as JSON"}))));
+    fields.replaceChildren(...declared().columns.map((each) => field(`${each.name}: ${each.type}`, element("input", {placeholder: hint(each.type)}))));
   }
   function rows() {
     const {columns, record} = declared();

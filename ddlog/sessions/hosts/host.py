@@ -7,7 +7,7 @@ when a session is made, and nothing else in a session depends on which it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -86,8 +86,8 @@ class Offer:
     `frames`."""
 
     kind: HostKind
-    failures: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Turns failures of the host inside into DDlogErrors."""
+    failures: Callable[[], AbstractContextManager[None]] | None = None
+    """Turns failures of the host inside into DDlogErrors, if it has any of its own."""
     shown: Callable[[Mapping[str, Delta]], dict[str, Delta]] = dict
     """Gives changes of the runtime as the session sees them."""
     is_followed: bool = False

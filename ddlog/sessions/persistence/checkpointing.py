@@ -72,7 +72,7 @@ class Checkpointing:
         self._store, self._runtime, self._relations = store, runtime, program.relations
         self._forms = ValueForms(program.checked.typedefs)
         self._definitions = Definitions(program.checked)
-        self._names: tuple[Circuit, list[str | None]] | None = None
+        self._names: tuple[Circuit, Sequence[str | None]] | None = None
 
     @property
     def circuit(self) -> Circuit:
@@ -80,10 +80,11 @@ class Checkpointing:
         return self._runtime.circuit
 
     @property
-    def names(self) -> list[str | None]:
+    def names(self) -> Sequence[str | None]:
         """The fingerprint of each node."""
         if self._names is None or self._names[0] is not self.circuit:
-            self._names = self.circuit, self._definitions.of_circuit(self.circuit)
+            found = self._runtime.names or self._definitions.of_circuit(self.circuit)
+            self._names = self.circuit, found.names
         return self._names[1]
 
     # ------------------------------------------------------------- reading

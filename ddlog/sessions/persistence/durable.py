@@ -11,12 +11,13 @@ import atexit
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...durability.background import Background
-from ...durability.contents import FileHistory, contents_of, count_of, history_of
+from ...durability.contents import FileHistory, contents_of, count_of, history_apart, history_of
 from ...durability.doubting import is_fault, misfit, trusting
 from ...durability.filelog import FileWriter
 from ...durability.folding import FileFolding
@@ -101,6 +102,8 @@ class Durable(DurableState):
         self._background = self._new_background()
         self.upkeep: CheckpointPolicy | None = None
         """Makes checkpoints; None: there are none."""
+        self.elsewhere: Callable[[], FileHistory] | None = None
+        """Gives the history in a process that was forked, which cannot use the file; None: in this one."""
         self._changed_rows = 0  # of the epoch that was sealed last
         self.positions = self._read_positions()
         self.close_with_process()
@@ -142,10 +145,11 @@ class Durable(DurableState):
         host: Host,
         live: Callable[[str], int],
         fill: Mapping[str, Any] | None = None,
+        begin: Callable[[Durable], None] | None = None,
     ) -> Durable:
         """The state of a session that goes on with a program. What inputs that are gone held stays in the
-        file; `fill` gives the values of new columns of others. Raises DDlogError; then the state is as it
-        was."""
+        file; `fill` gives the values of new columns of others. `begin` lets the session begin with the state;
+        without it, the session holds all already. Raises DDlogError; then the state is as it was."""
         fields = here_of(host)
         windows = kept_windows(program, computed, fields.circuit)
         check_keepable(program, computed, windows.relations.values())
@@ -157,7 +161,7 @@ class Durable(DurableState):
             with nullcontext() if is_whole else self.store.at_once():
                 fields.remember(windows.nodes)
                 made = Durable(program, computed, self.store, self.durability, windows, live, fill or {})
-                made._settle(fields)
+                (begin or partial(Durable._settle, fields=fields))(made)
         except BaseException as error:
             self.store.undo(mark)
             self._background = self._new_background()
@@ -327,16 +331,28 @@ class Durable(DurableState):
     @contextmanager
     def past(self, first: int | None = None) -> Iterator[FileHistory]:
         """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
+        if self.elsewhere is not None:
+            yield self.elsewhere()
+            return
         self.check_process()
         self._log.flush()
         if self.durability == "exit" and not self.read_only:
             yield self.history()  # nothing is folded, and others do not see what is held back
             return
-        reading = FileStore.open(self.store.path, read_only=True)
-        try:
+        with closing(FileStore.open(self.store.path, read_only=True)) as reading:
             yield history_of(reading, self.kept.ids, self.epoch)
-        finally:
-            reading.close()
+
+    def history_for(self, stored: Sequence[Stored]) -> FileHistory | None:
+        """The history of relations for a process that was forked. None: it cannot be told beside a commit, or
+        the state has them in another form by now. For any thread."""
+        if self.durability == "exit":
+            return None
+        if self.durability == "interval":
+            self._log.flush()
+        with closing(FileStore.open(self.store.path, read_only=True)) as reading:
+            if any(each not in reading.relations for each in stored):
+                return None
+            return history_apart(reading, {each.id for each in stored}, reading.head.epoch)
 
     # ------------------------------------------------------------- the past
 

@@ -19,8 +19,8 @@ from typing import Any
 from ...codegen.scalar import Structure
 from ...core import CheckedProgram, Function
 from ...core.pythonfile import PythonFile
-from ...engine.circuit import Circuit
-from ...engine.fingerprints import digest, fingerprints, plain_digest
+from ...engine.circuit import Circuit, Node
+from ...engine.fingerprints import Fingerprints, digest, fingerprints, plain_digest
 from ...errors.installed import version
 from ...types import TypeDef
 
@@ -37,9 +37,18 @@ class Definitions:
         self._own: dict[str, tuple[bytes, set[str]] | None] = {}
         self._reached: dict[str, Mapping[str, bytes] | None] = {}
 
-    def of_circuit(self, circuit: Circuit) -> list[str | None]:
-        """The fingerprint of each node of a circuit; None for one that has none."""
-        return fingerprints(circuit, opened, self.named)
+    def of_circuit(
+        self, circuit: Circuit, before: tuple[CheckedProgram, Fingerprints] | None = None
+    ) -> Fingerprints:
+        """The fingerprints of a circuit. Those of a program before are taken over, if no name means another
+        function or type in it."""
+        known: Mapping[Node, bytes | None] = {}
+        if before is not None:
+            program, found = before
+            tables = ((program.functions, self._functions), (program.typedefs, self._typedefs))
+            if all(now.get(name, each) == each for then, now in tables for name, each in then.items()):
+                known = found.digests
+        return fingerprints(circuit, opened, self.named, known)
 
     def of_type(self, domain: str) -> str | None:
         """The fingerprint of the type of some values; None if it has none."""

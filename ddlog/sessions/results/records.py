@@ -145,10 +145,6 @@ class RecordRuntime:
     def __init__(self, runtime: ComparingRuntime, columns: Mapping[str, RecordColumns]) -> None:
         self.inner, self._columns = runtime, columns
 
-    def is_plain(self, relation: str) -> bool:
-        """Whether a relation has no records."""
-        return not self._columns[relation].any
-
     def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
         return self.inner.batch(relation, self._columns[relation].rows_apart(rows))
 
@@ -196,7 +192,11 @@ class RecordRuntime:
         return self.inner.births(relation, self._columns[relation].rows_apart(rows), together)
 
     def rows(self, relation: str) -> RowSet:
-        return self._columns[relation].shown(self.inner.rows(relation))
+        return self.shown_rows(relation, self.inner.rows(relation))
+
+    def shown_rows(self, relation: str, stored: RowSet) -> RowSet:
+        """Rows of the runtime over fields, with records."""
+        return self._columns[relation].shown(stored)
 
     def size(self, relation: str) -> int:
         return self.inner.size(relation)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation, relation_named
+from ...engine.runtime import CountedDelta
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.reading import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
@@ -16,6 +17,7 @@ from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker
+from .records import RecordDelta
 
 if TYPE_CHECKING:
     import pandas
@@ -259,6 +261,9 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         """The numbers of rows of an output relation that came, and that went. Raises DDlogError for another
         name."""
         delta = self._deltas.get(self._output(relation).name)
+        inner = delta.stored if isinstance(delta, RecordDelta) else delta
+        if isinstance(inner, CountedDelta):
+            return inner.counts()
         weights = [] if delta is None else delta.weights
         came = sum(each > 0 for each in weights)
         return came, len(weights) - came
@@ -274,13 +279,13 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
         """The lines of `commit dump_changes`, for some relations or for all."""
-        for name in self._deltas:
+        for name, delta in self._deltas.items():
             if only is None or name in only:
                 yield f"{name}:"
                 show = self._texts.get(name)
                 if show is None:
                     show = self._texts[name] = record_text(self._relations[name], self._typedefs)
-                for row, weight in self.stored(name):
+                for row, weight in zip(delta.rows, delta.weights, strict=True):
                     yield f"{show(row)}: {weight:+}"
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core import Relation
+from ...engine.memory import given_back
 from ...errors.changes import BadTable, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
 from ...errors.excerpt import row_span
@@ -29,7 +30,7 @@ class Inputs:
 
     def insert(self, relation: str, *rows: Any) -> None:
         """Inserts rows, or the rows of a Spark DataFrame, into an input relation."""
-        if len(rows) == 1 and is_frame(rows[0]):
+        if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.insert_table(relation, rows[0])
         else:
             with self.transaction.changing(relation) as (declared, changes):
@@ -110,7 +111,7 @@ class Inputs:
             changes.clear()
 
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
-        with self.transaction.changing(relation) as (declared, changes):
+        with given_back(), self.transaction.changing(relation) as (declared, changes):
             incoming = self.state.host.incoming(declared, table)
             try:
                 changes.change(incoming.batch(), incoming.rows, sign)
@@ -122,8 +123,7 @@ class Inputs:
                 raise with_places(error, self.state.program, declared, placed) from None
 
     def _rows(self, declared: Relation, rows: Sequence[Any]) -> list[Row]:
-        take = self.state.row_taker(declared)
-        return [take(row) for row in rows]
+        return [*map(self.state.row_taker(declared), rows)]
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

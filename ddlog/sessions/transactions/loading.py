@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core import originals
+from ...engine.memory import given_back
 from ...errors.changes import KeyExists
 from ...errors.diagnostics import DDlogError
 from ..gaps import Ability, check_offered
@@ -50,7 +51,8 @@ def load_places(
                 state.progress(f"reading {source.shown}", 0, 0)
             declared = relations[source.relation]
             try:
-                transaction.load(declared, source.read(note, refuse))
+                with given_back():
+                    transaction.load(declared, source.read(note, refuse))
             except DDlogError as error:
                 if refuse is not None and any(isinstance(each, KeyExists) for each in error.diagnostics):
                     transaction.load_new(declared, source.placed(), refuse)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
     from .durable_state import DurableState
 
 
+T = TypeVar("T")
+
+
 class UpdateIds:
     """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
     the session, when the first id is asked for."""
@@ -63,25 +65,30 @@ class UpdateIds:
         self.pending = []
 
 
-class _Diagnosing:
+class Diagnosing(Generic[T]):
     """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
 
-    __slots__ = ("_depth", "_failures", "_state")
+    __slots__ = ("_depth", "_failures", "_given", "_inside", "_state")
 
-    def __init__(self, state: SessionState) -> None:
-        self._state, self._failures = state, state.host.offer.failures()
+    def __init__(self, state: SessionState, given: T) -> None:
+        """`given` is what it gives to the code inside."""
+        self._state, self._failures, self._given = state, state.host.offer.failures, given
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> T:
         self._depth = sys.getrecursionlimit()
         if self._depth < RECURSION_DEPTH:
             sys.setrecursionlimit(RECURSION_DEPTH)
-        self._failures.__enter__()
+        if self._failures is not None:
+            self._inside = self._failures()
+            self._inside.__enter__()
+        return self._given
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._failures.__exit__(kind, error, trace)
+            if self._failures is not None:
+                self._inside.__exit__(kind, error, trace)
             if error is not None:
                 self._state.diagnose(error)
         except BaseException as failure:
@@ -176,26 +183,34 @@ class SessionState:
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
         """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
         with deferred(), self.diagnosing():
-            changes = {**batches, **self.delays.changes()}
-            deltas = self.epoch(changes, static, self._seal())
+            return self.told(self.ran(batches, static))
+
+    def ran(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> dict[str, Delta]:
+        """As `run`, inside `diagnosing` and `deferred`: the changes of all relations."""
+        changes = {**batches, **self.delays.changes()} if self.delays.delayed else batches
+        deltas = self.epoch(changes, static, None if self.durable is None else self._seal(self.durable))
+        if self.delays.delayed:
             self.delays.remember(deltas)
-            if self._questions is not None:
-                self._questions.follow(changes, self.max_iterations)
-            self.first = not self.started
-            self.started = True
-            self.static = static
-            if self.durable is not None:
-                self.durable.committed()
-        return self.told(deltas)
+        if self._questions is not None:
+            self._questions.follow(changes, self.max_iterations)
+        self.first = not self.started
+        self.started = True
+        self.static = static
+        if self.durable is not None:
+            self.durable.committed()
+        return deltas
 
     def epoch(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
-        run = partial(self._commit, changes, static, seal)
-        if self.recorder is not None:
-            run = partial(self.recorder.commit, run, self.epochs)
-        deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
+        if self.recorder is None and self.sparing is None:
+            deltas = self._commit(changes, static, seal)
+        else:
+            run = partial(self._commit, changes, static, seal)
+            if self.recorder is not None:
+                run = partial(self.recorder.commit, run, self.epochs)
+            deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
         self.epochs += 1
         return deltas
 
@@ -207,11 +222,11 @@ class SessionState:
             return commit(changes, static=static, max_iterations=limit, progress=progress)
         return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
 
-    def _seal(self) -> Seal | None:
+    def _seal(self, durable: DurableState) -> Seal | None:
         """The function that seals an epoch. A state that is only read begins without an epoch of its own."""
-        if self.durable is None or (self.durable.read_only and not self.started):
+        if durable.read_only and not self.started:
             return None
-        return partial(self.durable.seal, ids=self.applied.pending if self.started else ())
+        return partial(durable.seal, ids=self.applied.pending if self.started else ())
 
     def told(self, deltas: dict[str, Delta]) -> Changes:
         """The changes of the output relations among those of an epoch."""
@@ -226,10 +241,10 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    def diagnosing(self) -> AbstractContextManager[None]:
+    def diagnosing(self) -> Diagnosing[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
         inside as in functions."""
-        return _Diagnosing(self)
+        return Diagnosing(self, None)
 
     def diagnose(self, error: BaseException) -> None:
         """Raises the DDlogError that tells of a fault or failure of the runtime. Returns for other errors."""

@@ -22,34 +22,30 @@ from ..hosts.incoming import IncomingRows
 from ..pending import KeyedChanges, PendingChanges
 from ..pending.present import SignedBatch
 from ..results.views import Changes
-from .state import SessionState
+from .state import Diagnosing, SessionState
 
 
-class _Changing:
-    """See `Transaction.changing`. A class, as every change of an input comes here."""
+class _Changing(Diagnosing[tuple[Relation, PendingChanges]]):
+    """See `Transaction.changing`."""
 
-    __slots__ = ("_changes", "_declared", "_diagnosing", "_known", "_mark", "_transaction")
+    __slots__ = ("_known", "_mark", "_transaction")
 
     def __init__(
         self,
         transaction: Transaction,
+        state: SessionState,
         declared: Relation,
         changes: PendingChanges,
         known: bool,
-        diagnosing: AbstractContextManager[None],
     ) -> None:
-        self._transaction, self._declared, self._changes = transaction, declared, changes
-        self._known, self._diagnosing, self._mark = known, diagnosing, changes.mark()
-
-    def __enter__(self) -> tuple[Relation, PendingChanges]:
-        self._diagnosing.__enter__()
-        return self._declared, self._changes
+        super().__init__(state, (declared, changes))
+        self._transaction, self._known, self._mark = transaction, known, changes.mark()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._diagnosing.__exit__(kind, error, trace)
+            super().__exit__(kind, error, trace)
         except BaseException:
             self._undo()
             raise
@@ -57,7 +53,7 @@ class _Changing:
             self._undo()
 
     def _undo(self) -> None:
-        self._transaction.take_back(self._declared, self._mark, self._known)
+        self._transaction.take_back(self._given[0], self._mark, self._known)
 
 
 class Transaction:
@@ -67,6 +63,7 @@ class Transaction:
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self._inputs: dict[str, PendingChanges] = {}
+        self._declared: dict[str, Relation] = {}  # inputs by the names by which they were asked for
         self._touched: set[str] = set()
         self._begun = False
         self._points: list[tuple[str, Mapping[str, int]]] = []
@@ -91,18 +88,21 @@ class Transaction:
         if declared.role != "input":
             inputs = tuple(self._state.program.names("input"))
             raise DDlogError([NotAnInput(name, declared.role, inputs)])
+        self._declared[name] = declared
         return declared
 
     def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
         """The pending changes of an input relation, to add to. An error takes back the changes made
         inside."""
-        declared = self.input(name)
-        if self._state.updates:
-            self._state.start()
-        if self._state.static or not self._state.updates:
+        state, declared = self._state, self._declared.get(name)
+        if declared is None or state.closed:
+            declared = self.input(name)
+        if state.updates and not state.started:
+            state.start()
+        if state.static or not state.updates:
             raise DDlogError([NoFurtherChanges()])
         known = declared.name in self._touched
-        return _Changing(self, declared, self._pending(declared), known, self._state.diagnosing())
+        return _Changing(self, state, declared, self._pending(declared), known)
 
     def take_back(self, declared: Relation, mark: int, known: bool) -> None:
         """Takes back the changes of a relation after a mark, `known` if it had changes before that."""
@@ -149,21 +149,22 @@ class Transaction:
         try:
             with self._state.diagnosing():
                 batches = self.batches()
-            with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
-                changes = self._state.run(batches, static)
-                self._settle(True)
+                with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
+                    deltas = self._state.ran(batches, static)
+                    self._settle(True)
         except BaseException:
             self.rollback()
             raise
-        return changes
+        return self._state.told(deltas)
 
     def rollback(self) -> None:
         """Forgets the pending changes."""
         self._settle(False)
 
     def forget(self) -> None:
-        """Forgets what is known of rows of inputs: the program is another one."""
+        """Forgets what is known of inputs and their rows: the program is another one."""
         self._inputs.clear()
+        self._declared.clear()
 
     def mark(self) -> Mapping[str, int]:
         """A point of the transaction, for `undo`."""

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from ...durability.history import cuts
 from ...durability.records import Stored
-from ...durability.reports import exported_relations, report, write_parquet
+from ...durability.reports import exported_relations, report, write_export
 from ...durability.typetexts import relation_of, types_of
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
-from ...errors.facts import CannotWrite
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
 from ...io.filenames import file_name
@@ -201,16 +200,17 @@ def _exported(folder: StateFolder, stored: Stored, directory: str) -> str:
     found = rows.read(folder.files, parts)
     if len(parts) > 1:
         found = rows.sum(None, [found])
-    return write_parquet(_table(rows, stored, found), directory, stored.name)
+    return write_export(_table(rows, stored, found), directory, stored.name)
 
 
 def _table(rows: RelationRows, stored: Stored, found: pa.Table) -> pa.Table:
     """Rows in the form in which the in-process engine gives them to others, each as often as it is there."""
     columns, typedefs = types_of(stored)
     data = rows.decoded(found)
+    times = found.column("w").to_pylist()
     if not columns:
-        raise DDlogError([CannotWrite(stored.name, "it has no columns")])
-    return to_table(columns, data, typedefs, found.column("w").to_pylist())
+        return found.take([at for at, often in enumerate(times) for _ in range(often)]).select([])
+    return to_table(columns, data, typedefs, times)
 
 
 def _written(

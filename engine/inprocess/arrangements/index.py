@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -50,6 +51,7 @@ class RowIndex:
         self.positions = positions
         self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
         self._own = [p for p in positions if isinstance(p, int)]
+        self._pick = picking(tuple(self._own))
         self._faulty = 0
         self.keys = RowTable(len(positions))
         self._later: dict[tuple[int, ...], list[int]] = {}  # ids that `settle` will take in, by their keys
@@ -115,16 +117,20 @@ class RowIndex:
 
     def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
         """The row ids of one key; None: they are more than `most`."""
-        later = self._later.get(key, [])
-        group = self.searched().find_row(key)
+        later = self._later.get(key, []) if self._later else []
+        if self._faulty:
+            raise FaultyKey
+        group = self.keys.find_row(key)
         size = 0 if group < 0 else self._count.item(group)
         if size + len(later) > most:
             return None
         if size == 0:
             return later
         first = self._first.item(group)
-        found: list[int] = self._slab[first : first + size].tolist()
-        return found + later
+        found: list[int] = (
+            [self._slab.item(first)] if size == 1 else self._slab[first : first + size].tolist()
+        )
+        return found + later if later else found
 
     def stretches(self) -> tuple[Array, Array, Array]:
         """The places of each group's row ids, as kernels read them: first, count, slab."""
@@ -180,13 +186,16 @@ class RowIndex:
 
     def insert_one(self, at: int, row: tuple[int, ...]) -> None:
         """Adds one row id, given the columns of the row."""
-        key = self._key(row)
-        if key is None or (self._derived and not key):
-            self.insert(np.array([at], np.int64))
-            return
-        for column, value in zip(self._derived, key[len(self._own) :], strict=True):
-            note_value(self.table, column, at, value)
-        group = self.keys.insert_row(key)
+        if not self._derived:
+            group = self.keys.insert_row(self._pick(row))
+        else:
+            key = self._key(row)
+            if not key:
+                self.insert(np.array([at], np.int64))
+                return
+            for column, value in zip(self._derived, key[len(self._own) :], strict=True):
+                note_value(self.table, column, at, value)
+            group = self.keys.insert_row(key)
         if group >= len(self._count):
             self._make_room()
         used = self._count.item(group)
@@ -222,13 +231,13 @@ class RowIndex:
     def _key(self, row: tuple[int, ...]) -> tuple[int, ...] | None:
         """The key of a row, an empty one if a derived column has no value. None: it is to be computed in the
         general way."""
-        key = [row[p] for p in self._own]
+        key = self._pick(row)
         for column in self._derived:
             found = column.compute_one(row)
             if found is None or not found[1]:
                 return None if found is None else ()
-            key.append(found[0])
-        return tuple(key)
+            key += (found[0],)
+        return key
 
     def _move(self, group: int, used: int) -> None:
         """Moves a full stretch to the end of the slab, as `postings.link` does."""
@@ -246,7 +255,7 @@ class RowIndex:
             self.remove(np.array([at], np.int64))
             return
         self._track()
-        group = self.keys.find_row(tuple([row[p] for p in self._own]))
+        group = self.keys.find_row(self._pick(row))
         last = self._first.item(group) + self._count.item(group) - 1
         place, moved = self._place.item(at), self._slab.item(last)
         self._slab[place] = moved
@@ -263,6 +272,15 @@ class RowIndex:
         _, held = self.expand(groups, self.size)
         self._place = _NOWHERE
         self._build(np.concatenate([held, more]))
+
+
+@lru_cache(maxsize=256)
+def picking(columns: tuple[int, ...]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """The function that gives some columns of a row."""
+    picked: Callable[[tuple[int, ...]], tuple[int, ...]] = eval(
+        f"lambda row: ({''.join(f'row[{k}], ' for k in columns)})"
+    )
+    return picked
 
 
 K = TypeVar("K")

@@ -11,6 +11,8 @@ from .store import Store
 class SignedStore(Store):
     """A store of weighted rows, of any sign."""
 
+    signed = True
+
     def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None
         touched = np.unique(rows)
@@ -22,10 +24,6 @@ class SignedStore(Store):
     def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         assert self.weights is not None
         return touched, np.where(self.weights[touched] != 0, 1, -1)
-
-    @staticmethod
-    def _is_there(weight: int) -> bool:
-        return weight != 0
 
     def _count(self) -> int:
         return len(self.rows())

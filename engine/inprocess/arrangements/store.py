@@ -30,6 +30,7 @@ class Store(Unread):
     readers every row present has weight 1."""
 
     ghosts = False
+    signed = False  # whether rows of negative weight are present
 
     def __init__(self, schema: Schema, is_set: bool = False) -> None:
         self.schema = schema
@@ -111,7 +112,8 @@ class Store(Unread):
         for row in batch.rows():
             if self.table.add_row(row):
                 self.present += 1
-                self._arrange(self.present - 1, row, 1)
+                if self.indexes:
+                    self._arrange(self.present - 1, row, 1)
         if self.present == before + batch.length:
             plain = batch.weights is None and batch.times is None
             return batch if plain else Batch(batch.columns, batch.length)
@@ -136,10 +138,13 @@ class Store(Unread):
 
         The insertion of a present row and the deletion of an absent row change nothing.
         """
+        if self.weights is None and len(changes) == 1 and changes[0][1] > 0:
+            return self.add_present(changes[0][0])
         if self.weights is None and all(sign > 0 for _, sign in changes):
             start = self.table.size
-            parts = [self.add_present(batch) for batch, _ in changes]
-            return parts[0] if len(parts) == 1 else self._since(start)
+            for batch, _ in changes:
+                self.add_present(batch)
+            return self._since(start)
         if sum(batch.length for batch, _ in changes) <= thresholds.ROWS_ONE_BY_ONE:
             return self._set_few(changes)
         all_rows, all_before = [], []
@@ -233,9 +238,11 @@ class Store(Unread):
 
     def _ids_of(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
         """As `_rows_of`."""
-        self._begin_to_weigh()
-        ids = [self.table.insert_row(row) for row in rows]
-        grow(self, "weights", self.table.size, 0)
+        if self.weights is None:
+            self._begin_to_weigh()
+        ids = [*map(self.table.insert_row, rows)]
+        if self.weights is None or self.table.size > len(self.weights):
+            grow(self, "weights", self.table.size, 0)
         return ids
 
     def _set_few(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
@@ -256,34 +263,38 @@ class Store(Unread):
         self, ids: Sequence[int], rows: Sequence[tuple[int, ...]], changes: Sequence[int]
     ) -> dict[int, int]:
         """As `_net` of `_add_rows`."""
-        weights, there = self.weights, self._is_there
+        weights, signed = self.weights, self.signed
         assert weights is not None
         self._whole = False
-        before = dict[int, tuple[bool, tuple[int, ...]]]()
+        crossed = dict[int, tuple[bool, bool, tuple[int, ...]]]()
         for at, row, change in zip(ids, rows, changes, strict=True):
-            weight = weights.item(at)
-            weights[at] = weight + change
-            if there(weight) != there(weight + change):
-                before.setdefault(at, (there(weight), row))
+            before = weights.item(at)
+            weights[at] = after = before + change
+            was, is_there = (before != 0, after != 0) if signed else (before > 0, after > 0)
+            if was != is_there:
+                crossed[at] = crossed[at][0] if at in crossed else was, is_there, row
         self._undo.append((ids, changes))
         signs = dict[int, int]()
-        for at, (was, row) in before.items():
-            if was != there(weights.item(at)):
+        for at, (was, is_there, row) in crossed.items():
+            if was != is_there:
                 signs[at] = sign = -1 if was else 1
                 self.present += sign
-                self._arrange(at, row, sign)
+                if self.indexes:
+                    self._arrange(at, row, sign)
         self._whole = True
         return signs
 
     def _arrange(self, at: int, row: tuple[int, ...], sign: int) -> None:
-        """Changes the indexes by one row."""
-        if self.indexes:
-            with all_alike(self.indexes) as indexes:
-                for index in indexes:
-                    if sign > 0:
-                        index.insert_one(at, row)
-                    else:
-                        index.remove_one(at, row)
+        """Changes the indexes by one row, as inside `all_alike`."""
+        try:
+            for index in self.indexes.values():
+                if sign > 0:
+                    index.insert_one(at, row)
+                else:
+                    index.remove_one(at, row)
+        except BaseException:
+            self.indexes.clear()
+            raise
 
     def _changed_few(self, batch: Batch, signs: Mapping[int, int], rows: int | None = None) -> Batch:
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""
@@ -294,17 +305,13 @@ class Store(Unread):
             return Batch(batch.columns, batch.length, weights)
         return few_rows([self.table.row(at) for at in signs], [*signs.values()], len(self.schema))
 
-    @staticmethod
-    def _is_there(weight: int) -> bool:
-        """True if a row of this weight is present."""
-        return weight > 0
-
     # ------------------------------------------------------------- epochs
 
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
-        self.give_back()
+        if self.weights is not None and self.table.size > thresholds.GHOSTS:
+            self.give_back()
 
     def give_back(self) -> None:
         """Gives back the room of rows that are absent, where there are many."""

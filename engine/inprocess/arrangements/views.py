@@ -290,6 +290,21 @@ class StoreView(TableView):
         return found if self.weighted else (found > 0).astype(np.int64)
 
 
+def part_of(store: Readable, start: int, stop: int, weighted: bool) -> Batch:
+    """The rows from one place to another, in the order in which they lie; `weighted`: with weights."""
+    if store.weights is None:
+        start, stop = min(start, store.table.size), min(stop, store.table.size)
+        return Batch(store.table.columns(start, stop), stop - start)
+    rows = store.rows()[start:stop]
+    return Batch(store.table.columns_at(rows), len(rows), store.weights[rows] if weighted else None)
+
+
+def apart(store: Readable) -> Batch:
+    """The rows of a set, which do not change when the store does."""
+    rows = None if store.weights is None else store.rows()
+    return Batch(store.table.apart(rows), store.table.size if rows is None else len(rows))
+
+
 class Growing(Readable, Protocol):
     """A relation whose rows only come. Its arrangements hold those below `high`, of which those from `low` on
     are the newest."""

@@ -22,17 +22,9 @@ class ClockState:
         self.now: int | None = None
         self.before: int | None = None
 
-    def change(self, node: DeltaClock, change: Batch | None) -> Batch | None:
-        """The change of the clock's one row, for that of its source."""
-        if change is None:
-            return None
-        come = consolidate(change)
-        if come.weights is not None:
-            come = come.take(np.flatnonzero(come.weights > 0))
-        if not come.length:
-            return None
-        greatest = int(times_of(come, node).max())
-        if self.now is not None and greatest <= self.now:
+    def change(self, greatest: int | None) -> Batch | None:
+        """The change of the clock's one row, given the greatest value that comes."""
+        if greatest is None or (self.now is not None and greatest <= self.now):
             return None
         gone = [] if self.now is None else [self.now]
         self.now = greatest
@@ -146,6 +138,16 @@ class WindowStore(Store):
         super()._compact()
         self._index = self._index_before = index
         self._times = times
+
+
+def greatest(node: DeltaClock, change: Batch | None) -> int | None:
+    """The greatest value that comes in the change of a clock's source."""
+    if change is None:
+        return None
+    come = consolidate(change)
+    if come.weights is not None:
+        come = come.take(np.flatnonzero(come.weights > 0))
+    return int(times_of(come, node).max()) if come.length else None
 
 
 def late(node: DeltaLate, source: Batch | None, clock: ClockState) -> Batch | None:

@@ -24,7 +24,7 @@ from ..storage.interner import Values, decode_rows
 from ..storage.marks import Marks
 from ..storage.table import RowTable
 from ..storage.unread import Unread
-from .accumulators import Accumulator, linear_of
+from .accumulators import Accumulator, Count, linear_of
 from .extremes import Extreme
 from .wholegroups import FirstRows, Members, Whole
 
@@ -86,6 +86,7 @@ class GroupState(Unread):
             accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
+        self._only_counts = all(isinstance(each, Count) for each in self.accumulators)
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
 
@@ -128,39 +129,42 @@ class GroupState(Unread):
 
     def _make_room(self) -> None:
         """Gives each group its place."""
-        if self.keys.size > min(len(self.counts), len(self._mark)):
+        if self.keys.size > min([len(self.counts), len(self._mark), *map(len, self.results)]):
             grow(self, "counts", self.keys.size, 0)
             grow(self, "_mark", self.keys.size, 0)
-        self.results = [grown(r, self.keys.size, 0) for r in self.results]
+            self.results = [grown(r, self.keys.size, 0) for r in self.results]
 
     def _change_one(self, delta: Batch) -> Batch:
         """`change` for one row, with less done by NumPy, which is slow on single numbers."""
-        key, weights = delta.rows()[0][: self.arity], delta.weight_array()
+        key = delta.rows()[0][: self.arity]
         group = self.keys.insert_row(key)
         self._make_room()
-        touched = np.array((group,), np.int64)
         before, old = self.counts.item(group), tuple([held.item(group) for held in self.results])
-        undone = [np.array((each,), np.int64) for each in old]
-        self._undo.append(partial(self._restore, touched, self.counts[touched], undone, self.alive))
-        now = self.counts[group] = before + weights.item(0)
-        for accumulator in self.accumulators:
-            accumulator.add(touched, delta, weights)
-            self._undo.append(partial(_take_back, accumulator, touched, delta, weights))
+        self._undo.append(partial(self._restore_one, group, before, old, self.alive))
+        now = self.counts[group] = before + (1 if delta.weights is None else delta.weights.item(0))
         was, is_alive = before > 0, now > 0
         self.alive += is_alive - was
-        counts = self.counts[touched]
-        new = tuple(
-            [
-                accumulator.result(touched, counts).item(0) if is_alive else 0
-                for accumulator in self.accumulators
-            ]
-        )
+        if self._only_counts:
+            new = (now if is_alive else 0,) * len(old)
+        else:
+            new = self._added(group, delta, is_alive)
         for held, result in zip(self.results, new, strict=True):
             held[group] = result
         goes, comes = was and (old != new or not is_alive), is_alive and (old != new or not was)
         rows = [*([(*key, *old)] if goes else ()), *([(*key, *new)] if comes else ())]
         signs = np.array((-1, 1)[: len(rows)], np.int64) if goes else None
         return Batch(RowColumns(rows, len(self.node.schema)), len(rows), signs)
+
+    def _added(self, group: int, delta: Batch, is_alive: bool) -> tuple[int, ...]:
+        """Adds one row to the accumulators. Returns their results."""
+        touched, weights = np.array((group,), np.int64), delta.weight_array()
+        for accumulator in self.accumulators:
+            accumulator.add(touched, delta, weights)
+            self._undo.append(partial(_take_back, accumulator, touched, delta, weights))
+        if not is_alive:
+            return (0,) * len(self.accumulators)
+        counts = self.counts[touched]
+        return tuple([each.result(touched, counts).item(0) for each in self.accumulators])
 
     def _rows(self, touched: Array, old: list[Array], minus: Array, new: list[Array], plus: Array) -> Batch:
         gone, come = np.flatnonzero(minus), np.flatnonzero(plus)
@@ -174,6 +178,11 @@ class GroupState(Unread):
         self.counts[touched], self.alive = counts, alive
         for held, column in zip(self.results, old, strict=True):
             held[touched] = column
+
+    def _restore_one(self, group: int, count: int, old: tuple[int, ...], alive: int) -> None:
+        self.counts[group], self.alive = count, alive
+        for held, result in zip(self.results, old, strict=True):
+            held[group] = result
 
     def contents(self) -> Batch:
         """The rows of all groups."""

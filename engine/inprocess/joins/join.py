@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -61,7 +61,8 @@ class Joiner:
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
-        self._row_plans: dict[tuple[int, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
+        self._row_plans: dict[tuple[Any, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
+        self._steady: dict[int, tuple[Sequence[View | None], onebyone.RowPlan]] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
@@ -84,15 +85,15 @@ class Joiner:
         the sign reversed. Gives batches of the output columns, not consolidated. `held`: only new rows of a
         set are asked for, so those of this table may be left out, and weights and times, too.
         """
+        if start is not None and batch is not None and batch.length <= thresholds.ROWS_ONE_BY_ONE:
+            found = self.one_by_one(start, batch, views)
+            if found is not None:
+                yield from found
+                return
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
-        if start is not None and batch is not None and length <= thresholds.ROWS_ONE_BY_ONE:
-            found = self._one_by_one(start, batch, views)
-            if found is not None:
-                yield from found
-                return
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
@@ -121,38 +122,49 @@ class Joiner:
                 )
             at = stop
 
-    def _one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
-        """The join of a few rows, one by one; None: it is to run in the general way. It does so at first,
-        since a plan takes time to write, and for a while after a plan gave up."""
+    def one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
+        """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way. It
+        does so at first, since a plan takes time to write, and for a while after a plan gave up."""
         waiting = self._general.get(start, thresholds.GENERAL_RUNS)
         if waiting:
             self._general[start] = waiting - 1
             return None
-        plan = self.row_plan(start, views) if batch.times is None else None
+        steady, timed = self._steady.get(start), batch.times is not None
+        if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
+            plan = steady[1]
+        else:
+            plan = self.row_plan(start, views, timed)
         if plan is None:
             return None
-        interrupt.check()
-        since = clock() if self.evaluator.measured else 0.0
+        evaluator = self.evaluator
+        since = clock() if evaluator.measured else 0.0
         try:
-            out, noted = plan.run(batch, views)
+            out, counts = plan.run(batch, views)
         except onebyone.NotOneByOne:
             self._general[start] = 4 * thresholds.GENERAL_RUNS
             return None
-        self._note(start, batch.length, noted, views, since)
-        if out is None:
-            return ()
-        self.evaluator.budget.spend(MADE * out.length)
-        return (out,)
+        matches = self._note(plan.noting, counts, views) if counts else 0
+        if since:
+            self._note_time(start, plan.noting, evaluator.weight * (clock() - since))
+        made = 0 if out is None else out.length
+        evaluator.budget.spend(STEP + batch.length + matches + MADE * made)
+        return () if out is None else (out,)
 
-    def row_plan(self, start: int, views: Sequence[View | None]) -> onebyone.RowPlan | None:
-        """The plan from a term by mean fan-outs, as a function; None: there is none, or a step runs late."""
+    def row_plan(
+        self, start: int, views: Sequence[View | None], from_timed: bool = False
+    ) -> onebyone.RowPlan | None:
+        """The plan from a term by mean fan-outs, as a function; None: there is none, or a step runs late.
+        `from_timed`: the rows to start from have times."""
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         if self._late or self._faulty or not onebyone.is_known(views):
             return None
         stages = self._staged()
+        timed = (*onebyone.timed_terms(views), start) if from_timed else onebyone.timed_terms(views)
+        if timed and self._later is not np.maximum:
+            return None
         sizes = [0 if view is None else view.size.bit_length() for view in views] if len(views) > 2 else ()
-        if (key := (start, *sizes)) not in self._row_plans:
+        if (key := (start, timed, *sizes)) not in self._row_plans:
             stage, chosen = stages.first(start), list[tuple[Stage, LookUp]]()
             steps = [*stage.tests]
             while stage.candidates:
@@ -162,32 +174,39 @@ class Joiner:
                 steps += (best, *stage.tests)
             fit, values = onebyone.is_fit(steps), self.evaluator.values
             self._row_plans[key] = (
-                onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values) if fit else None
+                onebyone.RowPlan(self.node, start, chosen, steps, self.schemas, values, timed)
+                if fit
+                else None
             )
-        return self._row_plans[key]
+        plan = self._row_plans[key]
+        if plan is not None and not (sizes or timed) and views.__class__ is tuple:
+            self._steady[start] = views, plan
+        return plan
 
     def _note(
         self,
-        start: int,
-        rows: int,
-        noted: Sequence[onebyone.Noted],
+        noting: Sequence[onebyone.Noted],
+        counts: Sequence[tuple[int, int]],
         views: Sequence[View | None],
-        since: float,
-    ) -> None:
-        """Rows were joined one by one. The time counts for the last look-up."""
-        for stage, one, keys, matches in noted:
+    ) -> int:
+        """Rows were joined one by one. Returns the matches of their look-ups."""
+        total = 0
+        for stage, one, place in noting:
+            keys, matches = counts[place]
             if keys:
-                tally, choices = self._tally(stage), len(stage.candidates) > 1
-                tally.rows += keys
-                expected = keys * _fanout(views, one.term, one.positions) if choices else 0.0
-                tally.note(Proposal(one, None, expected), keys, matches, 0.0)
-                self.evaluator.budget.spend(matches)
-        if since:
-            seconds = self.evaluator.weight * (clock() - since)
-            if noted:
-                self._tally(noted[-1].stage).spend(noted[-1].look_up.term, seconds)
-            elif (first := self._staged().first(start)).tests:
-                self._tally(first).test(seconds)
+                expected = (
+                    keys * _fanout(views, one.term, one.positions) if len(stage.candidates) > 1 else 0.0
+                )
+                self._tally(stage).note_few(one.term, keys, expected, matches)
+                total += matches
+        return total
+
+    def _note_time(self, start: int, noting: Sequence[onebyone.Noted], seconds: float) -> None:
+        """Rows were joined one by one. The time counts for the last look-up."""
+        if noting:
+            self._tally(noting[-1].stage).spend(noting[-1].look_up.term, seconds)
+        elif (first := self._staged().first(start)).tests:
+            self._tally(first).test(seconds)
 
     def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:
         """The joins of some chunks, in their order. Threads share them where none but kernels run. The first
@@ -284,6 +303,7 @@ class Joiner:
             stages = Stages(node.terms, node.steps, node.output, self._late, self._keys())
             self.tallies.clear()
             self._row_plans.clear()
+            self._steady.clear()
             self._stages, self._lateness = stages, lateness
         return stages
 

@@ -9,7 +9,7 @@ term in their order, is written as one function of Python: loops in loops, over 
                                                           continue
                                                       if f1((v2,)):
                                                           continue
-                                                      out.append((v0, v2, w * w0,))
+                                                      out.append((v0, v2,)); weights.append(w * w0)
 
 A run changes nothing. Where it meets too many matches, a fault of a step, or a view that it does not know,
 it gives up, and the join runs in the general way, which tells of faults.
@@ -20,27 +20,40 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeAlias
+from itertools import repeat
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ...derived import Position
 from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
 from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
-from ..arrangements.index import RowIndex
-from ..arrangements.views import BeforeView, EmptyView, GrowingView, StoreView, TableView, View
+from ..arrangements.index import RowIndex, picking
+from ..arrangements.views import BeforeView, EmptyView, GrowingView, Readable, StoreView, View
 from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
 
 Row: TypeAlias = tuple[int, ...]
 Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
 """Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
-Rows: TypeAlias = Callable[[Iterable[tuple[Row, int]]], Sequence[Row]]
-"""Of rows with weights: those of a join, each with its weight as a last column. Raises NotOneByOne."""
+Rows: TypeAlias = Callable[[Iterable[Row]], Sequence[Row]]
+"""Of rows: those of a join. Raises NotOneByOne."""
 
 
 _LOOPS = 16  # that stand in each other: Python takes 20
+
+
+class Arranged(Protocol):
+    """A view of one relation."""
+
+    relation: Readable
+
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
+        """The arrangement of the relation by these columns."""
 
 
 class NotOneByOne(Exception):
@@ -48,17 +61,16 @@ class NotOneByOne(Exception):
 
 
 class Noted(NamedTuple):
-    """A look-up in a run: the stage at which it was chosen, the keys, and the matches."""
+    """A look-up in a plan: the stage at which it was chosen, and its place in the counts of a run."""
 
     stage: Stage
     look_up: LookUp
-    keys: int
-    matches: int
+    place: int
 
 
 def is_known(views: Iterable[View | None]) -> bool:
     """True if rows can be looked up one by one in each of these views."""
-    return all(view is None or type(view) in _FINDERS for view in views)
+    return {*map(type, views)} <= _KNOWN
 
 
 def is_fit(steps: Collection[PlanStep]) -> bool:
@@ -75,6 +87,22 @@ def _is_unnest(step: PlanStep) -> bool:
     return isinstance(step, RunStep) and isinstance(step.step, Unnest)
 
 
+def knows(kind: type, find: Callable[..., Find]) -> None:
+    """Lets rows be looked up one by one in the views of a class: `find` is given a view, the step, the
+    columns that are asked for, and the matches that may still come. The rows have their times as another last
+    column."""
+    _FINDERS[kind] = find
+    _KNOWN.add(kind)
+    _TIMED.add(kind)
+
+
+def timed_terms(views: Sequence[View | None]) -> tuple[int, ...]:
+    """The terms whose rows have times."""
+    if _TIMED.isdisjoint(map(type, views)):
+        return ()
+    return tuple([k for k, view in enumerate(views) if type(view) in _TIMED])
+
+
 class RowPlan:
     """A plan of one join, as a function."""
 
@@ -86,12 +114,14 @@ class RowPlan:
         steps: Sequence[PlanStep],
         schemas: Sequence[Sequence[Column]],
         values: Values,
+        timed: Collection[int] = (),
     ) -> None:
-        """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which."""
-        self._negated, self._values = node.terms[start].negated, values
+        """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which.
+        `timed` are the terms whose rows have times: a row that is made has the greatest of its times."""
+        self._negated, self._values, self._timed = node.terms[start].negated, values, start in timed
         self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
-        writer = _JoinWriter(values, schemas)
+        writer = _JoinWriter(values, schemas, frozenset(timed), self._timed)
         with writer.started(node.terms[start].columns, schemas[start]):
             for step in steps:
                 if isinstance(step, RunStep):
@@ -102,63 +132,83 @@ class RowPlan:
             writer.output(node.output)
         self._domains = writer.domains
         self._function = writer.function()
+        self._steady: Sequence[View | None] = ()  # views that are the same in many runs, and their functions
+        self._finds: Sequence[Find] = ()
+        self._room = [0]
         asked = [step for step, _ in self._asking if isinstance(step, LookUp)]
         places = {id(step): k for k, step in enumerate(asked)}
-        self._noting = [(stage, one, places[id(one)]) for stage, one in chosen]
+        self.noting = [Noted(stage, one, places[id(one)]) for stage, one in chosen]
+        """The look-ups whose counts a run gives."""
 
-    def run(self, batch: Batch, views: Sequence[View | None]) -> tuple[Batch | None, list[Noted]]:
-        """The join of a batch in place of the start with what the views show (None: it has no rows), and what
-        its look-ups did. Raises NotOneByOne."""
-        call = self._ready(views, [thresholds.MATCHES_ONE_BY_ONE])
-        weights = batch.weight_list()
+    def run(
+        self, batch: Batch, views: Sequence[View | None]
+    ) -> tuple[Batch | None, Sequence[tuple[int, int]]]:
+        """The join of a batch in place of the start with what the views show (None: it has no rows), and the
+        keys and matches of its look-ups. A tuple of views shows the same stores in each run with it. Raises
+        NotOneByOne."""
+        self._room[0] = thresholds.MATCHES_ONE_BY_ONE
+        if views is self._steady:
+            finds = self._finds
+        else:
+            finds = self._finders(views, self._room)
+            if views.__class__ is tuple:
+                self._steady, self._finds = views, finds
+        weights = repeat(1) if batch.weights is None else batch.weights.tolist()
         if self._negated:
-            weights = [-weight for weight in weights]
-        out, counts = call(zip(batch.rows(), weights, strict=True))
-        return _batch(out, self._arity), [Noted(stage, one, *counts[k]) for stage, one, k in self._noting]
+            weights = [-weight for weight in batch.weight_list()]
+        rows: Iterable[Any] = zip(batch.rows(), weights)  # noqa: B905
+        if self._timed:
+            assert batch.times is not None
+            rows = zip(batch.rows(), weights, batch.times.tolist())  # noqa: B905
+        out, weights, times, counts = self._call(rows, finds)
+        if not out:
+            return None, counts
+        made = few_rows(out, weights, self._arity)
+        if times:
+            made = Batch(made.columns, made.length, made.weights, np.array(times, np.int64))
+        return made, counts
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
         give, and is theirs to lessen. Raises NotOneByOne."""
-        call = self._ready(views, room)
-        return lambda rows: call(rows)[0]
+        finds = self._finders(views, room)
+        return lambda rows: self._call(zip(rows, repeat(1)), finds)[0]
 
-    def _ready(
-        self, views: Sequence[View | None], room: list[int]
-    ) -> Callable[[Iterable[tuple[Row, int]]], tuple[Sequence[Row], Sequence[tuple[int, int]]]]:
-        function = self._function
-        finds = [_finder(views[step.term], step, columns, room) for step, columns in self._asking]
-        lists = [self._values.domain(name).values for name in self._domains]
+    def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
+        return [
+            _FINDERS[views[step.term].__class__](views[step.term], step, columns, room)
+            for step, columns in self._asking
+        ]
 
-        def call(rows: Iterable[tuple[Row, int]]) -> Any:
-            try:
-                return function(rows, finds, lists)
-            except (NotOneByOne, MemoryError):
-                raise
-            except Exception as fault:
-                raise NotOneByOne from fault
-
-        return call
-
-
-def _batch(out: Sequence[Row], arity: int) -> Batch | None:
-    if not out:
-        return None
-    return few_rows([row[:-1] for row in out], [row[-1] for row in out], arity)
+    def _call(
+        self, rows: Iterable[Any], finds: Sequence[Find]
+    ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
+        lists = [self._values.domain(name).values for name in self._domains] if self._domains else ()
+        try:
+            return self._function(rows, finds, lists)  # type: ignore[no-any-return]
+        except (NotOneByOne, MemoryError):
+            raise
+        except Exception as fault:
+            raise NotOneByOne from fault
 
 
 # ------------------------------------------------------------------- writing
 
 
 class _JoinWriter:
-    """Writes a function of rows with weights, of what finds matches, and of lists of values."""
+    """Writes a function of rows with weights, of what finds matches, and of lists of values. The rows of
+    `timed` terms have times; `from_timed`: also those that it begins with."""
 
-    def __init__(self, values: Values, schemas: Sequence[Sequence[Column]]) -> None:
+    def __init__(
+        self, values: Values, schemas: Sequence[Sequence[Column]], timed: Collection[int], from_timed: bool
+    ) -> None:
         self.domains: list[str] = []
         self._values, self._schemas = values, schemas
         self._names: dict[str, str] = {}
         self._columns: dict[str, Column] = {}
         self._given: dict[str, Any] = {}
         self._weights = ["w"]
+        self._timed, self._times = timed, ["t"] if from_timed else []
         self._lines: list[str] = []
         self._counters: list[str] = []
         self._depth = 1
@@ -190,7 +240,8 @@ class _JoinWriter:
                     alike.append(f"c{k} != {self._names[variable]}")
             else:
                 heads.append(self._name(variable, schema[k]))
-        self._write(f"for ({''.join(f'{head}, ' for head in heads)}), w in rows:", opens=True)
+        row = "".join(f"{head}, " for head in heads)
+        self._write(f"for ({row}), {', '.join(('w', *self._times))} in rows:", opens=True)
         for test in alike:
             self._skip_if(test)
         yield
@@ -213,7 +264,11 @@ class _JoinWriter:
         self._write(f"m = finds[{number}]({self._row(step.keys)})")
         self._write(f"k{number} += 1")
         self._write(f"n{number} += len(m)")
-        self._write(f"for {''.join(f'{each}, ' for each in (*columns.values(), weight))}in m:", opens=True)
+        given = [*columns.values(), weight]
+        if step.term in self._timed:
+            self._times.append(f"t{number}")
+            given.append(f"t{number}")
+        self._write(f"for {''.join(f'{each}, ' for each in given)}in m:", opens=True)
         for a, b in step.equal:
             self._skip_if(f"{columns[a]} != {columns[b]}")
         self._weights.append(weight)
@@ -234,10 +289,15 @@ class _JoinWriter:
         if isinstance(step, Unnest):
             self._write(f"for e in tuple({call}):", opens=True)
             call = "e"
+        encoded = f"x{planned.number}({call})"
+        if value.column.kind is Kind.INT:
+            self._write(f"i = {call}")
+            is_plain = f"i.__class__ is int and {-INLINE_LIMIT} <= i < {INLINE_LIMIT}"
+            encoded = f"i if {is_plain} else x{planned.number}(i)"
         if planned.check:
-            self._skip_if(f"x{planned.number}({call}) != {self._names[step.name]}")
+            self._skip_if(f"({encoded}) != {self._names[step.name]}")
         else:
-            self._write(f"{self._name(step.name, value.column)} = x{planned.number}({call})")
+            self._write(f"{self._name(step.name, value.column)} = {encoded}")
 
     def _decoded(self, variable: str) -> str:
         """The value of a variable."""
@@ -257,15 +317,21 @@ class _JoinWriter:
     def output(self, variables: Sequence[str]) -> None:
         """Writes the end of the loops."""
         row = "".join(f"{self._names[each]}, " for each in variables)
-        self._write(f"out.append(({row}{' * '.join(self._weights)},))")
+        self._write(f"add(({row}))")
+        self._write(f"weigh({' * '.join(self._weights)})")
+        if self._times:
+            latest = ", ".join(self._times)
+            self._write(f"time({latest if len(self._times) == 1 else f'max({latest})'})")
 
     def function(self) -> Callable[..., Any]:
-        """The function. It gives rows with weights, and the keys and matches of each look-up, in numbers."""
+        """The function. It gives rows, their weights and times, and the numbers of keys and matches of each
+        look-up."""
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
-        lines = ["def run(rows, finds, lists):", "    out = []"]
+        lines = ["def run(rows, finds, lists):", "    out, weights, times = [], [], []"]
+        lines += ["    add, weigh, time = out.append, weights.append, times.append"]
         lines += [f"    {name} = 0" for name in self._counters]
-        lines += [*self._lines, f"    return out, ({counts})"]
+        lines += [*self._lines, f"    return out, weights, times, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run
@@ -296,34 +362,30 @@ def _picking(columns: Row) -> Callable[[Row, int], Row]:
     return picked
 
 
-def _finder(view: View | None, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
-    made: Find = _FINDERS[type(view)](view, step, columns, room)
-    return made
-
-
 def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
-    """Finds rows of a store as it is."""
-    store, table, weights, pick = view.relation, view.table, view.relation.weights, _picking(columns)
-    counted = view.weighted and weights is not None
+    """Finds rows of a store as it is when it is asked."""
+    store, pick, counted = view.relation, _picking(columns), view.weighted
 
     def weight(key: Row) -> int:
-        at = table.find_row(key)
+        at, weights = store.table.find_row(key), store.weights
         if at < 0 or weights is None:
             return 0 if at < 0 else 1
-        held = weights.item(at)
+        held: int = weights.item(at)
         return held if counted else int(held > 0 if isinstance(step, Exclude) else held != 0)
 
     if isinstance(step, Exclude):
         return lambda key: weight(key) != 0
     if view.whole(step.positions):
         return lambda key: ((held,),) if (held := weight(key)) else ()
-    ids = _arranged(view, step, room)
-    ghosts = store.ghosts and weights is not None
+    ids = arranged(view, step, room)
 
     def find(key: Row) -> list[Row]:
         found = ids(key)
+        if not found:
+            return []
+        table, weights, ghosts = store.table, store.weights, store.ghosts
         if weights is None or not (ghosts or counted):
-            return [pick(table.row(at), 1) for at in found]
+            return table.picked(found, columns)
         held = ((at, weights.item(at)) for at in found)
         return [pick(table.row(at), each if counted else 1) for at, each in held if each or not ghosts]
 
@@ -333,27 +395,28 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
 def _in_growing(view: GrowingView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
     """Finds rows of a growing relation, as far as they are seen when it is asked."""
     assert isinstance(step, LookUp), "a relation is not negated inside its own recursion"
-    relation, table, pick = view.relation, view.table, _picking(columns)
+    relation, table = view.relation, view.table
     whole = view.whole(step.positions)
     ready = table.is_numbered if whole else step.positions in relation.indexes
     if not ready and table.size >= thresholds.LARGE_TABLE:
         raise NotOneByOne
     if whole:
         return lambda key: ((1,),) if 0 <= table.find_row(key) < view.size else ()
-    ids = _arranged(view, step, room)
+    ids = arranged(view, step, room)
     if view.now:
-        return lambda key: [pick(table.row(at), 1) for at in ids(key)]
-    return lambda key: [pick(table.row(at), 1) for at in ids(key) if at < relation.low]
+        return lambda key: table.picked(ids(key), columns)
+    return lambda key: table.picked([at for at in ids(key) if at < relation.low], columns)
 
 
-def _arranged(view: TableView, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
+def arranged(view: Arranged, step: LookUp, room: list[int]) -> Callable[[Row], list[int]]:
     """Gives the ids of the rows of a key, from an index. They are taken from the room."""
-    index = view.index(step.positions)
-    if type(index) is not RowIndex:
-        raise NotOneByOne
+    positions = step.positions
 
     def ids(key: Row) -> list[int]:
-        found = index.rows_of(key, room[0])
+        index = view.relation.indexes.get(positions)
+        if index is None:
+            index = view.index(positions)
+        found = index.rows_of(key, room[0]) if index.__class__ is RowIndex else None
         if found is None:
             raise NotOneByOne
         room[0] -= len(found)
@@ -381,8 +444,8 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
     if step.derived:
         raise NotOneByOne
     positions, pick, weights = step.positions, _picking(columns), now.relation.weights
-    pick_key = _picking(tuple(place for place in positions if isinstance(place, int)))
-    ids, ghosts = _arranged(now, step, room), now.relation.ghosts
+    pick_key = picking(tuple(place for place in positions if isinstance(place, int)))
+    ids, ghosts = arranged(now, step, room), now.relation.ghosts
     counted = now.weighted
 
     def find(key: Row) -> list[Row]:
@@ -392,7 +455,7 @@ def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room:
             if at not in touched and (weight or not ghosts):
                 found.append(pick(table.row(at), weight if counted else 1))
         for row, weight in touched.values():
-            if weight and pick_key(row, 1)[:-1] == key:
+            if weight and pick_key(row) == key:
                 found.append(pick(row, weight))
         return found
 
@@ -426,3 +489,5 @@ _FINDERS: dict[type, Callable[..., Find]] = {
     GrowingView: _in_growing,
     EmptyView: _nothing,
 }
+_KNOWN = {*_FINDERS, type(None)}
+_TIMED = set[type]()

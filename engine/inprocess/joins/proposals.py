@@ -72,6 +72,14 @@ class Tally:
             entry[2] += proposed
         self.wasted += proposed * weight
 
+    def note_few(self, term: int, rows: int, expected: float, proposed: int) -> None:
+        """As `choose` and `note`, of rows that are looked up one by one, and while no other thread notes."""
+        self.rows += rows
+        entry = self._entry(term)
+        entry[0] += rows
+        entry[1] += expected
+        entry[2] += proposed
+
     def spend(self, term: int, seconds: float) -> None:
         """The look-up of a term took time."""
         with _noting:

@@ -28,7 +28,7 @@ from ...rules import FixpointRule, Source
 from ...schema import Array
 from ..arrangements.views import GrowingView, Matches, View
 from ..joins.join import Joiner
-from ..storage.batch import Batch
+from ..storage.batch import Batch, RowColumns
 from ..storage.lazycolumns import LazyColumns
 from .growingset import GrowingSet
 from .memories import Imported, outside, run_rule
@@ -92,7 +92,9 @@ def _came(change: Batch) -> Batch:
     if change.weights is not None:
         rows = np.flatnonzero(change.weights > 0)
         return Batch(tuple(column[rows] for column in change.columns), len(rows))
-    columns = tuple(change.columns) if isinstance(change.columns, LazyColumns) else change.columns
+    columns = change.columns
+    if isinstance(columns, LazyColumns) and not isinstance(columns, RowColumns):
+        columns = tuple(columns)
     return Batch(columns, change.length)
 
 

@@ -46,7 +46,7 @@ class MaintainedRecursion:
 
     def _chosen(self) -> Choice:
         recursion, account = self._recursion, self._account
-        if self._epoch.first or not account.situation.changed:
+        if self._epoch.first or not account.changed:
             return account.settle("")
         if self._epoch.limit is not None:
             return account.settle("its iterations are limited")
@@ -87,7 +87,7 @@ class MaintainedRecursion:
         watch, memory = self._choice.watch, self._maintained.memory
         watch.reached = self._recursion.costs.profile.reached(time)
         if isinstance(memory, RankedSets):
-            watch.waiting = memory.waiting()
+            watch.waiting = memory.waiting
         self._go_on(lambda: self._maintained.iterate(time, most))
 
     def _go_on(self, act: Callable[[], None]) -> None:
@@ -99,7 +99,11 @@ class MaintainedRecursion:
     def _evaluate_anew(self) -> None:
         self._account.begin_anew()
         self._anew = _Anew(self._recursion, self._imports)
+        self._begun_anew()
         self._anew.running.seed(True)
+
+    def _begun_anew(self) -> None:
+        """Called when new relations are there, and empty."""
 
     @property
     def _running(self) -> RunningRecursion:

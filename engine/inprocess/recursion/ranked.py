@@ -15,10 +15,13 @@ import numpy as np
 
 from ... import thresholds
 from ...derived import Position
+from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.locating import Locator
 from ..arrangements.views import Groups, Matches, expected, some_rows, whole_row
+from ..joins import onebyone
+from ..joins.onebyone import Find, Row
 from ..kernels import ranks as kernels
 from ..kernels.ranks import CAME
 from ..storage.arrays import grow
@@ -388,6 +391,38 @@ class RankedView:
     def size(self) -> int:
         return self.relation.present
 
+    def index(self, positions: tuple[Position, ...]) -> RowIndex:
+        """The arrangement by these columns."""
+        return self.relation.index(positions)
+
+    def find_one_by_one(self, step: LookUp, columns: Row, room: list[int]) -> Find:
+        """Finds rows with their ranks as times, as `expand` does. See `onebyone.knows`."""
+        relation, gone = self.relation, self._gone
+        table, ranks = relation.table, relation.weights
+        whole = whole_row(step.positions, relation.schema)
+        ids = None if whole else onebyone.arranged(self, step, room)
+
+        def find(key: Row) -> list[Row]:
+            if ids is None:
+                at = table.find_row(key)
+                found = [at] if at >= 0 else []
+            else:
+                found = ids(key)
+            seen, times = [], []
+            for at in found:
+                number = ranks.item(at)
+                if number >= CAME:
+                    number = 0 if gone else number - CAME
+                elif number < 0:
+                    number = -number if number == gone else 0
+                if number:
+                    seen.append(at)
+                    times.append(number - 1)
+            rows = table.picked(seen, columns)
+            return [(*row, time) for row, time in zip(rows, times, strict=True)]
+
+        return find
+
     def fanout(self, positions: tuple[Position, ...]) -> float:
         relation = self.relation
         return expected(relation.present, relation.indexes, positions, len(relation.schema))
@@ -424,3 +459,6 @@ class RankedView:
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")
+
+
+onebyone.knows(RankedView, RankedView.find_one_by_one)

@@ -87,7 +87,8 @@ class RankedSets:
         return sum(len(part.rows) for part in chain.from_iterable(parts))
 
     def next_iteration(self) -> int | None:
-        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+        pending = [min(each.pending) for each in self._relations.values() if each.pending]
+        return min(pending) if pending else None
 
     def advance(self, time: int) -> Collection[str]:
         self._time, self._gone = time, -(time + 1)

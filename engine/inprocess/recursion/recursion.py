@@ -43,6 +43,8 @@ class Recursion:
         self.rules, self.facts = rules_of(fixpoint, compiled)
         self.evaluator, self.maintaining, self.costs = evaluator, maintaining, Costs()
         self.schemas = schemas_of(fixpoint)
+        terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
+        self._negated = {source for term, source in terms if term.negated}
         self._products = products_of(self.rules, self.schemas)
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
@@ -104,14 +106,16 @@ class Recursion:
 
     def _all_known(self) -> dict[str, Lowered]:
         """1 + the births of all rows of the sets, as low as they are known."""
-        first = self._first
+        first = self.first
         return {
             head: lengthened(self.lowered.get(head), relation, first) for head, relation in self.sets.items()
         }
 
     @property
-    def _first(self) -> int:
-        return min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
+    def first(self) -> int:
+        """The iteration from which births are counted; 0 without rows."""
+        came = [int(each.iterations[0]) for each in self.sets.values() if len(each.iterations)]
+        return min(came, default=0)
 
     def note(self, imports: Mapping[int, Imported], new: Mapping[str, Array]) -> None:
         """Notes what came by an epoch which is committed."""
@@ -131,7 +135,7 @@ class Recursion:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
         rows = self.sets[relation].table.find(columns, length)
-        births = self.sets[relation].came_at(rows) - self._first
+        births = self.sets[relation].came_at(rows) - self.first
         known = self.lowered.get(relation)
         if known is not None:
             lower = np.flatnonzero(rows < known.size)
@@ -143,7 +147,7 @@ class Recursion:
         if self._afresh:
             self._afresh = False
             self.in_order()
-            sets = GrowingSets(self.sets, _whole(imports), self.evaluator, self._products)
+            sets = GrowingSets(self.sets, whole(imports), self.evaluator, self._products)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
@@ -168,24 +172,20 @@ class Recursion:
         if self.knows_births:
             self.since = Since()
         self.born_in_order = self.ranks_are_least = False
-        if any(self._is_negated(node) for node in changed):
+        if not self._negated.isdisjoint(changed):
             self.since = None
         return changed
-
-    def _is_negated(self, node: int) -> bool:
-        terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
-        return any(term.negated and source == node for term, source in terms)
 
     def _may_lower(self, node: int, change: Batch | None) -> bool:
         """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
         moves gets the rank of its first derivation."""
         if change is None or not change.length:
             return False
-        return self._is_negated(node) or bool((change.weight_array() > 0).any())
+        return node in self._negated or bool((change.weight_array() > 0).any())
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
-        memory = GrowingSets(sets, _whole(imports), self.evaluator, self._products)
+        memory = GrowingSets(sets, whole(imports), self.evaluator, self._products)
         return RunningRecursion(self, sets, memory, True)
 
     def prepare_to_shrink(self, held: int, changed: int) -> None:
@@ -205,7 +205,7 @@ class Recursion:
             self._hand_out()
 
 
-def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
+def whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
     """The imports, with all that they hold as their change."""
     return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
 

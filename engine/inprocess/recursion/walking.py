@@ -101,12 +101,12 @@ class Walk:
             given = rows[start.source]
             if not given:
                 continue
-            made = start.rows([(row, 1) for row in given])
+            made = start.rows(given)
             self._budget.spend(STEP + len(given) + MADE * len(made))
             for head, way in start.heads:
                 found = made
                 for step in way:
-                    found = step([(row[:-1], row[-1]) for row in found])
+                    found = step(found)
                 add, new = self._relations[head].table.add_row, came[head]
-                new += [row[:-1] for row in found if add(row[:-1])]
+                new += filter(add, found)
         return came

@@ -11,9 +11,10 @@ import ctypes
 import functools
 from time import perf_counter
 
+from ... import memory
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # parameters of mallopt
 _FROM_HEAP = 16 << 20  # bytes of an array up to which it comes from the heap
-_LONG = 0.5  # seconds of an epoch after which the heap may hold much
 
 
 @functools.cache
@@ -39,5 +40,5 @@ class kept_memory:
         self._library, self._start = _library(), perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        if self._library is not None and perf_counter() - self._start > _LONG:
-            self._library.malloc_trim(0)
+        if self._library is not None and perf_counter() - self._start > memory.LONG:
+            memory.give_back()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from ... import thresholds
 from ...memory import reserve
 from ...schema import Array, Schema
+from .layout import PackedColumns
 from .lazycolumns import LazyColumns
 from .table import RowTable
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Batch:
     """`length` rows of int64 columns. `weights` None: all 1. `times` None: all outside a recursion
-    (or, inside it, of before its first iteration)."""
+    (or, inside it, of before its first iteration). Nobody changes it: a frozen class would take twice as long
+    to make, and a small commit makes many."""
 
     columns: Sequence[Array]
     length: int
@@ -35,7 +38,9 @@ class Batch:
     def rows(self) -> list[tuple[int, ...]]:
         """The rows, one by one."""
         columns = self.columns
-        if columns.__class__ is RowColumns or columns.__class__ is TableColumns:  # faster than `isinstance`
+        if columns.__class__ is RowColumns:  # faster than `isinstance`
+            return columns.given
+        if columns.__class__ is TableColumns:
             return columns.rows()
         return list(zip(*[c.tolist() for c in columns], strict=True)) if columns else [()] * self.length
 
@@ -54,7 +59,7 @@ class Batch:
         columns = self.columns
         return Batch(
             columns.part(start, stop)
-            if isinstance(columns, TableColumns)
+            if isinstance(columns, TableColumns | PackedColumns)
             else tuple(c[start:stop] for c in columns),
             stop - start,
             None if self.weights is None else self.weights[start:stop],
@@ -76,6 +81,10 @@ class Batch:
     def positive(self) -> bool:
         """Whether no weight is negative."""
         return self.weights is None or not self.length or int(self.weights.min()) >= 0
+
+
+length_of: Callable[[Batch], int] = attrgetter("length")
+"""The rows of a batch."""
 
 
 class TableColumns(LazyColumns):
@@ -106,23 +115,19 @@ class RowColumns(LazyColumns):
     """The columns of rows that are given one by one, and that nobody changes."""
 
     def __init__(self, rows: list[tuple[int, ...]], arity: int) -> None:
-        super().__init__()
-        self._rows, self._arity = rows, arity
+        self._known = {}
+        self.given, self._arity = rows, arity
 
     def __len__(self) -> int:
         return self._arity
 
     def unpack(self, position: int) -> Array:
-        return np.array([row[position] for row in self._rows], np.int64)
-
-    def rows(self) -> list[tuple[int, ...]]:
-        """The rows, one by one."""
-        return self._rows
+        return np.array([row[position] for row in self.given], np.int64)
 
 
 def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) -> Batch:
     """The batch of some rows, which nobody changes, with their weights."""
-    plain = weights == [1] or not weights or min(weights) == max(weights) == 1
+    plain = weights.count(1) == len(weights)
     return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
 
 

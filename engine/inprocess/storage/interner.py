@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +18,7 @@ from .sharing import building
 
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
+_MOST_CODINGS = 256  # schemas whose functions are kept
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
 
 
@@ -120,6 +122,34 @@ def float_bits(value: float) -> int:
     return int(_WORD.unpack(_FLOAT.pack(value))[0])
 
 
+class Coding(NamedTuple):
+    """The functions that encode and decode a row of a schema, given those of a value. `sorts`: Python
+    compares its rows as their values are ordered."""
+
+    schema: Schema
+    sorts: bool
+    encode: Callable[[tuple[Any, ...], Callable[[Kind, str, Any], int]], tuple[int, ...]]
+    decode: Callable[[tuple[int, ...], Callable[[Kind, str, int], Any]], tuple[Any, ...]]
+
+
+def _coding(schema: Schema) -> Coding:
+    """Writes the functions of a schema. What needs no dictionary is done where it stands."""
+    given: dict[str, Any] = {}
+    encoded, decoded = [], []
+    for k, column in enumerate(schema):
+        given[f"k{k}"], given[f"d{k}"] = column.kind, column.domain
+        to = back = f"of(k{k}, d{k}, row[{k}])"
+        if column.kind is Kind.INT:
+            plain = f"row[{k}].__class__ is int and {-INLINE_LIMIT} <= row[{k}] < {INLINE_LIMIT}"
+            to, back = f"row[{k}] if {plain} else {to}", f"row[{k}] if row[{k}] < {INLINE_LIMIT} else {back}"
+        elif column.kind is Kind.BOOL:
+            to, back = f"1 if row[{k}] else 0", f"row[{k}] != 0"
+        encoded.append(f"{to}, ")
+        decoded.append(f"{back}, ")
+    encode, decode = (eval(f"lambda row, of: ({''.join(each)})", given) for each in (encoded, decoded))
+    return Coding(schema, all(column.kind is not Kind.FLOAT for column in schema), encode, decode)
+
+
 class Values:
     """All interned values of a runtime, which turns values of columns of every kind into int64 and back.
 
@@ -129,6 +159,7 @@ class Values:
     def __init__(self, nan: float = float("nan")) -> None:
         self._domains: dict[str, Interner] = {}
         self._held: WeakKeyDictionary[Batch, Schema] = WeakKeyDictionary()
+        self._codings: dict[int, Coding] = {}  # by the identity of the schema
         self._nan = nan
 
     def domain(self, name: str) -> Interner:
@@ -178,6 +209,10 @@ class Values:
     def encode(self, kind: Kind, domain: str, value: Any) -> int:
         """The int64 of one value."""
         if kind is Kind.OBJECT:
+            interner = self._domains.get(domain)
+            found = None if interner is None else interner.ids.get(value)
+            if found is not None:
+                return found
             with building:  # array code asks for its constants
                 return self.domain(domain).id(value)
         if kind is Kind.FLOAT:
@@ -199,6 +234,15 @@ class Values:
                 (value,) = _FLOAT.unpack(_WORD.pack(code))
                 return self._nan if value != value else value
         return code if code < INLINE_LIMIT else self.domain(domain).values[code - INLINE_LIMIT]
+
+    def coding(self, schema: Schema) -> Coding:
+        """The functions that encode and decode a row."""
+        found = self._codings.get(id(schema))
+        if found is None:
+            if len(self._codings) >= _MOST_CODINGS:
+                self._codings.clear()
+            found = self._codings[id(schema)] = _coding(schema)
+        return found
 
     def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
         """The int64s of a column of values."""
@@ -288,12 +332,9 @@ def encode_rows(
     return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
 
 
-def encode_each(
-    values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
-) -> list[tuple[int, ...]]:
+def encode_each(values: Values, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, ...]]:
     """Rows of int64s from rows of Python values."""
-    columns, encode = [(column.kind, column.domain) for column in schema], values.encode
-    return [tuple([encode(*of, value) for of, value in zip(columns, row, strict=True)]) for row in rows]
+    return [*map(values.coding(schema).encode, rows, repeat(values.encode))]
 
 
 def decode_rows(
@@ -305,12 +346,9 @@ def decode_rows(
     return list(zip(*(values.decode_column(c, a) for c, a in zip(schema, columns, strict=True)), strict=True))
 
 
-def decode_each(
-    values: Values, schema: Sequence[Column], rows: Sequence[tuple[int, ...]]
-) -> list[tuple[Any, ...]]:
+def decode_each(values: Values, schema: Schema, rows: Sequence[tuple[int, ...]]) -> list[tuple[Any, ...]]:
     """Rows of Python values from rows of int64s."""
-    columns, decode = [(column.kind, column.domain) for column in schema], values.decode
-    return [tuple([decode(*of, code) for of, code in zip(columns, row, strict=True)]) for row in rows]
+    return [*map(values.coding(schema).decode, rows, repeat(values.decode))]
 
 
 def order_of(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> Array:

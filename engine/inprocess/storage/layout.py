@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -75,13 +75,25 @@ class PackedLayout:
 @lru_cache(maxsize=256)
 def of_one(layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
     """The functions that pack the columns of one row to its word, -1 if it does not fit, and back."""
-    parts, fits, back = [], [], []
+    parts, fits = [], []
     for k, each in enumerate(layout.fields):
         parts.append(f"row[{k}] - {each.offset} << {each.shift}")
         fits.append(f"0 <= row[{k}] - {each.offset} <= {each.mask}")
-        back.append(f"(word >> {each.shift} & {each.mask}) + {each.offset}, ")
     packed = f"lambda row: ({') | ('.join(parts) or 0}) if {' and '.join(fits) or True} else -1"
-    return eval(packed), eval(f"lambda word: ({''.join(back)})")  # of numbers alone
+    return eval(packed), _unpacking(layout, range(len(layout.fields)), "")  # of numbers alone
+
+
+@lru_cache(maxsize=256)
+def picking_one(layout: PackedLayout, columns: tuple[int, ...]) -> UnpackOne:
+    """The function that gives some columns of the row of a word, and a 1 after them."""
+    return _unpacking(layout, columns, "1, ")
+
+
+def _unpacking(layout: PackedLayout, columns: Iterable[int], last: str) -> UnpackOne:
+    fields = [layout.fields[k] for k in columns]
+    parts = [f"(word >> {each.shift} & {each.mask}) + {each.offset}, " for each in fields]
+    unpacked: UnpackOne = eval(f"lambda word: ({''.join(parts)}{last})")
+    return unpacked
 
 
 class PackedColumns(LazyColumns):
@@ -96,6 +108,10 @@ class PackedColumns(LazyColumns):
 
     def unpack(self, position: int) -> Array:
         return self.layout.column(self.words, position)
+
+    def part(self, start: int, stop: int) -> PackedColumns:
+        """The columns of the rows start .. stop among these."""
+        return PackedColumns(self.layout, self.words[start:stop])
 
 
 def fit(ranges: Sequence[tuple[int, int]]) -> PackedLayout | None:

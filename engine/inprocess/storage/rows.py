@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import thresholds
-from ...schema import Array, Kind, Schema
+from ...schema import Array, Schema
 from ...settling import SHOWN, Changing
-from .batch import Batch, RowColumns, consolidate, few_rows
+from .batch import Batch, RowColumns, consolidate
 from .interner import Values, decode_each, decode_rows, order_of
 
 
@@ -23,7 +23,7 @@ class ArrayRows:
         self._values = values
         self._batch = batch
         self._ordered: Batch | None = None
-        self._decoded: list[tuple[Any, ...]] | None = None
+        self._few: tuple[list[tuple[Any, ...]], list[int]] | None = None
         values.hold(schema, batch)
 
     @property
@@ -39,30 +39,36 @@ class ArrayRows:
 
     def _in_order(self) -> Batch:
         if self._ordered is None:
-            batch = self._batch
-            if 1 < batch.length <= thresholds.FEW_ROWS and all(
-                column.kind is not Kind.FLOAT for column in self.schema
-            ):
-                self._order_few()
-            elif batch.length > 1:
-                batch = batch.take(order_of(self._values, self.schema, batch.columns, batch.length))
-            self._ordered = self._ordered or batch
+            batch = self._ordered = self._batch
+            if batch.length > 1:
+                order = order_of(self._values, self.schema, batch.columns, batch.length)
+                self._ordered = batch.take(order)
         return self._ordered
 
-    def _order_few(self) -> None:
-        """Puts few rows in order by their values, as Python compares them."""
+    def _read_few(self) -> tuple[list[tuple[Any, ...]], list[int]] | None:
+        """Few rows in order by their values, as Python compares them, with their weights; None: they are
+        many, or it compares them in another way."""
         batch = self._batch
-        codes, weights = batch.rows(), batch.weight_list()
-        rows = decode_each(self._values, self.schema, codes)
-        order = sorted(range(batch.length), key=rows.__getitem__)
-        self._ordered = few_rows([codes[k] for k in order], [weights[k] for k in order], len(self.schema))
-        self._decoded = [rows[k] for k in order]
+        if self._few is None and batch.length <= thresholds.FEW_ROWS:
+            coding = self._values.coding(self.schema)
+            if coding.sorts:
+                rows, weights = decode_each(self._values, self.schema, batch.rows()), batch.weight_list()
+                if len(rows) > 1:
+                    order = sorted(range(len(rows)), key=rows.__getitem__)
+                    rows, weights = [rows[k] for k in order], [weights[k] for k in order]
+                self._few = rows, weights
+        return self._few
 
     @property
     def weights(self) -> list[int] | None:
         """The weight of each row; None: all 1."""
-        ordered = self._in_order()
-        return None if ordered.weights is None else ordered.weights.tolist()
+        if self._batch.weights is None:
+            return None
+        few = self._read_few()
+        if few is not None:
+            return few[1]
+        weights = self._in_order().weights
+        return None if weights is None else weights.tolist()
 
     def columns(self) -> list[list[Any]]:
         """The values column by column."""
@@ -77,9 +83,10 @@ class ArrayRows:
         return self._batch.length
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        few = self._read_few()
+        if few is not None:
+            return iter(few[0])
         ordered = self._in_order()
-        if self._decoded is not None:
-            return iter(self._decoded)
         if ordered.columns.__class__ is RowColumns:
             return iter(decode_each(self._values, self.schema, ordered.rows()))
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
@@ -129,6 +136,12 @@ class ArrayDelta:
     def rows(self) -> list[tuple[Any, ...]]:
         """The rows that changed, in value order."""
         return list(self._rows)
+
+    def counts(self) -> tuple[int, int]:
+        """The numbers of rows that came, and that went."""
+        weights, length = self.batch.weights, self.batch.length
+        came = length if weights is None else int(np.count_nonzero(weights > 0))
+        return came, length - came
 
     @property
     def weights(self) -> list[int]:

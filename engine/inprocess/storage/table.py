@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,17 @@ from ...schema import Array
 from ..kernels import hashing
 from . import sharedinsertion, sharing
 from .arrays import grow, lengthen
-from .layout import PackedColumns, PackedField, PackedLayout, PackOne, UnpackOne, bounds, fit, of_one
+from .layout import (
+    PackedColumns,
+    PackedField,
+    PackedLayout,
+    PackOne,
+    UnpackOne,
+    bounds,
+    fit,
+    of_one,
+    picking_one,
+)
 from .unread import Unread, read_later
 
 _FIRST_BITS = 6
@@ -44,6 +54,15 @@ class ReadColumn(Protocol):
         """Adds the column to the words of packed rows, which have nothing yet if it `is_first`."""
 
 
+class _OfOne(NamedTuple):
+    """What packs one row by a layout, and unpacks it: whole, or some of its columns with a 1 after them."""
+
+    layout: PackedLayout
+    pack: PackOne
+    unpack: UnpackOne
+    picks: dict[tuple[int, ...], UnpackOne]
+
+
 class RowTable(Unread):
     """Assigns dense ids to distinct rows of int64 columns.
 
@@ -63,7 +82,7 @@ class RowTable(Unread):
         self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
-        self._one: tuple[PackedLayout, tuple[PackOne, UnpackOne]] | None = None  # of one row, by the layout
+        self._one: _OfOne | None = None  # what packs one row by the layout
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
@@ -141,6 +160,15 @@ class RowTable(Unread):
         """All columns of the rows with these ids."""
         return tuple(self.column_at(rows, k) for k in range(self.arity))
 
+    def apart(self, rows: Array | None) -> Sequence[Array]:
+        """The columns of the rows with these ids, or of all. They do not change when the table does, and are
+        unpacked when they are read."""
+        taken = slice(self.size) if rows is None else rows
+        reserve(8 * (self.size if rows is None else len(rows)) * (self.arity if self._layout is None else 1))
+        if self._layout is None:
+            return tuple(self._wide[taken].copy().T)
+        return PackedColumns(self._layout, self._words[taken].copy())
+
     @property
     def bytes(self) -> int:
         """The bytes of the rows and their slots."""
@@ -194,10 +222,24 @@ class RowTable(Unread):
 
     def row(self, at: int) -> tuple[int, ...]:
         """The columns of the row with this id."""
-        layout = self._layout
+        layout, one = self._layout, self._one
         if layout is None:
             return tuple(self._wide[at].tolist())
-        return self._packing_one(layout)[1](self._words.item(at))
+        if one is None or one.layout is not layout:
+            one = self._packing_one(layout)
+        return one.unpack(self._words.item(at))
+
+    def picked(self, ids: Sequence[int], columns: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Some columns of the rows with these ids, and a 1 after those of each."""
+        layout, one, words = self._layout, self._one, self._words
+        if layout is None:
+            return [(*[row[k] for k in columns], 1) for row in map(self.row, ids)]
+        if one is None or one.layout is not layout:
+            one = self._packing_one(layout)
+        pick = one.picks.get(columns)
+        if pick is None:
+            pick = one.picks[columns] = picking_one(layout, columns)
+        return [pick(words.item(at)) for at in ids]
 
     def find_row(self, row: tuple[int, ...]) -> int:
         """As `find`, of one row."""
@@ -207,7 +249,10 @@ class RowTable(Unread):
             return hashing.find_rows(self._slots, self._bits, self._wide, given).item(0)  # type: ignore[no-any-return]
         if layout is None or ids is None or not self.size:
             return int(self.find([np.array([value], np.int64) for value in row], 1)[0])
-        word = self._packing_one(layout)[0](row)
+        one = self._one
+        if one is None or one.layout is not layout:
+            one = self._packing_one(layout)
+        word = one.pack(row)
         return -1 if word < 0 else hashing.find_word(self._slots, ids, self._bits, word)
 
     def insert_row(self, row: tuple[int, ...]) -> int:
@@ -239,15 +284,18 @@ class RowTable(Unread):
 
     def _word_with_room(self, row: tuple[int, ...]) -> int:
         """The packed row; -1 if it may not be entered as it is."""
-        layout = self._layout
+        layout, one = self._layout, self._one
         if layout is None or (self._untouched and self.arity) or self.size == len(self._words):
             return -1
-        return -1 if self.size + 1 > len(self._slots) * _FULL else self._packing_one(layout)[0](row)
+        if self.size + 1 > len(self._slots) * _FULL:
+            return -1
+        if one is None or one.layout is not layout:
+            one = self._packing_one(layout)
+        return one.pack(row)
 
-    def _packing_one(self, layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
-        if self._one is None or self._one[0] is not layout:
-            self._one = layout, of_one(layout)
-        return self._one[1]
+    def _packing_one(self, layout: PackedLayout) -> _OfOne:
+        self._one = _OfOne(layout, *of_one(layout), {})
+        return self._one
 
     # ------------------------------------------------------------- inserting
 

@@ -1,0 +1,122 @@
+"""A checked program without a relation, of which nothing else is checked again.
+
+The relation goes with its rules, and so do relations that were made for these rules alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import cache
+
+from .. import core, syntax
+from ..errors.source import Source
+from ..names.environment import Environment
+from ..names.modules import IMPORT, OTHER, ModuleSyntax, library
+from .elaborated import Elaborated
+
+_MADE = re.compile(r"[^_]__\d+\Z")
+
+
+def without_relation(program: core.CheckedProgram, source: Source, name: str) -> core.CheckedProgram | None:
+    """The program, whose text then is that of the source, without a relation that no other reads. None where
+    more than relations and rules depends on it."""
+    if not isinstance(program, Elaborated) or program.indexes or program.array_keys or program.loops:
+        return None
+    gone = _gone(program, name)
+    if any(_rests_on(each, gone) for each in program.relations.values() if each.name not in gone):
+        return None
+    rules = tuple(rule for rule in program.rules if not _fills(rule, gone))
+    if any(head.relation in gone for rule in rules for head in rule.heads):
+        return None
+
+    def environment() -> Environment:
+        before = program.declarations().modules
+        return Environment({**before, "": _without(before[""], source, gone)}, tuple(library()))
+
+    return replace(
+        program,
+        typedefs={each: of for each, of in program.typedefs.items() if each not in gone},
+        relations={each: of for each, of in program.relations.items() if each not in gone},
+        rules=rules,
+        strata=tuple(each for each in program.strata if not gone.issuperset(each.relations)),
+        declarations=cache(environment),
+    )
+
+
+def readers(program: core.CheckedProgram, name: str) -> dict[str, core.Rule]:
+    """The declared relations that read a relation, also by such as a translation made, each with a rule that
+    does."""
+    found: dict[str, core.Rule] = {}
+    waiting, seen = deque([name]), {name}
+    while waiting:
+        at = waiting.popleft()
+        for rule in program.rules:
+            if at not in _read(rule):
+                continue
+            for head in rule.heads:
+                if head.relation not in seen:
+                    seen.add(head.relation)
+                    declared = program.relations[head.relation]
+                    if declared.hidden or _is_made(declared):
+                        waiting.append(head.relation)
+                    else:
+                        found[head.relation] = rule
+    return found
+
+
+def _gone(program: core.CheckedProgram, name: str) -> set[str]:
+    """The relation, and those that a translation or the checker made and only these read."""
+    users: dict[str, set[str]] = {}
+    for rule in program.rules:
+        for read in _read(rule):
+            users.setdefault(read, set()).update(head.relation for head in rule.heads)
+    for relation in program.relations.values():
+        for read in relation.window.reads if relation.window else ():
+            users.setdefault(read, set()).add(relation.name)
+    made = [each.name for each in program.relations.values() if each.hidden or _is_made(each)]
+    gone = {name}
+    while more := {each for each in made if each not in gone and users.get(each, {""}) <= gone}:
+        gone |= more
+    return gone
+
+
+def _is_made(relation: core.Relation) -> bool:
+    return relation.role == "internal" and _MADE.search(relation.name) is not None
+
+
+def _read(rule: core.Rule) -> set[str]:
+    return {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
+
+
+def _fills(rule: core.Rule, gone: Collection[str]) -> bool:
+    return all(head.relation in gone for head in rule.heads)
+
+
+def _rests_on(relation: core.Relation, gone: Collection[str]) -> bool:
+    """Whether a relation that stays is made of one that goes."""
+    reads: Iterator[str] = iter(relation.window.reads if relation.window else ())
+    made_of = [of[0] for of in (relation.past, relation.earlier) if of is not None]
+    return any(each in gone for each in (*reads, *made_of, relation.name.partition("$")[0]))
+
+
+def _without(main: ModuleSyntax, source: Source, gone: Collection[str]) -> ModuleSyntax:
+    def stays(declaration: object) -> bool:
+        match declaration:
+            case syntax.RuleDecl(heads=heads):
+                return not all(head.relation in gone for head in heads)
+            case syntax.ApplyDecl(outputs=outputs):
+                return not set(outputs) <= set(gone)
+        return True
+
+    tables = {
+        table: {name: of for name, of in names.items() if name not in gone}
+        for table, names in main.tables.items()
+    }
+    tables[OTHER] = {
+        name: list(main.get(OTHER, name)) if name == IMPORT else [*filter(stays, main.get(OTHER, name))]
+        for name in main.tables[OTHER]
+    }
+    return ModuleSyntax(main.name, source, tables, main.path, main.hidden)

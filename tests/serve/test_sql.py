@@ -1,0 +1,76 @@
+"""A server of a program of SQL: tables and views have the names and the values that their text has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from tests.serve.conftest import Serving
+
+VIEWS = """
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT NOT NULL, amount DECIMAL(10, 2), placed DATE);
+CREATE VIEW totals AS SELECT customer, SUM(amount) AS total FROM orders GROUP BY customer;
+CREATE VIEW twice AS SELECT id FROM orders
+    WHERE customer IN (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 1);
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> ddlog.Program:
+    """The program of the views."""
+    (tmp_path / "views.sql").write_text(VIEWS)
+    return ddlog.compile(tmp_path / "views.sql")
+
+
+def test_tables_and_views_have_their_own_names(serving: Serving, program: ddlog.Program) -> None:
+    with serving(program).client() as client:
+        rows = [[1, "ann", "10.50", "2024-01-02"], {"id": 2, "customer": "ann", "amount": 2}]
+        changes = client.post("/transactions?changes=true", json={"insert": {"orders": rows}}).json()
+        assert changes["changes"] == {
+            "totals": [{"row": {"customer": "ann", "total": "12.50"}, "weight": 1}],
+            "twice": [{"row": {"id": 1}, "weight": 1}, {"row": {"id": 2}, "weight": 1}],
+        }
+        assert [each["name"] for each in client.get("/schema").json()["relations"]] == [
+            "orders", "totals", "twice",
+        ]  # fmt: skip
+        last = client.get("/epochs").json()["epochs"][-1]
+        assert last["sizes"] == {"orders": 2, "totals": 1, "twice": 2}
+        assert last["changes"] == {"totals": [1, 0], "twice": [2, 0]}
+        assert 'relation_rows{relation="orders"} 2' in client.get("/metrics").text
+        asked = client.post("/query", json={"sql": "SELECT total FROM totals WHERE customer = 'ann'"}).json()
+        assert asked["rows"] == [{"total": "12.50"}]
+        set_null = {"modify": {"orders": {"key": 2, "set": {"amount": None}}}}
+        assert "errors" not in client.post("/transactions", json=set_null).json()
+        wrong = client.post("/transactions", json={"insert": {"orders": [[1, "zoe", 1, None]]}})
+        assert (wrong.status_code, wrong.json()["errors"][0]["kind"]) == (422, "KeyExists")
+        with client.stream("GET", "/changes?relations=totals,twice") as stream:
+            data = next(line for line in stream.iter_lines() if line.startswith("data:"))
+        assert json.loads(data[5:])["relations"]["totals"][0]["row"] == {"customer": "ann", "total": "10.50"}
+        wrong = client.post("/query", json={"sql": "SELECT"})
+        assert wrong.status_code == 422 and "has no columns" in wrong.text
+        refused = client.get("/changes?relations=orders").json()["errors"][0]
+        assert refused["hint"] == "the output relations are totals, twice"
+
+
+def test_statements_from_python(serving: Serving, program: ddlog.Program) -> None:
+    served = serving(program)
+    with ddlog.connect(served.address) as session:
+        told: list[object] = []
+        session.subscribe("totals", told.append)
+        session.execute(
+            "INSERT INTO orders VALUES (1, 'ann', 1.5, DATE '2024-01-02'), (2, 'bob', NULL, NULL)"
+        )
+        session.execute("UPDATE orders SET amount = amount + 1 WHERE id = $1", [1])
+        session.execute("BEGIN")
+        session.execute("DELETE FROM orders WHERE customer = 'bob'")
+        session.execute("COMMIT")
+        assert len(told) == 3 and [str(row.total) for row in session["totals"]] == ["2.50"]
+        session.execute("CREATE VIEW big AS SELECT id FROM orders WHERE amount > 2")
+        with served.client() as client:
+            assert client.get("/relations/big/rows").json()["rows"] == [{"id": 1}]
+            changed = client.put("/program", content=VIEWS.replace("placed DATE", "placed DATE, note TEXT"))
+            assert changed.json()["migrated"] == ["orders"]
+            assert client.get("/relations/orders/rows").json()["rows"][0]["note"] is None
