@@ -21,7 +21,7 @@ from ..syntax.nesting import deep_recursion
 from .elaborated import Elaborated
 from .equalvalues import equal_values, explained
 from .products import products
-from .program import Declared, declared_in
+from .program import DeclaredModules, declared_in
 from .streams import stream_recursions
 
 _ADDED = (syntax.RelationDecl, syntax.RuleDecl, syntax.ApplyDecl, syntax.TypeDecl)
@@ -77,7 +77,7 @@ def _joined(main: ModuleSyntax, part: ModuleSyntax) -> ModuleSyntax:
 
 
 def _both(
-    program: Elaborated, found: Declared, part: ModuleSyntax, diagnostics: list[Diagnostic]
+    program: Elaborated, found: DeclaredModules, part: ModuleSyntax, diagnostics: list[Diagnostic]
 ) -> tuple[core.CheckedProgram, list[Diagnostic]] | None:
     environment, instances = found.environment, found.instances
     relations = {

@@ -66,7 +66,7 @@ def check_declared(
 
 
 @dataclass(slots=True)
-class Declared:
+class DeclaredModules:
     """The declarations of modules, each checked by itself, before the checks of the program as a whole."""
 
     environment: Environment
@@ -82,7 +82,7 @@ def declared_in(
     parts: Sequence[ModuleSyntax],
     diagnostics: list[Diagnostic],
     known: Iterable[str] = (),
-) -> Declared:
+) -> DeclaredModules:
     """The declarations of some modules, the parts of a program's, each checked by itself. Adds their errors
     and warnings. The instances of functions that are `known` are not checked again."""
     environment = Environment(modules.all, tuple(library()))
@@ -116,7 +116,7 @@ def declared_in(
     rules += _library_rules(environment, modules, instances, diagnostics)
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
-    return Declared(environment, instances, rules, indexes, array_keys, broken)
+    return DeclaredModules(environment, instances, rules, indexes, array_keys, broken)
 
 
 def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:

@@ -64,7 +64,7 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class LoweredProgram:
     """A program that was lowered over fields, from which another one goes on: the nodes of its strata without
     the outputs, and what these are."""
 
@@ -76,16 +76,16 @@ class Lowered:
 
 
 def lower_in_columns(
-    program: core.CheckedProgram, outputs: Collection[str], before: Lowered | None
-) -> tuple[Circuit, Lowered]:
+    program: core.CheckedProgram, outputs: Collection[str], before: LoweredProgram | None
+) -> tuple[Circuit, LoweredProgram]:
     """The circuit of a program over fields. What it has of a program `before` is not lowered again."""
     splitting = Splitting(program, None if before is None else before.splitting)
     circuit, strata = _lowered(splitting.whole(program), outputs, before)
-    return circuit, Lowered(splitting, *strata)
+    return circuit, LoweredProgram(splitting, *strata)
 
 
 def _lowered(
-    program: core.CheckedProgram, outputs: Collection[str] | None, before: Lowered | None
+    program: core.CheckedProgram, outputs: Collection[str] | None, before: LoweredProgram | None
 ) -> tuple[Circuit, _Made]:
     bound_nesting(program.typedefs)
     roles = {name: relation.role for name, relation in program.relations.items()}
@@ -173,7 +173,7 @@ class _Strata(CircuitBuilder):
         self.windows = Windows(self)
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
-    def going_on(self, before: Lowered, needed: Collection[str]) -> dict[int, core.Stratum]:
+    def going_on(self, before: LoweredProgram, needed: Collection[str]) -> dict[int, core.Stratum]:
         """Takes over what is lowered of the strata of a program before. Returns these; none of them if most
         of the nodes would be of strata that are gone."""
         done = {id(each): each for each in self.program.strata if id(each) in before.strata}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .direct import LENT, Connection
+from .direct import LENT, DirectConnection
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -37,7 +37,7 @@ class Http(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope["extensions"] = {LENT: Connection(self.transport)}  # type: ignore[dict-item]
+        self.scope["extensions"] = {LENT: DirectConnection(self.transport)}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         size = len(self.url) + sum([len(name) + len(value) for name, value in self.headers])

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .answers import Parts
-from .direct import Connection, write_parts
+from .direct import DirectConnection, write_parts
 
 if TYPE_CHECKING:
     from ..durability.contents import FileHistory
@@ -72,7 +72,7 @@ class CopyRequest:
 
     of: str
     given: tuple[Any, ...]
-    connection: Connection | None = None
+    connection: DirectConnection | None = None
 
 
 _may_move: ContextVar[bool] = ContextVar("may_move", default=False)
@@ -179,7 +179,7 @@ class _Worker:
         except (asyncio.IncompleteReadError, TimeoutError, OSError):
             return None
 
-    async def lend(self, connection: Connection | None) -> None:
+    async def lend(self, connection: DirectConnection | None) -> None:
         """Lends the worker a connection, or none if it cannot be lent."""
         file = None if connection is None else await connection.file()
         try:

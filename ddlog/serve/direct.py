@@ -37,7 +37,7 @@ class Lending(Protocol):
         """Writes the parts of a body that has begun; False: they are to go through the event loop."""
 
 
-class Connection:
+class DirectConnection:
     """The connection of a request in this process."""
 
     def __init__(self, transport: Any) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ..engine.circuit import Circuit
     from ..engine.spark.runtime import SparkOptions
-    from ..lowering.lower import Lowered
+    from ..lowering.lower import LoweredProgram
     from .session import Session
 
 OPTION = "ddlog_std::Option"
@@ -148,7 +148,7 @@ class Program:
         warnings: tuple[Diagnostic, ...] = (),
         again: Callable[[Source], Program] | None = None,
         script: Source | None = None,
-        lowered: Lowered | None = None,
+        lowered: LoweredProgram | None = None,
     ) -> None:
         """`again` makes the program of another text in the same way; None: nothing does. `script` are the
         statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out. What a

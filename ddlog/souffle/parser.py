@@ -10,7 +10,7 @@ from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
 from ..syntax.automaton import END, Automaton
-from ..syntax.brackets import BRACKETS, CLOSING, Bracket, open_bracket
+from ..syntax.brackets import BRACKETS, CLOSING, PlacedBracket, open_bracket
 from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import SouffleActions
@@ -108,7 +108,7 @@ class _SouffleParser:
             return
         fitting = {self.texts.get(kind, kind) for kind in self.grammar.fitting(self.automaton.states)}
         tokens = self.tokens[self.first : at]
-        unclosed = open_bracket(Bracket(each.value, each.span) for each in tokens if _is_bracket(each))
+        unclosed = open_bracket(PlacedBracket(each.value, each.span) for each in tokens if _is_bracket(each))
         if at == len(self.tokens) and unclosed is not None:
             self.found.append(unclosed.error())
             return

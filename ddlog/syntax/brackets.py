@@ -23,7 +23,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 BRACKETS = frozenset((*CLOSING, *CLOSING.values()))
 
 
-class Bracket(NamedTuple):
+class PlacedBracket(NamedTuple):
     """A bracket, and its place."""
 
     mark: str
@@ -33,8 +33,8 @@ class Bracket(NamedTuple):
 class OpenBracket(NamedTuple):
     """A bracket that lacks its end, and the bracket which closes it in its place, if one does."""
 
-    opened: Bracket
-    closed_by: Bracket | None = None
+    opened: PlacedBracket
+    closed_by: PlacedBracket | None = None
 
     def places(self) -> tuple[Note, ...]:
         """Where it was opened, and where closed."""
@@ -50,9 +50,9 @@ class OpenBracket(NamedTuple):
         return UnclosedBracket(mark, CLOSING[mark], span=span, notes=self.places()[1:])
 
 
-def open_bracket(brackets: Iterable[Bracket]) -> OpenBracket | None:
+def open_bracket(brackets: Iterable[PlacedBracket]) -> OpenBracket | None:
     """The bracket that lacks its end; None: all are closed."""
-    opened: list[Bracket] = []
+    opened: list[PlacedBracket] = []
     doubtful: dict[int, OpenBracket] = {}  # the first in each open bracket, by its depth
     for bracket in brackets:
         if bracket.mark in CLOSING:
@@ -67,12 +67,12 @@ def open_bracket(brackets: Iterable[Bracket]) -> OpenBracket | None:
     return doubtful.get(len(opened)) or OpenBracket(opened[-1])
 
 
-def _are_at_odds(begin: Bracket, end: Bracket) -> bool:
+def _are_at_odds(begin: PlacedBracket, end: PlacedBracket) -> bool:
     """Whether a closing bracket begins a line that is indented otherwise than that of its opening one."""
     first, last = _before(begin), _before(end)
     return not last.strip() and last != first[: len(first) - len(first.lstrip())]
 
 
-def _before(bracket: Bracket) -> str:
+def _before(bracket: PlacedBracket) -> str:
     """The text of the line before a bracket."""
     return bracket.span.source.line(bracket.span.line)[: bracket.span.column - 1]

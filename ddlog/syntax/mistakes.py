@@ -8,7 +8,7 @@ from itertools import pairwise
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.nearest import meant, nearest
-from .brackets import BRACKETS, CLOSING, Bracket, open_bracket
+from .brackets import BRACKETS, CLOSING, PlacedBracket, open_bracket
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
@@ -111,12 +111,12 @@ def diagnose(
     return errors.Unexpected(found, _wanted(fitting), span=span, help=help_, notes=notes)
 
 
-def _brackets(tokens: list[Token], places: Places) -> Iterator[Bracket]:
+def _brackets(tokens: list[Token], places: Places) -> Iterator[PlacedBracket]:
     """The brackets among tokens; `${` of a text is one, too."""
     for token in tokens:
         if token.kind == "_OPEN_SPLICE" or (token.value in BRACKETS and token.kind not in ("QUOTED", "TEXT")):
             mark = "{" if token.kind == "_OPEN_SPLICE" else token.value
-            yield Bracket(mark, places.span(token.start, token.end))
+            yield PlacedBracket(mark, places.span(token.start, token.end))
 
 
 def _ends_brackets(tokens: list[Token], at: int, places: Places) -> bool:

@@ -80,7 +80,7 @@ class Opened(NamedTuple):
     doors: Doors | None = None
 
 
-class Whole(NamedTuple):
+class WholeChanges(NamedTuple):
     """The changes of an epoch on all workers: see `member.ShardChanges`."""
 
     deltas: dict[str, Delta]
@@ -89,14 +89,14 @@ class Whole(NamedTuple):
     passed: Mapping[str, Batch]
 
 
-Act: TypeAlias = Callable[[Whole], None]
+Act: TypeAlias = Callable[[WholeChanges], None]
 """What is done with an epoch before it stays. If it raises, the epoch is rolled back."""
 
 
 class Gathered:
     """The changes of an epoch on all workers. See `engine.runtime.Sealed`."""
 
-    def __init__(self, runtime: Sharded, whole: Whole) -> None:
+    def __init__(self, runtime: Sharded, whole: WholeChanges) -> None:
         self._runtime, self.deltas, self._taken, self._whole = runtime, whole.deltas, whole.inputs, whole
 
     @property
@@ -173,13 +173,13 @@ class Sharded(Member):
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        def act(whole: Whole) -> None:
+        def act(whole: WholeChanges) -> None:
             kept = {**whole.inputs, **{_name(at): change for at, change in whole.remembered.items()}}
             with self._spool.adding(self.earlier + self.committed + 1, kept, changes):
                 if seal is not None:
                     seal(Gathered(self, whole))
 
-        def run() -> Whole:
+        def run() -> WholeChanges:
             try:
                 return self._together(changes, static, max_iterations, progress, act, self._begins_with)
             except (RowFault, Unsettled) as error:
@@ -255,7 +255,7 @@ class Sharded(Member):
         limit: int | None,
         progress: Progress | None,
         act: Act,
-    ) -> Whole:
+    ) -> WholeChanges:
         """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
         Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
         maintenance alone; the state is then as it was before."""
@@ -266,9 +266,9 @@ class Sharded(Member):
         held = {name: self.input_contents(name) for name in self._inputs if name not in streams}
         whole = {name: [(batch, 1), *changes.get(name, ())] for name, batch in held.items()}
         whole |= {name: [*changes[name]] for name in streams & changes.keys()}
-        result: list[Whole] = []
+        result: list[WholeChanges] = []
 
-        def changed(whole_epoch: Whole) -> None:
+        def changed(whole_epoch: WholeChanges) -> None:
             found, inputs = dict(whole_epoch.deltas), whole_epoch.inputs
             for name, before in shown_before.items():
                 delta: Any = found[name]
@@ -298,10 +298,10 @@ class Sharded(Member):
         limit: int | None,
         progress: Progress | None,
         act: Act,
-    ) -> Whole:
+    ) -> WholeChanges:
         """Does the same in this process, which then has the rows of all workers: what nodes remember is known
         before the epoch and not after it, so that workers cannot begin it from nothing."""
-        here, result = self.beside(self.circuit), list[Whole]()
+        here, result = self.beside(self.circuit), list[WholeChanges]()
         here.remember({_name(at): at for at in self.placed.remembered})
         here.give({_name(at): [(self._summed(at), 1)] for at in self.placed.remembered})
         here.earlier = self._spool.epochs - 1
@@ -330,7 +330,7 @@ class Sharded(Member):
     ) -> T:
         found: list[T] = []
 
-        def act(whole: Whole) -> None:
+        def act(whole: WholeChanges) -> None:
             self._built.clear()
             found.append(look())
             raise _Looked
@@ -360,7 +360,7 @@ class Sharded(Member):
         progress: Progress | None,
         act: Act,
         contents: Mapping[NodeId, Batch] | None = None,
-    ) -> Whole:
+    ) -> WholeChanges:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
         `contents` are those with which nodes begin, in a first epoch. Raises WorkerGone if a worker ends
         before that; if one ends later, the epoch has been."""
@@ -369,7 +369,7 @@ class Sharded(Member):
             self._serial += 1
             own = self._divided(changes, static, limit, away, contents or {})
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
-            result: list[Whole] = []
+            result: list[WholeChanges] = []
 
             def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
                 outcomes = [self.outcome(running, deltas, away)]
@@ -472,7 +472,7 @@ class Sharded(Member):
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
-    def _merged(self, outcomes: Sequence[ShardChanges], static: bool) -> Whole:
+    def _merged(self, outcomes: Sequence[ShardChanges], static: bool) -> WholeChanges:
         def summed(schema: Schema, parcels: Iterable[Parcel]) -> Batch:
             parts = [unpacked(self.values, schema, each) for each in parcels]
             return consolidate(concat(parts, len(schema)))
@@ -501,7 +501,7 @@ class Sharded(Member):
         inputs = _by_name([each.inputs for each in outcomes])
         remembered = _by_name([each.remembered for each in outcomes]).items()
         at_once = _by_name([each.passed for each in outcomes]).items()
-        return Whole(
+        return WholeChanges(
             {**self._own.unchanged, **deltas},
             {name: taken(name, [*parts.values()]) for name, parts in inputs.items()},
             {at: _known(summed(schema_of(self._own, at), parts.values())) for at, parts in remembered},
@@ -745,9 +745,9 @@ def _known(batch: Batch) -> Change:
     return Change(batch.length, lambda: batch)
 
 
-def _whole(running: RunningEpoch, deltas: Mapping[str, Delta]) -> Whole:
+def _whole(running: RunningEpoch, deltas: Mapping[str, Delta]) -> WholeChanges:
     """The changes of an epoch of this process."""
-    return Whole(
+    return WholeChanges(
         dict(deltas),
         {node.relation: _known(batch) for node, batch in input_changes(running)},
         {at: _known(batch) for at, batch in remembered_changes(running).items()},
@@ -755,7 +755,7 @@ def _whole(running: RunningEpoch, deltas: Mapping[str, Delta]) -> Whole:
     )
 
 
-def _stays(whole: Whole) -> None:
+def _stays(whole: WholeChanges) -> None:
     """Accepts the changes of an epoch."""
 
 
