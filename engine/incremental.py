@@ -115,7 +115,7 @@ def _original(node: Node) -> Node:
         case DeltaOrdered():
             return Ordered(node.source, node.keys, node.aggregate, node.schema, node.text, node.bag)
         case DeltaClock() | DeltaWindow() | DeltaLate():
-            plain = {DeltaClock: Clock, DeltaWindow: Window, DeltaLate: Late}[type(node)]
+            plain: type[Node] = {DeltaClock: Clock, DeltaWindow: Window, DeltaLate: Late}[type(node)]
             return plain(*(getattr(node, each.name) for each in fields(node)))
         case DeltaBracket():
             raise ValueError(f"a {type(node).__name__} does not say its original")

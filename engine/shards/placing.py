@@ -4,9 +4,10 @@ Of the columns of a relation one is chosen whose values decide on the owner: the
 rows up by, or else all. What is in a recursion counts more, since it runs in each iteration, and there groups
 count, too. A group is by its key. Rows that are where they are needed go through no Exchange.
 
-The body of a loop, or of a recursion that is maintained as one (`engine/time.py`), has Exchanges, too. There
-all that a join looks up has owners: a row may come by one worker and go by another, and only the owner has
-both."""
+What a recursion imports has owners: elsewhere a row may come by one worker and go by another, so that no
+worker knows whether it is there, which the search for a derivation has to know. So does all that a join looks
+up in the body of a loop, or of a recursion that is maintained as one (`engine/time.py`), which has Exchanges
+of its own."""
 
 from __future__ import annotations
 
@@ -365,13 +366,10 @@ class _Placing:
         return node.reading(lambda source: self._at_owners(source, key))
 
     def _owned(self, source: NodeId) -> NodeId:
-        """The node, if its rows have owners, or else one that has them there. Rows of imports are kept
-        outside."""
-        is_outside = isinstance(self.nodes[source], Import) and len(self._scope.path) == 1
-        if self.keys[source] is not None or is_outside:
+        """The node, if its rows have owners, or else one that has them there."""
+        if self.keys[source] is not None:
             return source
-        old = self.new.index(source)
-        return self._at_owners(source, self._wanted(old))
+        return self._at_owners(source, self._wanted(self.new.index(source)))
 
     def _of_recursion(self, fixpoint: NodeId) -> Mapping[str, Key]:
         before = sum(isinstance(node, Fixpoint) for node in self.nodes[:fixpoint])
@@ -382,7 +380,9 @@ class _Placing:
         if isinstance(node, Bracket):
             self.recursions.append(((), {}))
             return self._reading(node, ())
-        scope = self._chosen.scope(self._scope, at)
+        owned = node.reading(self._owned)
+        assert isinstance(owned, Fixpoint)
+        node, scope = owned, self._chosen.scope(self._scope, at)
         if scope.searched:
             schemas = {name: node.body.nodes[made].schema for name, made in node.results}
             keys = {name: self._chosen.key((scope.path, name), schema) for name, schema in schemas.items()}

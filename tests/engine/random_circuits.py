@@ -246,13 +246,15 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
         made = draw(windowed(top, known))
         known |= made
         outputs |= {name: width for name, (_, width) in made.items()}
-    bags = "MWL"
+    bags = "MWLJ"
     sets = {k: v for k, v in known.items() if k not in bags}
 
     def relation(build: Builder, joins: list[Join], arity: int) -> int:
         parts = [build.add(j) for j in joins]
         return build.add(Distinct(build.add(Sum(tuple(parts), schema(arity))), schema(arity)))
 
+    if draw(st.integers(0, 2)) == 0:
+        known["J"] = (top.add(draw(rule(known, sets, 2, most))), 2)
     joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     sets["P"] = known["P"] = (relation(top, joins, 2), 2)
 

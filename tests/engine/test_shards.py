@@ -280,6 +280,35 @@ def test_a_circuit_whose_delay_would_be_lost_is_for_one_worker() -> None:
     assert not may_be_placed(incrementalize(Circuit(nodes)))
 
 
+SPREAD = """
+input relation A(x: s32, u: s32)
+input relation B(u: s32, z: s32)
+input relation C(z: s32)
+output relation Path(x: s32, z: s32)
+Path(x, z) :- A(x, u), B(u, z).
+Path(x, z) :- Path(x, y), A(y, u), B(u, z).
+output relation R(u: s32)
+R(z) :- C(z).
+R(u) :- R(z), B(u, z).
+output relation S(u: s32)
+S(z) :- C(z).
+S(u) :- S(z), B(u, z).
+"""
+
+
+@pytest.mark.parametrize("maintain", ["always", "never"])
+def test_a_recursion_imports_rows_that_come_and_go_by_several_workers(maintain: Mode) -> None:
+    """A row of the join comes by the owner of a row of B, and goes by that of a row of A."""
+    runtime = in_threads(ddlog.compile(SPREAD).circuit("relational"), 3, first=1, maintain=maintain)
+    try:
+        steps = {"A": [((k, k), 1) for k in range(9)], "B": [((k, k + 1), 1) for k in range(9)]}
+        commit(runtime, steps)
+        commit(runtime, {"A": [((k, k), -1) for k in range(4)]})
+        assert set(runtime.rows("Path")) == {(x, z) for x in range(4, 9) for z in range(x + 1, 10)}
+    finally:
+        runtime.close()
+
+
 def test_a_round_sends_rows_once() -> None:
     """Groups, joins and distincts of these rules find rows where the one Exchange has sent them."""
     text = """
