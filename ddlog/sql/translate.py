@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .statements import ModuleTranslation
 
 DEEPEST = 300  # levels of a statement
+_TOKEN = re.compile(r"<Token .*?\btext: (.*?), line: .*?>")  # in what the parser says
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
@@ -215,5 +216,6 @@ def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole:
         at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]
         span = places.between(at[0].start, at[0].end + 1) if at else whole
         reason = (each.get("description") or str(error).split("\n")[0]).rstrip(".")
+        reason = _TOKEN.sub(lambda of: "the end" if of[1] == "SENTINEL" else f"`{of[1]}`", reason)
         found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span))
     return found
