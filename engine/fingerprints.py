@@ -63,17 +63,15 @@ def _nameless(node: Node) -> Node:
     """The node with names of columns and variables that are the same for all nodes which compute the same."""
     if isinstance(node, Input | Output) or not getattr(node, "schema", ()):
         return node
-    made: Any = node
-    made = replace(made, schema=tuple(replace(each, name="") for each in node.schema))
-    if not isinstance(node, Join | DeltaJoin) or any(map(has_effect, node.steps)):
-        return made
-    names = canonical_names(node.terms, node.steps)
-    return replace(
-        made,
-        terms=tuple(rename_term(each, names.__getitem__) for each in node.terms),
-        steps=tuple(_nameless_step(rename_step(each, names.__getitem__)) for each in node.steps),
-        output=tuple(names[each] for each in node.output),
-    )
+    given: Any = node
+    changes: dict[str, Any] = {"schema": tuple(replace(each, name="") for each in node.schema)}
+    if isinstance(node, Join | DeltaJoin) and not any(map(has_effect, node.steps)):
+        new = canonical_names(node.terms, node.steps).__getitem__
+        changes["terms"] = tuple(rename_term(each, new) for each in node.terms)
+        changes["steps"] = tuple(_nameless_step(rename_step(each, new)) for each in node.steps)
+        changes["output"] = tuple(map(new, node.output))
+    made: Node = replace(given, **changes)
+    return made
 
 
 def _nameless_step(step: Step) -> Step:
@@ -137,7 +135,8 @@ def _digest(value: Any, opened: Open, texts: set[str]) -> bytes:
 
 
 def _parts(value: Any, opened: Open, texts: set[str]) -> Iterator[bytes]:
-    for name in _compared(type(value)):
+    kind: Any = type(value)
+    for name in _compared(kind):
         yield _digest(getattr(value, name), opened, texts)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 
 from .. import syntax
@@ -89,6 +89,12 @@ def placed_in(program: Program, text: str, name: str) -> Iterator[Source]:
         yield whole
 
 
+def at_end(program: Program, text: str, name: str) -> AbstractContextManager[None]:
+    """Errors that are raised inside have places in the text at the end of a program, where they are about
+    it."""
+    return below(program.source.text.count("\n") - text.count("\n"), program.source, Source(name, text))
+
+
 @contextmanager
 def below(lines: int, whole: Source, part: Source) -> Iterator[None]:
     """Errors that are raised inside have places in a part that comes after so many lines of a whole."""
@@ -113,8 +119,12 @@ def ended(source: Source) -> str:
 def _moved(diagnostic: Diagnostic, whole: Source, added: Source, before: int) -> Diagnostic:
     """A diagnostic with places in the added text, which comes after so many lines of the whole."""
 
+    lines = whole.text.count("\n")
+
     def in_part(span: Span) -> Span:
-        if span.source.text != whole.text or span.line <= before:
+        # Of a text that was read alone, the source is blank where the program stands.
+        is_of_whole = span.source.name == whole.name and span.source.text.count("\n") == lines
+        if not is_of_whole or span.line <= before:
             return span
         return replace(span, source=added, line=span.line - before, end_line=span.end_line - before)
 

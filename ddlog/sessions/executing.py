@@ -18,6 +18,7 @@ from ..errors.source import Source
 from ..errors.sql import FactStays, MatchedTwice, NullInColumn, WrongSql
 from ..types import TypeDef, User
 from ..values.rows import Row, row_of
+from .amending import at_end
 from .answering import Executing, asked, in_statement, result_of, selected
 from .describing import told
 from .extending import check_changeable
@@ -66,7 +67,8 @@ def execute(
     if changes_views(text):
         check_changeable(state, session.transaction.is_open)
         program = with_views_changed(session.program, text, name)
-        return Outcome(changes=session.go_on_with(program))
+        with at_end(program, text, name):
+            return Outcome(changes=session.go_on_with(program))
     source = session.program.source.another(name, text)
     plan, given = plans.of(source, parameters)
     if plan.statement.kind == "select":

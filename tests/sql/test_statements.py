@@ -16,6 +16,8 @@ import ddlog
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
 from ddlog.sessions.hosts.host import here_of
+from ddlog.sessions.persistence.fingerprints import Definitions
+from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 from ddlog.sql import changing
 
@@ -518,3 +520,38 @@ def test_statements_know_names_and_types_of_columns_that_relations_do_not_have()
     with program_of(text).session() as session:
         session.execute("""INSERT INTO t VALUES (1, '{"x": 2}')""")
         assert session.select("""SELECT "a b", j->>'x' AS x FROM v""").rows == [(1, "2")]
+
+
+ADDED = """CREATE TABLE item (id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(8, 2));
+CREATE TABLE sale (item INTEGER, n INTEGER, day DATE);
+CREATE VIEW dear AS SELECT id, name FROM item WHERE price > 2;"""
+VIEWS_ADDED = (
+    "SELECT name, sum(n * price) AS total FROM item LEFT JOIN sale ON id = item GROUP BY name HAVING count(*) > 0",  # noqa: E501
+    "SELECT DISTINCT day FROM sale WHERE item NOT IN (SELECT id FROM dear)",
+    "SELECT id, rank() OVER (ORDER BY price) AS place FROM item UNION ALL SELECT item, n FROM sale",
+)
+
+
+def test_a_view_alone_is_translated_and_checked_and_is_what_it_is_in_the_whole_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def marks(program: Program) -> dict[str, str | None]:
+        circuit = program.circuit()
+        names = Definitions(program.checked).of_circuit(circuit).names
+        return {name: names[at] for name, at in circuit.relations if program.relations[name].role == "output"}
+
+    with program_of(ADDED).session() as session:
+        with monkeypatch.context() as patch:
+            patch.setattr("ddlog.check.program.check_program", None)
+            for number, query in enumerate(VIEWS_ADDED):
+                session.execute(f"CREATE VIEW added{number} AS {query}")
+            session.execute("CREATE VIEW over AS SELECT count(*) AS n FROM added0")
+            session.execute("DROP VIEW added1")
+            with pytest.raises(DDlogError, match="added0 cannot be dropped: over uses it"):
+                session.execute("DROP VIEW added0")
+        assert marks(session.program) == marks(program_of(session.program.source.text))
+        session.execute("INSERT INTO item VALUES (2, 'pot', 1)")
+        with pytest.raises(DDlogError, match=r'<statement>:2:1: "pot" is no INTEGER'):
+            session.execute("CREATE VIEW wrong AS\nSELECT cast(name AS INTEGER) AS n FROM item")
+        session.execute("INSERT INTO item VALUES (1, 'tea', 2.5)")
+        assert session.select("SELECT n FROM over").rows == [(2,)]
