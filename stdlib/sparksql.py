@@ -22,6 +22,7 @@ from .sparkmoments import read_moment as read_moment
 from .sparkmoments import read_timestamp as read_timestamp
 from .sqlregexps import group_of, replaced_by
 from .sqlvalues import LONG
+from .sqlzones import to_utc as to_utc
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _MASK = (1 << 64) - 1

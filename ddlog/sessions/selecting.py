@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..demand.demanded import needed, there_anyway
 from ..demand.question import over
 from ..engine.schema import Schema
+from ..stdlib.options import NONE
 from ..values.rows import Row
 from .program import Program
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .pending.present import SignedBatch
     from .transactions.state import SessionState
 
+_NULL = type(NONE)
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -81,5 +83,5 @@ def in_order(rows: list[Row], order: Sequence[tuple[int, bool, bool]]) -> list[R
     """Rows in an order by columns: their places from 1 on, whether downwards, and whether NULL is first."""
     for by, is_downward, nulls_first in reversed(order):
         rows.sort(key=lambda row: row[by - 1], reverse=is_downward)
-        rows.sort(key=lambda row: (row[by - 1] == ()) != nulls_first)
+        rows.sort(key=lambda row: (type(row[by - 1]) is _NULL) != nulls_first)
     return rows

@@ -170,11 +170,12 @@ class StatementTranslation(ModuleTranslation):
         answer = self._fresh("Answer")
         whole, keys, more = in_order(node, self.places)
         query = self._translator.query(whole, self._names)
-        order = []
-        for by, *how in keys:
-            if by not in query.names and not isinstance(by, int):
+        order = list[tuple[int, bool, bool]]()
+        for by, is_downward, nulls_first in keys:
+            if not isinstance(by, int) and by not in query.names:
                 self.places.wrong(f"ORDER BY {by}: the answer has the columns {', '.join(query.names)}", node)
-            order.append((by if isinstance(by, int) else query.names.index(by) + 1, *how))
+            place = by if isinstance(by, int) else query.names.index(by) + 1
+            order.append((place, is_downward, nulls_first))
         self._write(answer.lower(), answer, self._translator.unified(query))
         return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)
 

@@ -20,6 +20,7 @@ CALLS = {
     "(sparksql::logarithm(1.0), sparksql::logarithm(0.0), sparksql::factorial(5), sparksql::factorial(21))": "(Some{0}, None, Some{120}, None)",  # noqa: E501
     "(sparksql::shifted(3, 2), sparksql::shifted(12, -2), sparksql::hex(255), sparksql::binary(5))": '(12, 3, "FF", "101")',  # noqa: E501
     '(sparksql::converted("ff", 16, 10), sparksql::converted("1", 1, 10), sparksql::format_number(1234.5, 2))': '(Some{"255"}, None, "1,234.50")',  # noqa: E501
+    '(sparksql::to_utc(1729996200000000, "Europe/Berlin"), sparksql::to_utc(1711852200000000, "Europe/Berlin"))': "(1729989000000000, 1711848600000000)",  # noqa: E501
     '(sparksql::initcap("ab cD"), sparksql::substring_index("a.b.c", ".", -2), sparksql::locate("b", "abab", 3))': '("Ab Cd", "b.c", 4)',  # noqa: E501
     '(sparksql::overlay("abcd", "X", 2, -1), sparksql::find_in_set("b", "a,b"), sparksql::soundex("Robert"))': '("aXcd", 2, "R163")',  # noqa: E501
     '(sparksql::sha("", 1), sparksql::sha("", 7), sparksql::crc32("a"), sparksql::base64("a"))': '(Some{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, None, 3904355907, "YQ==")',  # noqa: E501

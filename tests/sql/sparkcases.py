@@ -189,6 +189,11 @@ ucase(s)
 lower(s)
 lcase('ABC')
 initcap('hello wORLD foo')
+from_utc_timestamp(w, 'Asia/Tokyo')
+to_utc_timestamp(w, 'America/New_York')
+to_utc_timestamp(TIMESTAMP'2024-10-27 02:30:00', 'Europe/Berlin')
+to_utc_timestamp(TIMESTAMP'2024-03-31 02:30:00', 'Europe/Berlin')
+regexp_extract('É d', '(\\w+)', 1)
 length(s)
 char_length(s)
 len(s)
@@ -473,6 +478,8 @@ transform(array(named_struct('z', a), named_struct('z', b)), e -> e.z)
 """Expressions over the columns of `t`, one a line."""
 
 QUERIES = r"""
+SELECT pk, percent_rank() OVER (PARTITION BY a ORDER BY b) AS p, cume_dist() OVER (ORDER BY d) AS c, m / sum(m) OVER (PARTITION BY a) AS h, count(*) OVER () AS n, avg(m) OVER (PARTITION BY a) AS v, max(s) OVER (PARTITION BY ok) AS q FROM t
+SELECT a, approx_count_distinct(s) AS q, approx_count_distinct(b, 0.1) AS r FROM t GROUP BY a
 SELECT k, e FROM (SELECT pk AS k, explode(xs) AS e FROM t)
 SELECT pk, e FROM t LATERAL VIEW explode(xs) v AS e
 SELECT pk, e FROM t LATERAL VIEW OUTER explode(xs) v AS e

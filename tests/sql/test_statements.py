@@ -138,6 +138,9 @@ def items() -> Session:
          "WHEN MATCHED THEN UPDATE "
          "WHEN NOT MATCHED THEN INSERT", (), 1, None),
         ("SELECT id FROM item ORDER BY id DESC", (), 0, [(2,), (1,)]),
+        ('SELECT id FROM item ORDER BY "key"', (), 0, [(1,), (2,)]),
+        ('SELECT id, "key" IS NULL FROM item ORDER BY "key" DESC NULLS FIRST', (), 0,
+         [(2, True), (1, False)]),
         ("SELECT name FROM item ORDER BY id", (), 0, [("tea",), ("pot",)]),
         ("SELECT name FROM item ORDER BY -item.id LIMIT 1", (), 0, [("pot",)]),
         ("SELECT DISTINCT item.name FROM item ORDER BY item.name DESC", (), 0, [("tea",), ("pot",)]),
