@@ -83,7 +83,7 @@ def _delayed(rule: syntax.RuleDecl, chosen: Collection[str]) -> syntax.RuleDecl:
 def _together(part: T, name: str) -> T:
     """The tree, all of which stands in the loop of this name wherever it is written."""
     if isinstance(part, Span):
-        return replace(part, source=replace(part.source, part=name))  # type: ignore[return-value]
+        return replace(part, source=replace(part.source, part=name))
     if isinstance(part, tuple):
         return tuple([_together(each, name) for each in part])  # type: ignore[return-value]
     if not is_dataclass(part):
