@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .. import syntax
 from ..errors.source import Span
@@ -82,12 +82,12 @@ def _delayed(rule: syntax.RuleDecl, chosen: Collection[str]) -> syntax.RuleDecl:
 
 def _together(part: T, name: str) -> T:
     """The tree, all of which stands in the loop of this name wherever it is written."""
-    match part:
-        case Span():
-            return replace(part, source=replace(part.source, part=name))
-        case tuple():
-            return tuple([_together(each, name) for each in part])  # type: ignore[return-value]
-        case _ if is_dataclass(part):
-            names = (each.name for each in fields(part) if each.init)
-            return type(part)(*[_together(getattr(part, each), name) for each in names])
-    return part
+    if isinstance(part, Span):
+        return replace(part, source=replace(part.source, part=name))
+    if isinstance(part, tuple):
+        return tuple([_together(each, name) for each in part])  # type: ignore[return-value]
+    if not is_dataclass(part):
+        return part
+    kind: Any = type(part)
+    given = [_together(getattr(part, each.name), name) for each in fields(kind) if each.init]
+    return kind(*given)  # type: ignore[no-any-return]

@@ -99,6 +99,8 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
             return _user_from_json(data, type, typedefs)
         case FunctionType():
             raise ValueError(no_written_form(type))
+        case BigInt() | Bit() | Bool() | Float() | Signed() | String() if data is None:
+            raise ValueError(f"expected {type}, found null")
     collection = collection_of(type)
     if collection is None:
         return values.check(data, type, typedefs)

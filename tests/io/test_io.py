@@ -203,6 +203,7 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
     ("Edge.jsonl", '{"a": 1, "b": }\n', EDGE, "Edge.jsonl:1:15: this is not JSON"),
     ("Edge.jsonl", '{"a": 1, "b": 2, "a": 3}\n', EDGE, 'Edge.jsonl:1:1: "a" is there twice in an object'),
     ("Edge.jsonl", "[1]\n", EDGE, "Edge.jsonl:1:1: Edge: expected 2 fields, found an array of 1"),
+    ("Edge.jsonl", "[1, null]\n", EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found null"),
     ("Edge.jsonl", '[1, "x"]\n', EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found 'x'"),
     ("Edge.json", "[[1, 2] [3, 4]]\n", EDGE, "Edge.json:1:9: expected `,` or `]` in the array of rows"),
     ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this cannot be read as parquet"),
