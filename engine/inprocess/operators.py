@@ -114,10 +114,10 @@ class EpochOperators:
         if not (self.epoch.first or rows):
             return None
         if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
-            start = sizes.index(rows)
-            views, change = self.state.views_from(at, node, start), changes[start]
+            place = sizes.index(rows)
+            change = changes[place]
             assert change is not None
-            few = self.state.joiners[at].one_by_one(start, change, views)
+            few = self.state.joiners[at].one_by_one(place, change, self.state.views_from(at, node, place))
             if few is not None:
                 return few[0] if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:

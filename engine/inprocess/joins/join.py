@@ -130,6 +130,7 @@ class Joiner:
             self._general[start] = waiting - 1
             return None
         steady, timed = self._steady.get(start), batch.times is not None
+        plan: onebyone.RowPlan | None
         if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
             plan = steady[1]
         else:
