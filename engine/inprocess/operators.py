@@ -117,9 +117,11 @@ class EpochOperators:
             place = sizes.index(rows)
             change = changes[place]
             assert change is not None
-            few = self.state.joiners[at].one_by_one(place, change, self.state.views_from(at, node, place))
-            if few is not None:
-                return few[0] if few else None
+            joiner, alone = self.state.joiners[at], self.state.views_from(at, node, place)
+            few = joiner.one_by_one(place, change, alone)
+            if few is None:
+                few = tuple(joiner.in_general(place, change, alone))
+            return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))

@@ -90,6 +90,16 @@ class Joiner:
             if found is not None:
                 yield from found
                 return
+        yield from self.in_general(start, batch, views, held)
+
+    def in_general(
+        self,
+        start: int | None,
+        batch: Batch | None,
+        views: Sequence[View | None],
+        held: RowTable | None = None,
+    ) -> Iterator[Batch]:
+        """As `run`, where `one_by_one` gives nothing."""
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
