@@ -248,7 +248,8 @@ class _Walk(Generic[B]):
         return self._results[node.fixpoint][node.relation]
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
-        imports = {n.node: self.changes.get(n.node) for n in node.body.nodes if isinstance(n, Import)}
+        get = self.changes.get
+        imports: dict[int, Any] = {n.node: get(n.node) for n in node.body.nodes if isinstance(n, Import)}
         meter = self._meter
         if meter is None:
             nested = self.operators.recursion(at, node, imports)

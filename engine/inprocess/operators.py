@@ -115,12 +115,14 @@ class EpochOperators:
         if not (self.epoch.first or rows):
             return None
         if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
-            start = sizes.index(rows)
-            views, change = self.state.views_from(at, node, start), changes[start]
+            place = sizes.index(rows)
+            change = changes[place]
             assert change is not None
-            few = self.state.joiners[at].one_by_one(start, change, views)
-            if few is not None:
-                return few[0] if few else None
+            joiner, alone = self.state.joiners[at], self.state.views_from(at, node, place)
+            few = joiner.one_by_one(place, change, alone)
+            if few is None:
+                few = tuple(joiner.in_general(place, change, alone))
+            return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))

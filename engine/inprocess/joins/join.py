@@ -90,6 +90,16 @@ class Joiner:
             if found is not None:
                 yield from found
                 return
+        yield from self.in_general(start, batch, views, held)
+
+    def in_general(
+        self,
+        start: int | None,
+        batch: Batch | None,
+        views: Sequence[View | None],
+        held: RowTable | None = None,
+    ) -> Iterator[Batch]:
+        """As `run`, where `one_by_one` gives nothing."""
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
@@ -130,6 +140,7 @@ class Joiner:
             self._general[start] = waiting - 1
             return None
         steady, timed = self._steady.get(start), batch.times is not None
+        plan: onebyone.RowPlan | None
         if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
             plan = steady[1]
         else:

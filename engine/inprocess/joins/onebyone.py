@@ -50,7 +50,9 @@ _LOOPS = 16  # that stand in each other: Python takes 20
 class Arranged(Protocol):
     """A view of one relation."""
 
-    relation: Readable
+    @property
+    def relation(self) -> Readable:
+        """The relation."""
 
     def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement of the relation by these columns."""
