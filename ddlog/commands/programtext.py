@@ -6,6 +6,7 @@ import re
 
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
+from ..errors.syntax import UnclosedBracket
 from .sqlreader import begins_sql
 
 _PROGRAM = re.compile(
@@ -58,6 +59,9 @@ def asks(text: str) -> bool:
 
 
 def _is_at_end(error: Diagnostic, text: str) -> bool:
+    """Whether an error is that the text ends, or that a bracket is open where it does."""
+    if isinstance(error, UnclosedBracket):
+        return True
     lines = text.rstrip().split("\n")
     span = error.span
     return span is not None and (span.line, span.column) > (len(lines), len(lines[-1]))
