@@ -11,6 +11,8 @@ term in their order, is written as one function of Python: loops in loops, over 
                                                           continue
                                                       out.append((v0, v2,)); weights.append(w * w0)
 
+The rows of a recursion with ranks have times: a row that is made has the greatest of those of its rows.
+
 A run changes nothing. Where it meets too many matches, a fault of a step, or a view that it does not know,
 it gives up, and the join runs in the general way, which tells of faults.
 """
