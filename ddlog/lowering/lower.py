@@ -174,12 +174,17 @@ class _Strata(CircuitBuilder):
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
     def going_on(self, before: LoweredProgram, needed: Collection[str]) -> dict[int, core.Stratum]:
-        """Takes over what is lowered of the strata of a program before. Returns these; none of them if most
-        of the nodes would be of strata that are gone."""
-        done = {id(each): each for each in self.program.strata if id(each) in before.strata}
-        if 2 * len(done) < len(before.strata):
-            return {}
+        """Takes over what is lowered of the strata of a program before that are needed. Returns these; none of
+        them if most of the nodes would be of other strata, or an input would be."""
+        done = {
+            id(each): each
+            for each in self.program.strata
+            if id(each) in before.strata and any(name in needed for name in each.relations)
+        }
         names = {name for each in done.values() for name in each.relations}.intersection(needed)
+        inputs = {each.relation for each in before.nodes if isinstance(each, Input)}
+        if 2 * len(done) < len(before.strata) or not inputs <= names:
+            return {}
         self.nodes = list(before.nodes)
         self.known = {name: place for name, place in before.known.items() if name in names}
         self.windows.timed = dict(before.timed)

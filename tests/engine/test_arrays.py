@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine import thresholds
+from ddlog.engine import memory, thresholds
 from ddlog.engine.inprocess.kernels import hashing
 from ddlog.engine.inprocess.storage import allocator, arrays
 from ddlog.engine.inprocess.storage.batch import Batch, TableColumns
@@ -104,10 +104,11 @@ class _Library:
 def test_freed_memory_goes_back_after_a_long_epoch_only(monkeypatch: pytest.MonkeyPatch) -> None:
     library = _Library()
     monkeypatch.setattr(allocator, "_library", lambda: library)
+    monkeypatch.setattr(memory, "_library", lambda: library)
     with allocator.kept_memory():
         pass
     assert library.trimmed == 0
-    monkeypatch.setattr(allocator, "_LONG", 0.0)
+    monkeypatch.setattr(memory, "LONG", 0.0)
     with pytest.raises(ZeroDivisionError), allocator.kept_memory():
         raise ZeroDivisionError
     assert library.trimmed == 1

@@ -115,7 +115,7 @@ def test_query_with_completion_errors_and_history(opening: Opening) -> None:
     page.fill("textarea", "Degree(")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".error")
-    assert "<query>:1:8" in page.inner_text(".error")
+    assert "<query>:1:7: this `(` has no closing `)`" in page.inner_text(".error")
     assert page.locator("select option").count() == 3
 
 

@@ -99,7 +99,7 @@ def test_answers_in_each_form(serving: Serving) -> None:
         shown = client.post("/query", json={"sql": "SELECT count(*) AS n FROM Reach"}).json()
         assert shown["rows"] == [{"n": 6}]
         wrong = client.post("/query", json={"query": 'Reach("a", '}).json()["errors"][0]
-        assert (wrong["place"]["line"], wrong["place"]["column"]) == (1, 12)
+        assert (wrong["place"]["line"], wrong["place"]["column"]) == (1, 6)
         found = client.get("/relations/Reach/rows", params={"contains": "D", "limit": 1}).json()
         assert (found["count"], found["rows_in_all"], found["rows"]) == (3, 6, [{"from": "a", "to": "d"}])
 
