@@ -122,7 +122,7 @@ LANGUAGE = (
     "__main__",
 )
 SESSIONS = (
-    "collector gaps results sizes",
+    "collector gaps nesting results sizes",
     "engines",
     "options",
     "program",

@@ -16,9 +16,10 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
+from itertools import chain
 from tempfile import TemporaryDirectory
 
-from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.diagnostics import DDlogError, DDlogWarning, Diagnostic
 from ..errors.source import Source
 
 _COMMANDS = "// Commands:\n"
@@ -84,10 +85,11 @@ def _commands(text: str) -> Sequence[Diagnostic]:
 
 
 def _python(text: str) -> Sequence[Diagnostic]:
-    with _elsewhere(), warnings.catch_warnings(), redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
+    with _elsewhere(), warnings.catch_warnings(record=True) as told, redirect_stdout(io.StringIO()):
+        warnings.simplefilter("always")
         exec(compile(text, "example.py", "exec"), {"__name__": "example"})
-    return ()
+    given = [each.message.diagnostics for each in told if isinstance(each.message, DDlogWarning)]
+    return [*chain.from_iterable(given)]
 
 
 def _console(text: str) -> Sequence[Diagnostic]:

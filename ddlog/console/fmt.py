@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from tempfile import NamedTemporaryFile
 
-from ..errors.diagnostics import DDlogError, Diagnostic, counted, render
+from ..errors.diagnostics import DDlogError, Diagnostic, counted
 from ..errors.facts import CannotRead, CannotWrite
 from ..errors.formatting import NotFormatted
 from ..errors.source import Source, not_utf8, program_bytes, program_text
@@ -33,8 +33,8 @@ class FormatOptions:
 
 
 def fmt(options: FormatOptions) -> int:
-    """Formats files in place, or only tells what would change. Returns the exit code: 1 if a file has errors,
-    and with `check` or `diff` if one would change. Raises OSError."""
+    """Formats files in place, or only tells what would change. Returns the exit code: with `check` or `diff`
+    1 if one would change. Raises DDlogError with the errors of all files, and OSError."""
     changed, same, found = 0, 0, list[Diagnostic]()
     for path in _files(options.paths or ["."]):
         try:
@@ -47,13 +47,13 @@ def fmt(options: FormatOptions) -> int:
                 _give(path, before, after, options)
         except DDlogError as error:
             found += error.diagnostics
-    if found:
-        print(render(found, color=sys.stderr.isatty()), file=sys.stderr)
     if not options.quiet and list(options.paths) != [STDIN]:
         told = "would be formatted" if options.check or options.diff else "formatted"
         left = f"{counted(same, 'file')} left as they are" if same != 1 else "1 file left as it is"
         print(f"{counted(changed, 'file')} {told}, {left}", file=sys.stderr)
-    return 1 if found or (changed and (options.check or options.diff)) else 0
+    if found:
+        raise DDlogError(found)
+    return 1 if changed and (options.check or options.diff) else 0
 
 
 def _files(paths: Iterable[str]) -> Iterator[str]:

@@ -130,7 +130,14 @@ class DDlogError(Exception):
 
 
 class DDlogWarning(UserWarning):
-    """The class of the warnings that a session gives in Python."""
+    """The class of the warnings that a session gives in Python. `diagnostics` are what one tells."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(*diagnostics)
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
 
 
 class InternalError(Exception):
@@ -143,7 +150,7 @@ def warn(diagnostics: Sequence[Diagnostic]) -> None:
         level, frame = 1, sys._getframe()
         while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ddlog."):
             level, frame = level + 1, frame.f_back
-        warnings.warn(render(diagnostics), DDlogWarning, level)
+        warnings.warn(DDlogWarning(*diagnostics), stacklevel=level)
 
 
 def internal_error_text(error: Exception) -> str:

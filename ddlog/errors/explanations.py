@@ -42,6 +42,7 @@ _KIND_TAKES = {
     "NotKeptOnDisk": "a full disk",
     "NotTabSeparable": "Spark",
     "OlderState": "a state of another version",
+    "RowsGone": "a notebook",
     "SqlTooDeep": "a text with hundreds of brackets",
     "StateDamaged": "a damaged file",
     "StateLost": "two machines with one disk",

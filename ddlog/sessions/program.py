@@ -25,6 +25,7 @@ from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
 from ..values.rows import Row
 from .collector import paused
+from .nesting import nested_constants
 from .options import SessionOptions, taking
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class Program:
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
-        with paused():
+        with paused(), nested_constants():
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if demand and any(self.relations[name].demand for name in wanted):

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Room on Python's stack for expressions that nest as deeply as is allowed."""
+def deep_recursion(depth: int = 20_000) -> Iterator[None]:
+    """Room on Python's stack: by default for expressions that nest as deeply as is allowed."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 20_000))
+    sys.setrecursionlimit(max(before, depth))
     try:
         yield
     finally:

@@ -161,6 +161,14 @@ def test_values_may_be_nested_but_not_without_end(length: int, code: int, said: 
     assert said in done.stdout + done.stderr and "Traceback" not in done.stderr
 
 
+def test_facts_of_a_program_may_be_as_deep() -> None:
+    """They are constants of its circuit, which is made before there is a session."""
+    with ddlog.compile(f"{LISTS}R(built(1000)).\n").session() as session:
+        assert len(session["R"]) == 1
+    with pytest.raises(DDlogError, match="a value is nested too deeply"):
+        ddlog.compile(f"{LISTS}R(built(20_000)).\n").session()
+
+
 TREES = """
 typedef Tree = Tree{x: u32, below: Vec<Tree>}
 input relation In(t: Tree)

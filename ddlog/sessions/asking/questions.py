@@ -194,8 +194,8 @@ class Questions:
                 raise DDlogError(
                     [NotDelayed(name, tuple(sorted(each for each in self._kept if "-" in each)))]
                 )
-            if program.relations[name].window:
-                raise DDlogError([WindowNotKept(name.partition("$")[0])])
+            if window := program.relations[name].window:
+                raise DDlogError([WindowNotKept(window.shown_by or name.partition("$")[0])])
             if name in effects:
                 raise DDlogError([EffectsNotKept(name)])
         return frozenset(read & there)
