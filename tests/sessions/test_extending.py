@@ -244,6 +244,22 @@ def test_rules_that_come_later_and_go_again_leave_the_same_as_from_the_start(nam
         assert _contents(session) == _contents(other)
 
 
+def test_sessions_of_one_program_keep_what_they_are_asked_for() -> None:
+    """Also if those before them kept less, or more."""
+    program = ddlog.compile(
+        "input relation A(x: u8) input stream E(x: u8) output relation P(x: u8) output relation Q(x: u8)"
+        " P(x) :- A(x). Q(x) :- A(x), E'-1(x)."
+    )
+    for kept in ("all", "inputs", ["Q"], "outputs", ["P"], "all"):
+        with program.session(relations=kept) as session:
+            session.insert("E", (1,))
+            session.commit()
+            session.insert("A", (1,))
+            session.commit()
+            assert [*map(len, (session.query("P(x)"), session.query("A(x)")))] == [1, 1]
+            assert kept in ("inputs", ["P"]) or [row.x for row in session["Q"]] == [1]
+
+
 def _dropped(session: Session, rules: list[syntax.RuleDecl]) -> str:
     """Drops up to three rules that can go, and gives their text."""
     gone: list[str] = []
