@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
+from weakref import WeakSet
 
 import pytest
 from hypothesis import given
@@ -307,6 +309,26 @@ def test_a_recursion_imports_rows_that_come_and_go_by_several_workers(maintain: 
         assert set(runtime.rows("Path")) == {(x, z) for x in range(4, 9) for z in range(x + 1, 10)}
     finally:
         runtime.close()
+
+
+def test_workers_let_the_changes_of_an_epoch_go() -> None:
+    """What an epoch holds, as the rows of a first load, is not there until the next one."""
+    begun, new = WeakSet[object](), member.Member._new_running
+
+    def noted(self: member.Member, epoch: Any) -> Any:
+        running = new(self, epoch)
+        begun.add(running)
+        return running
+
+    with mock.patch.object(member.Member, "_new_running", noted):
+        runtime = in_threads(ddlog.compile(SPREAD).circuit("relational"), 2)
+        try:
+            commit(runtime, {"A": [((k, k), 1) for k in range(9)]})
+            runtime.rows("Path")  # so that the other worker has ended the epoch, too
+            gc.collect()
+            assert not begun
+        finally:
+            runtime.close()
 
 
 def test_a_round_sends_rows_once() -> None:
