@@ -17,7 +17,7 @@ from ddlog.engine.circuit import Circuit, Delay, Exchange, Input, Output
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
-from ddlog.engine.runtime import Delta
+from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
 from ddlog.engine.shards.placing import may_be_placed, placed
@@ -226,6 +226,26 @@ input relation C(d: s32)
 output relation Q(x: s32, q: s32)
 Q(x, 6 / d) :- A(x, d), B(x), C(d).
 """
+
+
+def test_the_rows_before_an_epoch_are_not_told_if_it_began_or_ended_elements_of_streams() -> None:
+    text = """
+input stream S(x: u8)
+input multiset M(x: u8)
+output relation C(x: u8)
+C(x) :- S'(x), M(x).
+"""
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 2)
+    try:
+        for changes in ({"S": [((1,), 1)]}, {"M": [((1,), 2), ((2,), 1)]}):
+            commit(runtime, changes)
+            with pytest.raises(NotKept, match="streams"):
+                runtime.before(lambda: None, None)
+        commit(runtime, {"M": [((1,), -1), ((3,), 2)]})
+        rows = runtime.before(lambda: runtime.rows("M"), None)
+        assert dict(zip(rows, rows.weights, strict=True)) == {(1,): 2, (2,): 1}
+    finally:
+        runtime.close()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
