@@ -12,8 +12,6 @@ from ..values import Fault, Struct, Vec, canonical_float
 from .options import NONE, some
 
 DAY = 86_400_000_000
-
-
 SIZES = {
     "WEEK": 7 * DAY, "DAY": DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000,
     "MILLISECOND": 1000, "MICROSECOND": 1,
@@ -23,7 +21,7 @@ YEARS = {"YEAR": 1, "DECADE": 10, "CENTURY": 100, "MILLENNIUM": 1000}
 
 LONG = Context(prec=5_000)  # the digits of a decimal, of which the usual 28 would be rounded to
 
-
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -272,9 +270,10 @@ def _moment(micros: int) -> datetime.datetime:
     return datetime.datetime.combine(date_of(days), datetime.time()) + datetime.timedelta(microseconds=rest)
 
 
-def strftime(micros: int, format: str) -> str:
+def strftime(micros: int, format: str, zone: str = "", offset: str = "+00") -> str:
     moment = _moment(micros)
-    return moment.strftime(format.replace("%Y", f"{moment.year:04}").replace("%z", "+00"))
+    named = {"Y": f"{moment.year:04}", "z": offset, "Z": zone}
+    return moment.strftime(_DIRECTIVE.sub(lambda found: named.get(found[1], found[0]), format))
 
 
 def strptime(text: str, format: str) -> int:

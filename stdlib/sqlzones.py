@@ -28,7 +28,6 @@ _ZONED = re.compile(
 )
 _DATE = re.compile(r"\d+-\d+-\d+")
 _WHOLE_HOURS = re.compile(r"[+-]\d\d\Z")
-_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -167,8 +166,7 @@ def read_timestamptz(text: str, zone: str) -> Struct:
 
 def strftime_in(micros: int, format: str, zone: str) -> str:
     offset = _offset(micros, _zone(zone))
-    named = {"z": offset_text(offset), "Z": zone_of(zone).key}
-    return strftime(micros + offset, _DIRECTIVE.sub(lambda x: named.get(x[1], x[0]), format))
+    return strftime(micros + offset, format, zone_of(zone).key, offset_text(offset))
 
 
 def strptime_in(text: str, format: str) -> int:

@@ -300,9 +300,8 @@ def _extend(
 
 
 def _reading(terms: tuple[Term, ...], new: Callable[[NodeId], NodeId]) -> tuple[Term, ...]:
-    if all(new(term.source) == term.source for term in terms):
-        return terms
-    return tuple(Term(new(term.source), term.columns, term.negated) for term in terms)
+    found = tuple(Term(new(term.source), term.columns, term.negated) for term in terms)
+    return terms if found == terms else found
 
 
 def _term_text(term: Term, name: Name) -> str:

@@ -344,5 +344,5 @@ class _InStep(Epochs[Batch, Batch | None]):
             self._team.agree(None)
             active = super()._active(epoch, changing, known)
         assert self._last_begun is not None
-        self._last_begun.active = frozenset(active)
+        self._last_begun.active, self._last_begun = frozenset(active), None
         return active

@@ -101,7 +101,9 @@ class MaintainedShards(MaintainedRecursion):
     def _chosen(self) -> Choice:
         recursion, account = self._recursion, self._account
         maintaining, whole = recursion.maintaining, recursion.whole
-        if self._epoch.first or self._epoch.limit is not None:
+        if self._epoch.first or not whole.changed:
+            return account.settle("")
+        if self._epoch.limit is not None:
             return account.settle("its iterations are limited")
         if recursion.ranked is None and maintaining.mode != "never":
             return account.settle("it only grows")
@@ -119,6 +121,10 @@ class MaintainedShards(MaintainedRecursion):
 
     def _go_on(self, act: Callable[[], None]) -> None:
         act()
+
+    def finish(self) -> dict[str, Batch]:
+        del self._recursion.view_of  # which holds all changes of the epoch
+        return super().finish()
 
     def _begun_anew(self) -> None:
         self._recursion.team.ready()  # all that look up see the new relations

@@ -154,7 +154,7 @@ class ShardEpoch(RunningEpoch):
             return loop
         if not isinstance(recursion, ShardsRecursion):
             return _Nothing() if self._team.rank else super().recursion(at, node, changes)
-        recursion.keys, recursion.view_of = self.state.placed.inside[at], partial(self._view_in, at)
+        recursion.view_of = partial(self._view_in, at)
         running = self._running[at] = MaintainedShards(recursion, imports, self.epoch)
         self._begun.append(running)
         self._team.ready()

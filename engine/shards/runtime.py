@@ -23,9 +23,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 from weakref import WeakSet, ref
 
-import numpy as np
-
-from .. import interrupt
+from .. import interrupt, thresholds
 from ..circuit import Circuit, Clock, Input, Late, NodeId
 from ..incremental import incrementalize
 from ..inprocess import latest
@@ -153,7 +151,8 @@ class Sharded(Member):
         self._opened, self._serial = opened, 0
         self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
         """Turns what goes wrong between workers, in epochs and in reading, into the errors of others."""
-        self._last_inputs: Mapping[str, Batch] | int = {}
+        self._last_inputs: latest.Taken = {}
+        self._elements: Collection[str] = ()  # the streams that the last epoch gave elements
         self._loads: WeakSet[Elsewhere] = WeakSet()
         nodes = [node for node in placed.circuit.nodes if isinstance(node, Input)]
         self._streams = {node.relation for node in nodes if node.stream}
@@ -193,12 +192,14 @@ class Sharded(Member):
         deltas, inputs, *_ = self.surely(run)
         self._begins_with = {}
         self._given_out = [ref(delta) for delta in deltas.values() if isinstance(delta, LaterDelta)]
-        if any(change.is_away for change in inputs.values()):
-            self._last_inputs = sum(change.length for change in inputs.values())
-        else:
-            self._last_inputs = {name: change.read() for name, change in inputs.items()}
-            for name, batch in self._last_inputs.items():
+        self._last_inputs = count = sum(change.length for change in inputs.values())
+        if count <= thresholds.UNDONE_ROWS and not any(change.is_away for change in inputs.values()):
+            changed = {name: no_rows(self._inputs[name]) for name in self._elements}
+            changed |= {name: change.read() for name, change in inputs.items()}
+            for name, batch in changed.items():
                 self.values.hold(self._inputs[name], batch)
+            self._last_inputs = {self._place(name): batch for name, batch in changed.items()}
+        self._elements = self._streams & inputs.keys()
         self._spool.add_up()
         if static:
             self._last = True
@@ -345,11 +346,7 @@ class Sharded(Member):
         return found[0]
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
-        undone = {}
-        for name, batch in latest.known(self._last_inputs).items():
-            weights = batch.weight_array()
-            parts = ((np.flatnonzero(weights > 0), -1), (np.flatnonzero(weights < 0), 1))
-            undone[name] = [(_absolute(batch.take(rows)), sign) for rows, sign in parts if len(rows)]
+        undone = latest.undoing(latest.by_relation(self._last_inputs, self.circuit))
         return self.attempt(undone, look, limit)
 
     def _together(
@@ -804,10 +801,6 @@ def _batches(schema: Schema, parts: Sequence[Matches]) -> list[Batch]:
         )
         for part in parts
     ]
-
-
-def _absolute(batch: Batch) -> Batch:
-    return Batch(batch.columns, batch.length, np.abs(batch.weight_array()))
 
 
 def follow(member: Member, control: Connection) -> None:

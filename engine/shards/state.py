@@ -40,5 +40,5 @@ class ShardState(State):
         if at not in placed.inside:
             return super().new_recursion(at, node)
         recursion = ShardsRecursion(node, self.evaluator, self.maintaining)
-        recursion.team = self._team
+        recursion.team, recursion.keys = self._team, placed.inside[at]
         return recursion

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
+from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
 from ddlog.engine.inprocess.storage.layout import fit
+from ddlog.engine.inprocess.storage.rows import ArrayRows
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
 
@@ -283,3 +286,12 @@ def test_rows_of_a_growing_set_are_found_while_it_is_numbered_in_parts(
                 by_column = columns(asked, arity)
                 assert table.find(by_column, len(asked)).tolist() == [rows.get(row, -1) for row in asked]
                 assert table.holds(by_column, len(asked)).tolist() == [row in rows for row in asked]
+
+
+def test_rows_whose_ordering_failed_are_ordered_by_the_next_reader() -> None:
+    """As where memory is short, or after Ctrl-C."""
+    values = np.arange(2 * thresholds.FEW_ROWS)[::-1]
+    rows = ArrayRows(Values(), (Column("x", Kind.INT, "int"),), Batch((values,), len(values)))
+    with mock.patch.object(rows_module, "order_of", side_effect=MemoryError), pytest.raises(MemoryError):
+        list(rows)
+    assert list(rows) == [(k,) for k in range(len(values))]

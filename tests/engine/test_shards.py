@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
+from weakref import WeakSet
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from ddlog.engine.circuit import Circuit, Delay, Exchange, Input, Output
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
-from ddlog.engine.runtime import Delta
+from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
 from ddlog.engine.shards.placing import may_be_placed, placed
@@ -226,6 +228,26 @@ Q(x, 6 / d) :- A(x, d), B(x), C(d).
 """
 
 
+def test_the_rows_before_an_epoch_are_not_told_if_it_began_or_ended_elements_of_streams() -> None:
+    text = """
+input stream S(x: u8)
+input multiset M(x: u8)
+output relation C(x: u8)
+C(x) :- S'(x), M(x).
+"""
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 2)
+    try:
+        for changes in ({"S": [((1,), 1)]}, {"M": [((1,), 2), ((2,), 1)]}):
+            commit(runtime, changes)
+            with pytest.raises(NotKept, match="streams"):
+                runtime.before(lambda: None, None)
+        commit(runtime, {"M": [((1,), -1), ((3,), 2)]})
+        rows = runtime.before(lambda: runtime.rows("M"), None)
+        assert dict(zip(rows, rows.weights, strict=True)) == {(1,): 2, (2,): 1}
+    finally:
+        runtime.close()
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
     runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), size)
@@ -307,6 +329,26 @@ def test_a_recursion_imports_rows_that_come_and_go_by_several_workers(maintain: 
         assert set(runtime.rows("Path")) == {(x, z) for x in range(4, 9) for z in range(x + 1, 10)}
     finally:
         runtime.close()
+
+
+def test_workers_let_the_changes_of_an_epoch_go() -> None:
+    """What an epoch holds, as the rows of a first load, is not there until the next one."""
+    begun, new = WeakSet[object](), member.Member._new_running
+
+    def noted(self: member.Member, epoch: Any) -> Any:
+        running = new(self, epoch)
+        begun.add(running)
+        return running
+
+    with mock.patch.object(member.Member, "_new_running", noted):
+        runtime = in_threads(ddlog.compile(SPREAD).circuit("relational"), 2)
+        try:
+            commit(runtime, {"A": [((k, k), 1) for k in range(9)]})
+            runtime.rows("Path")  # so that the other worker has ended the epoch, too
+            gc.collect()
+            assert not begun
+        finally:
+            runtime.close()
 
 
 def test_a_round_sends_rows_once() -> None:

@@ -94,7 +94,7 @@ CALLS = {
     '(sql::chr(65), sql::ascii("A"), sql::ascii(""), sql::levenshtein("kitten", "sitting"))': '("A", 65, 0, 3)',  # noqa: E501
     "sql::chr(-1)": "fault: -1 is no letter",
     '(sql::md5(""), sql::length(sql::sha256("")))': '("d41d8cd98f00b204e9800998ecf8427e", 64)',
-    '(sql::strftime(0, "%Y/%m"), sql::strptime("1970-02", "%Y-%m"), sql::last_day(0), sql::make_date(1970, 1, 2))': '("1970/01", 2678400000000, 30, 1)',  # noqa: E501
+    '(sql::strftime(0, "%Y/%m %z %%z %%Y"), sql::strptime("1970-02", "%Y-%m"), sql::last_day(0), sql::make_date(1970, 1, 2))': '("1970/01 +00 %z %Y", 2678400000000, 30, 1)',  # noqa: E501
     "sql::make_date(1970, 2, 30)": "fault: 1970-2-30 is no date",
     'sql::strptime("x", "%Y")': "fault: time data 'x' does not match format '%Y'",
     '(sql::json_at("[1,\\"a\\"]", "[1]", true), sql::json_at("[1,\\"a\\"]", "[1]", false), sql::json_at("[]", "[0]", true))': '(Some{"a"}, Some{"\\"a\\""}, None)',  # noqa: E501

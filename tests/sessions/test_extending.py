@@ -87,6 +87,19 @@ def test_inputs_functions_and_facts_can_be_added(session: Session) -> None:
     assert rows(session, "Next") == [(2,), (8,)]
 
 
+def test_an_extern_function_that_is_another_one_is_called_anew(tmp_path: Path) -> None:
+    program, python = tmp_path / "p.dl", tmp_path / "p.py"
+    declared = "extern function f(x: u8): u8\ninput relation A(x: u8)\noutput relation B(x: u8)\n"
+    program.write_text(declared + "B(f(x)) :- A(x).")
+    python.write_text("def f(x):\n    return x + 1")
+    with ddlog.compile(program).session() as session:
+        session.insert("A", (1,))
+        session.commit()
+        python.write_text("def f(x):\n    return x + 9")
+        session.go_on_with(ddlog.compile(program))
+        assert rows(session, "B") == [(10,)]
+
+
 def test_a_subscriber_hears_of_what_a_rule_adds(session: Session) -> None:
     heard: list[object] = []
     session.subscribe("Path", heard.extend)

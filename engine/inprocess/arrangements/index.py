@@ -300,7 +300,7 @@ def made_once(indexes: dict[K, RowIndex], positions: K, make: Callable[[], RowIn
 
 class all_alike:
     """The indexes of a table, to be changed. If computing a key is interrupted, all are forgotten, so that
-    those that are left tell of the same rows. A class, as every row that changes comes here."""
+    those that are left tell of the same rows. A class, as every round of a recursion comes here."""
 
     __slots__ = ("_indexes",)
 

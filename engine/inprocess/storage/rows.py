@@ -39,10 +39,10 @@ class ArrayRows:
 
     def _in_order(self) -> Batch:
         if self._ordered is None:
-            batch = self._ordered = self._batch
+            batch = self._batch
             if batch.length > 1:
-                order = order_of(self._values, self.schema, batch.columns, batch.length)
-                self._ordered = batch.take(order)
+                batch = batch.take(order_of(self._values, self.schema, batch.columns, batch.length))
+            self._ordered = batch
         return self._ordered
 
     def _read_few(self) -> tuple[list[tuple[Any, ...]], list[int]] | None:
