@@ -41,11 +41,15 @@ class Definitions:
         self, circuit: Circuit, before: tuple[CheckedProgram, Fingerprints] | None = None
     ) -> Fingerprints:
         """The fingerprints of a circuit. Those of a program before are taken over, if no name means another
-        function or type in it."""
+        function or type in it, and its Python files are as they were."""
         known: Mapping[Node, bytes | None] = {}
         if before is not None:
             program, found = before
-            tables = ((program.functions, self._functions), (program.typedefs, self._typedefs))
+            tables: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...] = (
+                (program.functions, self._functions),
+                (program.typedefs, self._typedefs),
+                (program.externs, self._externs),
+            )
             if all(now.get(name, each) == each for then, now in tables for name, each in then.items()):
                 known = found.digests
         return fingerprints(circuit, opened, self.named, known)
