@@ -90,6 +90,8 @@ def whole_difference(
     s: Scalars, node: Expression, unit: Expression, earlier: Expression, later: Expression
 ) -> SqlValue:
     """DATE_SUB: the whole units between two moments."""
+    if not isinstance(unit, sql.Literal):
+        s.places.refuse("DATE_SUB in a unit that is not a constant", unit)
     return _units_between(s, node, unit.name, earlier, later, "DATE_SUB")
 
 
@@ -184,7 +186,7 @@ def in_units(divisor: str, factor: str = "1") -> Translate:
 
 def _in_units(s: Scalars, node: Expression, of: Expression, divisor: str, factor: str = "1") -> SqlValue:
     value = s.value(of)
-    if value.type.kind not in MOMENTS:
+    if value.type.kind not in (*MOMENTS, "null"):
         s.places.mistyped(s.places.called(node), str(value.type), of)
     return c.strict([_since_1970(value)], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
 

@@ -174,6 +174,7 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("SELECT [1, 2][1:2:1]", (), "a slice with a step is not supported"),
         ("SELECT list_slice()", (), "LIST_SLICE takes 3 arguments"),
         ("SELECT epoch_us()", (), "EPOCH_US takes 1 argument"),
+        ("SELECT date_sub(name, NULL, NULL) FROM item", (), "in a unit that is not a constant"),
         ("SELECT id FROM item ORDER BY 1.5", (), "1:30: ORDER BY 1.5: a place is a whole number"),
         ("SELECT id FROM item ORDER BY name, 2", (), "ORDER BY 2: there is 1 column"),
         ("SELECT DISTINCT id FROM item ORDER BY name", (), "ordered only by columns of the answer"),
