@@ -54,7 +54,7 @@ def _is_given(column: Expression, columns: Sequence[Expression]) -> bool:
     return not columns or column.name.lower() in (each.alias_or_name.lower() for each in columns)
 
 
-def _shown(of: Expression, node: sql.Select) -> int | str | None:
+def _shown(of: Expression, node: Expression) -> int | str | None:
     """The column of a SELECT DISTINCT that an expression is: its place, or its name where a `*` gives it."""
     if any(each.is_star or each.find(sql.Columns) for each in node.expressions):
         is_clear = isinstance(of, sql.Column) and not (of.table and node.args.get("joins"))
