@@ -29,7 +29,7 @@ def without_relation(program: core.CheckedProgram, source: Source, name: str) ->
     if any(_rests_on(each, gone) for each in program.relations.values() if each.name not in gone):
         return None
     rules = tuple(rule for rule in program.rules if not _fills(rule, gone))
-    if any(head.relation in gone for rule in rules for head in rule.heads):
+    if any(head.relation in gone for rule in rules for head in rule.heads) or _leaves_input(program, gone):
         return None
 
     def environment() -> Environment:
@@ -81,6 +81,21 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
     while more := {each for each in made if each not in gone and users.get(each, {""}) <= gone}:
         gone |= more
     return gone
+
+
+def _leaves_input(program: core.CheckedProgram, gone: Collection[str]) -> bool:
+    """Whether of the readers of an input only relations stay that a translation made. It may have made the
+    input, too, for those that go, as the clock of SQL."""
+    read: set[str] = set()
+    for name in gone:
+        window = program.relations[name].window
+        read.update(window.reads if window else ())
+    for rule in program.rules:
+        if _fills(rule, gone):
+            read |= _read(rule)
+    inputs = [each for each in read if program.relations[each].role == "input"]
+    stays = {read for rule in program.rules if not _fills(rule, gone) for read in _read(rule)}
+    return any(each in stays and readers(program, each).keys() <= gone for each in inputs)
 
 
 def _is_made(relation: core.Relation) -> bool:

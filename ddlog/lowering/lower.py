@@ -174,8 +174,8 @@ class _Strata(CircuitBuilder):
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
     def going_on(self, before: LoweredProgram, needed: Collection[str]) -> dict[int, core.Stratum]:
-        """Takes over what is lowered of the strata of a program before that are needed. Returns these; none if
-        most of the nodes would be of other strata, or an input would be."""
+        """Takes over what is lowered of the strata of a program before that are needed. Returns these; none
+        if most of the nodes would be of other strata, or an input would be."""
         done = {
             id(each): each
             for each in self.program.strata

@@ -61,8 +61,7 @@ def _joined(program: Program, source: Source, text: str) -> Program | None:
     if found is None:
         return None
     checked = with_null(found[0]) if source.name.endswith(".sql") else found[0]
-    warnings = (moved(each, lambda span: replace(span, source=source)) for each in found[1])
-    return Program(source, checked, tuple(warnings), program.again, lowered=program.lowered)
+    return Program(source, checked, tuple(found[1]), program.again, lowered=program.lowered)
 
 
 def _tree_over(program: Program, source: Source) -> syntax.Module | None:
@@ -118,7 +117,6 @@ def ended(source: Source) -> str:
 
 def _moved(diagnostic: Diagnostic, whole: Source, added: Source, before: int) -> Diagnostic:
     """A diagnostic with places in the added text, which comes after so many lines of the whole."""
-
     lines = whole.text.count("\n")
 
     def in_part(span: Span) -> Span:

@@ -152,8 +152,8 @@ class Program:
         lowered: LoweredProgram | None = None,
     ) -> None:
         """`again` makes the program of another text in the same way; None: nothing does. `script` are the
-        statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out. What a
-        program before has in common with this one is `lowered`."""
+        statements behind the views of a module of SQL, which `ddlog run` and `ddlog repl` carry out.
+        `lowered` is a program before as it was lowered: what this one has in common with it stays."""
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
         self.again, self.script = again, script
         self.lowered = lowered

@@ -322,12 +322,11 @@ class _Only(Arguments):
 
     def __init__(self, value: SqlValue, order: Order, said: str) -> None:
         self.of, self.said = _Always(value), said
-        key, letters = value.optional(), [letter for _, letter in order[:1]]
-        if (
-            letters and value.type.is_list and value.type != order[0][0].type
-        ):  # a list of one, which may be NULL
+        key, letter = value.optional(), order[0][1] if order else "a"
+        if order and value.type.is_list and value.type != order[0][0].type:
+            # The value is in a list of one, as it may be NULL.
             key = SqlValue(tree("sql::element($, 1)", value.tree), value.type.parts[0], True)
-        self.order = _Always([(key, *(letters or ["a"]))])
+        self.order = _Always([(key, letter)])
 
 
 class _Always(dict["Expression", Any]):

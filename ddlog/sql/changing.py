@@ -27,7 +27,7 @@ from .moments import NAME as CLOCK
 from .moments import reads_clock
 from .ordering import in_order
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
-from .places import SqlError, SqlPlaces
+from .places import SqlError, SqlPlaces, are
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
 from .statements import ModuleTranslation
@@ -170,8 +170,10 @@ class StatementTranslation(ModuleTranslation):
         answer = self._fresh("Answer")
         whole, keys, more = in_order(node, self.places)
         query = self._translator.query(whole, self._names)
-        order = list[tuple[int, bool, bool]]()
+        shown, order = len(query.names) - more, list[tuple[int, bool, bool]]()
         for by, is_downward, nulls_first in keys:
+            if isinstance(by, int) and not 0 < by <= shown:
+                self.places.wrong(f"ORDER BY {by}: there {are(shown)}", node)
             if not isinstance(by, int) and by not in query.names:
                 self.places.wrong(f"ORDER BY {by}: the answer has the columns {', '.join(query.names)}", node)
             place = by if isinstance(by, int) else query.names.index(by) + 1

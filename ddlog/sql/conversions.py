@@ -56,7 +56,7 @@ def begin_names() -> None:
 
 @contextmanager
 def in_zone(name: str) -> Iterator[None]:
-    """The time zone in which what is translated within reads and writes moments."""
+    """Sets the time zone in which the code that is translated inside reads and writes moments."""
     token = _zone.set(name)
     try:
         yield

@@ -44,11 +44,7 @@ def part_of(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValu
     if value.type.kind == "time" and name not in _OF_TIME:
         s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
     if name == "EPOCH" and value.type.kind in MOMENTS:
-        return c.strict(
-            [value if value.type == TIMESTAMPTZ else c.convert(value, TIMESTAMP) or value],
-            "sql::as_double($, 1000000)",
-            DOUBLE,
-        )
+        return c.strict([_since_1970(value)], "sql::as_double($, 1000000)", DOUBLE)
     value = c.wall_clock(value)
     if name not in _PARTS or name == "EPOCH":
         s.places.refuse(f"the part {name} of a date", node)
@@ -94,6 +90,8 @@ def whole_difference(
     s: Scalars, node: Expression, unit: Expression, earlier: Expression, later: Expression
 ) -> SqlValue:
     """DATE_SUB: the whole units between two moments."""
+    if not isinstance(unit, sql.Literal):
+        s.places.refuse("DATE_SUB in a unit that is not a constant", unit)
     return _units_between(s, node, unit.name, earlier, later, "DATE_SUB")
 
 
@@ -175,24 +173,27 @@ def of_seconds(s: Scalars, node: Expression) -> SqlValue:
             s.places.refuse(s.places.called(node), node)
         value = s.value(node.this)
         if value.type.kind in MOMENTS:
-            return in_units("1000")(s, node)
+            return _in_units(s, node, node.this, "1000")
         return c.strict([s.brought(node.this, INTEGER, node)], "$ * 1000", TIMESTAMP)
     seconds = s.brought(node.this, DOUBLE, node)
     return c.strict([seconds], "sql::from_double($, 6)", TIMESTAMPTZ)
 
 
 def in_units(divisor: str, factor: str = "1") -> Translate:
-    """EPOCH_MS, EPOCH_US and EPOCH_NS of a moment: the units since 1970."""
+    """EPOCH_US and EPOCH_NS of a moment: the units since 1970."""
+    return of_arguments(lambda s, node, of: _in_units(s, node, of, divisor, factor))
 
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        (of,) = node.expressions if isinstance(node, sql.Anonymous) else [node.this]
-        value = s.value(of)
-        if value.type.kind not in MOMENTS:
-            s.places.mistyped(s.places.called(node), str(value.type), of)
-        moment = value if value.type == TIMESTAMPTZ else c.convert(value, TIMESTAMP) or value
-        return c.strict([moment], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
 
-    return translate
+def _in_units(s: Scalars, node: Expression, of: Expression, divisor: str, factor: str = "1") -> SqlValue:
+    value = s.value(of)
+    if value.type.kind not in (*MOMENTS, "null"):
+        s.places.mistyped(s.places.called(node), str(value.type), of)
+    return c.strict([_since_1970(value)], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
+
+
+def _since_1970(moment: SqlValue) -> SqlValue:
+    """An instant as it is, and a date as a timestamp: both are microseconds since 1970."""
+    return moment if moment.type == TIMESTAMPTZ else c.convert(moment, TIMESTAMP) or moment
 
 
 def named_part(name: str) -> Translate:

@@ -213,19 +213,19 @@ def applied(
 def bracket(s: Scalars, node: Expression) -> SqlValue:
     """`xs[1]` and `xs[2:3]`, also of the letters of a text."""
     (at,) = node.expressions
-    if s.value(node.this).type == VARCHAR:
-        (first, last) = (at.this, at.expression) if isinstance(at, sql.Slice) else (at, None)
-        ends = [first or sql.Literal.number(1), last or sql.Literal.number(-1)]
-        if not isinstance(at, sql.Slice):
-            (place,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
-            return c.strict([s.text(node.this), s.number(place)], "sql::substring($, $, 1)", VARCHAR)
-        values = [s.text(node.this), *map(s.number, ends)]
-        return c.strict(values, "sql::text_slice($, $, $)", VARCHAR)
+    is_text = s.value(node.this).type == VARCHAR
     if isinstance(at, sql.Slice):
+        if at.args.get("step") is not None:
+            s.places.refuse("a slice with a step", node)
         ends = [at.this or sql.Literal.number(1), at.expression or sql.Literal.number(-1)]
+        if is_text:
+            values = [s.text(node.this), *map(s.number, ends)]
+            return c.strict(values, "sql::text_slice($, $, $)", VARCHAR)
         given = [("list", node.this), *(("integer", each) for each in ends)]
         return applied(s, node, given, "sql::slice($, $, $)", "list")
     (at,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
+    if is_text:
+        return c.strict([s.text(node.this), s.number(at)], "sql::substring($, $, 1)", VARCHAR)
     return bracket_of(s, node, node.this, at, "sql::element($, $)")
 
 
@@ -294,10 +294,10 @@ def zipped(s: Scalars, node: Expression) -> SqlValue:
 
 def sliced(s: Scalars, node: Expression) -> SqlValue:
     """LIST_SLICE, of a list or of the letters of a text."""
-    of, *ends = node.expressions or [node.this, node.args.get("start"), node.args.get("end")]
-    check_arguments(s, node, len(node.expressions) or 3, 3, 3)
-    made = sql.Bracket(this=of, expressions=[sql.Slice(this=ends[0], expression=ends[1])])
-    return bracket(s, made)
+    given = list(node.iter_expressions())
+    check_arguments(s, node, len(given), 3, 3)
+    of, first, last = given
+    return bracket(s, sql.Bracket(this=of, expressions=[sql.Slice(this=first, expression=last)]))
 
 
 def shape(what: str) -> Translate:

@@ -22,23 +22,26 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
     and how many columns it has more. Raises SqlError."""
     parts = node.args["order"].expressions if node.args.get("order") is not None else ()
     columns = node.expressions if isinstance(node, sql.Select) else ()
-    can_have_more = columns and node.args.get("distinct") is None
+    distinct = node.args.get("distinct")
+    can_have_more = columns and (distinct is None or distinct.args.get("on"))
     keys: list[Key] = []
     more: list[Expression] = []
     for each in parts:
         of = each.this.unnest()
         how = bool(each.args.get("desc")), bool(each.args.get("nulls_first"))
         if isinstance(of, sql.Literal) and not of.is_string:
+            if not of.this.isdigit():
+                places.wrong(f"ORDER BY {of.this}: a place is a whole number", each)
             keys.append((int(of.this), *how))
         elif isinstance(of, sql.Column) and not of.table and _is_given(of, columns):
             keys.append((of.name.lower(), *how))
         elif can_have_more:
             more.append(sql.alias_(of.copy(), f"order__{len(more)}", quoted=True))
             keys.append((more[-1].alias, *how))
-        elif of in columns and not any(column.is_star for column in columns):
-            keys.append((columns.index(of) + 1, *how))
+        elif columns and (shown := _shown(of, node)) is not None:
+            keys.append((shown, *how))
         else:
-            places.wrong("this ORDER BY is one by columns of the answer, by their names or places", each)
+            places.wrong("these rows can be ordered only by columns of the answer", each)
     if not more:
         return node, tuple(keys), 0
     made = node.copy()
@@ -49,3 +52,18 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
 def _is_given(column: Expression, columns: Sequence[Expression]) -> bool:
     """Whether a query has a column of that name, as far as its text says so; a query of other queries has."""
     return not columns or column.name.lower() in (each.alias_or_name.lower() for each in columns)
+
+
+def _shown(of: Expression, node: Expression) -> int | str | None:
+    """The column of a SELECT DISTINCT that an expression is: its place, or its name where a `*` gives it."""
+    if any(each.is_star or each.find(sql.Columns) for each in node.expressions):
+        is_clear = isinstance(of, sql.Column) and not (of.table and node.args.get("joins"))
+        return of.name.lower() if is_clear else None
+    found = (at for at, each in enumerate(node.expressions, 1) if _is_same(of, each.unalias()))
+    return next(found, None)
+
+
+def _is_same(one: Expression, other: Expression) -> bool:
+    if isinstance(one, sql.Column) and isinstance(other, sql.Column) and not (one.table and other.table):
+        return one.name.lower() == other.name.lower()
+    return one == other

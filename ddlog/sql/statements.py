@@ -104,7 +104,7 @@ class ModuleTranslation:
         (item, *more) = node.expressions
         if more or not isinstance(item.this, sql.EQ) or item.this.this.name.lower() != "timezone":
             self.places.refuse("the setting", node, "there is SET TimeZone = 'Europe/Berlin' alone")
-        if not is_first:
+        if not is_first or self.relations:
             self.places.wrong("SET TimeZone stands before all other statements", node)
         c.zone_called(item.this.expression.name)
 

@@ -108,7 +108,7 @@ _WRAPPERS = {
 }  # fmt: skip
 _VARIABLE = re.compile(r"v\d+")  # what rules call variables
 MOMENTS = ("date", "timestamp", "timestamptz")
-"""The kinds of dates and what is brought to one type with them."""
+"""The kinds of moments. Beside a timestamp a date becomes one; beside an instant both become instants."""
 _NUMBERS = ("integer", "decimal", "double")
 
 NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")

@@ -24,7 +24,8 @@ STATES = ("CA", "NY", "TX")
 
 def main() -> None:
     """Prints a line for each figure."""
-    rows, commits = (*map(int, sys.argv[1:]), 3_000, 60)[:2] if len(sys.argv) > 2 else (3_000, 60)
+    given = [*map(int, sys.argv[1:3])]
+    rows, commits = [*given, *(3_000, 60)[len(given) :]]
     begin = time.process_time()
     import ddlog
     from ddlog.errors.source import Source

@@ -177,6 +177,19 @@ def test_not_within_a_transaction(session: Session) -> None:
     session.rollback()
 
 
+def test_an_extern_function_that_was_edited_counts_for_all_rows(tmp_path: Path) -> None:
+    program, python = tmp_path / "p.dl", tmp_path / "p.py"
+    declared = "extern function f(x: u32): u32\ninput relation A(x: u32)\noutput relation B(y: u32)\n"
+    program.write_text(f"{declared}B(f(x)) :- A(x).")
+    python.write_text("def f(x):\n    return x + 1")
+    with ddlog.compile(program).session() as session:
+        session.insert("A", 1)
+        session.commit()
+        python.write_text("def f(x):\n    return x + 2")
+        session.extend("function g(x: u32): u32 { x }\noutput relation C(y: u32)\nC(g(f(x))) :- A(x).")
+        assert rows(session, "B") == rows(session, "C") == [(3,)]
+
+
 def test_a_state_is_one_of_the_changed_program(tmp_path: Path) -> None:
     state = tmp_path / "state.ddlog"
     with ddlog.compile(PATHS).session(state=state) as session:

@@ -108,3 +108,13 @@ def test_a_clock_does_not_go_back_and_a_statement_needs_one() -> None:
     assert session.select("SELECT now()").rows == [(datetime.datetime(2024, 1, 2),)]
     with pytest.raises(DDlogError, match="no view reads the clock"):
         program_of(TABLES).session().select("SELECT now()")
+
+
+@pytest.mark.parametrize("read", ["NOW() > TIMESTAMP '2024-01-01'", "ts > NOW() - INTERVAL 1 HOUR"])
+def test_a_clock_goes_with_the_last_view_that_reads_it(read: str) -> None:
+    with program_of(f"{TABLES}CREATE VIEW u AS SELECT a FROM t WHERE ts < NOW()").session() as session:
+        session.execute(f"CREATE VIEW v AS SELECT a FROM t WHERE {read}")
+        session.execute("DROP VIEW u")
+        assert "Now" in session.program.relations
+        session.execute("DROP VIEW v")
+        assert [*session.program.relations] == ["T", "D"]

@@ -77,6 +77,8 @@ def test_instants_are_read_in_the_zone_of_the_program_or_their_own() -> None:
     assert str(session["t"].to_arrow().schema.field("a").type) == "timestamp[us, tz=UTC]"
     with pytest.raises(DDlogError, match="begins with SET TimeZone"):
         session.execute("SET TimeZone = 'UTC'")
+    with pytest.raises(DDlogError, match="stands before all other statements"):
+        session.extend("SET TimeZone = 'UTC'; CREATE VIEW u AS SELECT k FROM t;")
 
 
 @pytest.mark.parametrize(

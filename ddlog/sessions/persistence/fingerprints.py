@@ -41,11 +41,11 @@ class Definitions:
         self, circuit: Circuit, before: tuple[CheckedProgram, Fingerprints] | None = None
     ) -> Fingerprints:
         """The fingerprints of a circuit. Those of a program before are taken over, if no name means another
-        function or type in it, and no Python file is another."""
+        function or type in it, and its Python files are as they were."""
         known: Mapping[Node, bytes | None] = {}
         if before is not None:
             program, found = before
-            tables = (
+            tables: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...] = (
                 (program.functions, self._functions),
                 (program.typedefs, self._typedefs),
                 (program.externs, self._externs),
