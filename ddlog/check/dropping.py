@@ -47,8 +47,8 @@ def without_relation(program: core.CheckedProgram, source: Source, name: str) ->
 
 
 def readers(program: core.CheckedProgram, name: str) -> dict[str, core.Rule]:
-    """The declared relations that read a relation, also by such as a translation made, each with a rule that
-    does."""
+    """The declared relations that read a relation, directly or through relations that a translation made,
+    each with a rule that does."""
     found: dict[str, core.Rule] = {}
     waiting, seen = deque([name]), {name}
     while waiting:
@@ -83,9 +83,9 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
     return gone
 
 
-def _leaves_input(program: core.CheckedProgram, gone: Collection[str]) -> bool:
-    """Whether of the readers of an input only relations stay that a translation made. It may have made the
-    input, too, for those that go, as the clock of SQL."""
+def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
+    """Whether an input that is read by what goes has no other readers than relations that a translation made:
+    it may have made the input, too, as the clock of SQL."""
     read: set[str] = set()
     for name in gone:
         window = program.relations[name].window

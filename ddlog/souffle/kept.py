@@ -255,7 +255,7 @@ class _KeptRules:
             self._least(offers, domains[0])
 
     def _taken(self, domain: Sequence[int]) -> syntax.Atom:
-        """The term for no row that was chosen in a round before with the values of these columns."""
+        """The negated term: no row with the values of these columns was chosen in a round before."""
         columns = [
             name(each, self.span) if i in domain else syntax.Wildcard(self.span)
             for i, each in enumerate(self.columns)

@@ -50,7 +50,7 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
 
 
 def _is_given(column: Expression, columns: Sequence[Expression]) -> bool:
-    """Whether a query has a column of that name, as far as its text says so; a query of other queries has."""
+    """Whether the text of a query names such a column. A query of other queries counts as one that does."""
     return not columns or column.name.lower() in (each.alias_or_name.lower() for each in columns)
 
 

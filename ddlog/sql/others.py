@@ -45,7 +45,7 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
 
 
 def _share(node: Expression, window: Expression) -> Expression:
-    """PERCENT_RANK and CUME_DIST by ranks and counts, which are kept up each for itself."""
+    """PERCENT_RANK or CUME_DIST as a quotient of ranks and counts over the same window."""
     everything = {
         "start": "UNBOUNDED",
         "start_side": "PRECEDING",

@@ -55,7 +55,7 @@ def translate(
 
 
 def _zone_of(source: Source) -> str:
-    """The time zone of a module. UTC where it sets one that there is not, an error of that statement."""
+    """The time zone of a module; UTC if it sets one that does not exist, an error of the statement."""
     named = zone_set(source.text)
     with suppress(BadLiteral):
         return zone_called(source.zone if named == UTC else named)

@@ -45,7 +45,7 @@ class OpenBracket(NamedTuple):
         return opened, Note(said, self.closed_by.span)
 
     def error(self) -> Diagnostic:
-        """The error where the text ends without its end."""
+        """The error if the text ends before the bracket is closed."""
         mark, span = self.opened
         return UnclosedBracket(mark, CLOSING[mark], span=span, notes=self.places()[1:])
 

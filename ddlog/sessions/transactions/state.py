@@ -71,7 +71,7 @@ class Diagnosing(Generic[T]):
     __slots__ = ("_depth", "_failures", "_given", "_inside", "_state")
 
     def __init__(self, state: SessionState, given: T) -> None:
-        """`given` is what it gives to the code inside."""
+        """`given` is the value that `with … as` binds."""
         self._state, self._failures, self._given = state, state.host.offer.failures, given
 
     def __enter__(self) -> T:
