@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..circuit import Fixpoint
+from ..circuit import Fixpoint, NodeId
 from ..incremental import relational
+from ..inprocess.arrangements.signedstore import SignedStore
+from ..inprocess.arrangements.store import Store
 from ..inprocess.recursion.bracket import Bracketed
 from ..inprocess.recursion.loops import LoopRecursion
 from ..inprocess.recursion.recursion import Recursion
@@ -28,6 +30,11 @@ class ShardState(State):
         evaluator.derives = False  # another worker could not be asked by such columns
         super().__init__(placed.circuit, values, evaluator=evaluator, maintaining=maintaining)
         self.remembering = placed.remembered
+
+    def new_store(self, at: NodeId) -> Store:
+        if self.placed.keys[at] is None:  # a row may come by one worker and go by another
+            return SignedStore(self.circuit.nodes[at].schema)
+        return super().new_store(at)
 
     def new_recursion(self, at: int, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
         placed = self.placed

@@ -13,7 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.circuit import Circuit, Delay, Exchange, Input, Output
+from ddlog.engine.circuit import (
+    Circuit,
+    Delay,
+    Distinct,
+    Exchange,
+    Guard,
+    Input,
+    Join,
+    Output,
+    Sum,
+    Term,
+)
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
@@ -26,7 +37,7 @@ from ddlog.engine.shards.team import end_of
 
 from ..taking import small
 from ..trying import trying
-from .random_circuits import Changes, any_circuits, circuits, modes, schema, settling, streams
+from .random_circuits import Changes, any_circuits, circuits, less, modes, schema, settling, streams
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
@@ -327,6 +338,31 @@ def test_a_recursion_imports_rows_that_come_and_go_by_several_workers(maintain: 
         commit(runtime, steps)
         commit(runtime, {"A": [((k, k), -1) for k in range(4)]})
         assert set(runtime.rows("Path")) == {(x, z) for x in range(4, 9) for z in range(x + 1, 10)}
+    finally:
+        runtime.close()
+
+
+def test_a_join_reads_rows_that_come_and_go_by_several_workers() -> None:
+    """Rows of J have no owners: one worker has a row twice, and another has it -2 times."""
+    two, one = schema(2), schema(1)
+    nodes = (
+        Input("A", two), Input("B", two), Input("C", one), Input("M", one, multiset=True),
+        Join((Term(2, ("y",)), Term(1, ("x", "w"))), (Guard(less("y", "w")),), ("y", "y"), two, "J"),
+        Join((Term(4, ("x", "x")), Term(0, (None, "x"))), (), ("x", "x"), two),
+        Join((Term(0, ("x", "x")),), (), ("x", "x"), two),
+        Sum((5, 6), two), Distinct(7, two), Output("Q", 8, two),
+    )  # fmt: skip
+    circuit = Circuit(nodes, (("A", 0), ("B", 1), ("C", 2), ("M", 3), ("Q", 8)))
+    epochs: list[Changes] = [
+        {"B": [((0, 0), 1), ((2, 3), 1), ((2, 2), 1)], "C": [((0,), 1)]},
+        {"C": [((0,), -1), ((2,), 1)]},
+        {"A": [((0, 0), 1)]},
+        {"A": [((1, 0), 1)], "C": [((0,), 1)]},
+        {"A": [((1, 0), -1), ((0, 0), -1)], "C": [((0,), -1)]},
+    ]
+    runtime = in_threads(circuit, 2)
+    try:
+        follow(circuit, runtime, epochs)
     finally:
         runtime.close()
 
