@@ -201,7 +201,7 @@ async def _flip(client: httpx.AsyncClient, links: list[list[int]], number: int) 
     return time.perf_counter() - began
 
 
-async def _export(url: str, rows: int, times: int, process: int) -> None:
+async def _export(url: str, rows: int, times: int, rate: float, process: int) -> None:
     """Prints the rate of exports by a process of their own, and the times of commits without and beside
     them."""
     headers = {"authorization": f"Bearer {TOKEN}"}
@@ -215,7 +215,7 @@ async def _export(url: str, rows: int, times: int, process: int) -> None:
         for number in range(200):
             await _flip(client, links, number)
         of_commit = (_spent(process) - spent) / 200
-        command = [sys.executable, __file__, "--from", url, "--times", str(times)]
+        command = [sys.executable, __file__, "--from", url, "--times", str(times), "--rate", str(rate)]
         exporting = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         assert exporting.stdout is not None
         await exporting.stdout.readline()
@@ -234,8 +234,8 @@ async def _export(url: str, rows: int, times: int, process: int) -> None:
     print(f"commits: median {shown[0]} alone; {shown[1]} beside it ({len(beside):,})")
 
 
-def _take(url: str, times: int) -> None:
-    """Takes exports, and prints their rates."""
+def _take(url: str, times: int, rate: float) -> None:
+    """Takes exports, at most `rate` MB/s if it is not 0, and prints their rates."""
     host, _, port = url.partition("//")[2].partition(":")
     head = f"GET /relations/Kind/rows HTTP/1.1\r\nhost: {host}:{port}\r\nauthorization: Bearer {TOKEN}\r\n"
     print("begins", flush=True)
@@ -248,6 +248,8 @@ def _take(url: str, times: int) -> None:
                 come = connection.recv_into(room)
                 assert come, "the connection is closed"
                 size += come
+                if rate and (early := size / 1e6 / rate - (time.perf_counter() - began)) > 0:
+                    time.sleep(early)
                 end = bytes(room[max(0, come - 5) : come])
             rates.append(size / 1e6 / (time.perf_counter() - began))
     print(f"{size / 1e6:,.0f} MB, {times} times: {', '.join(f'{each:,.0f}' for each in rates)} MB/s")
@@ -295,10 +297,11 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=0)
     parser.add_argument("--from", dest="url")
     parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--rate", type=float, default=0, help="MB/s that an export takes at most")
     parser.add_argument("--by", choices=("http", "httpx", "socket"), default="http")
     given = parser.parse_args()
     if given.url:
-        _take(given.url, given.times)
+        _take(given.url, given.times, given.rate)
         return
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "load.dl").write_text(PROGRAM)
@@ -313,7 +316,7 @@ def main() -> None:
                 if given.subscribers:
                     other = _subscribers(url, given.subscribers)
                 elif given.export:
-                    other = _export(url, given.export, given.times, server.pid)
+                    other = _export(url, given.export, given.times, given.rate, server.pid)
                 elif given.readers:
                     other = _readers(url, given.readers, server.pid)
                 if other is not None:
