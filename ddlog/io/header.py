@@ -108,7 +108,23 @@ def _wrong_header(
         if cell not in known or folded.index(cell) < position:
             what = "twice in the header" if cell in known else f"no column of {relation.name}"
             message = f"`{cells[position]}` is {what}; the columns are {', '.join(names)}"
-            return CellFault(message, record.line, record.column(position), record.text)
+            help = _mapping(cells, names)
+            return CellFault(message, record.line, record.column(position), record.text, help=help)
     missing = next(name for name in names if name.casefold() not in folded)
     message = f"the header lacks the column `{missing}` of {relation.name}"
     return CellFault(message, record.line, 1, record.text)
+
+
+def _mapping(cells: Sequence[str], names: Sequence[str]) -> str:
+    """The option of a place that maps columns to those of a header whose names are written otherwise."""
+    from .inferredtypes import field_names  # what a right header does not load
+
+    written = dict(zip(field_names(cells), cells, strict=True))
+    renamed = [
+        f"{name}:{written[name]}"
+        for name in names
+        if name in written and written[name].casefold() != name.casefold()
+    ]
+    if not renamed or not written.keys() >= {*names}:
+        return ""
+    return f"an option of the place maps the columns: `?map={','.join(renamed)}`"

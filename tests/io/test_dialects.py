@@ -487,3 +487,10 @@ def test_integers_of_json_may_have_a_fraction_of_zeros(tmp_path: Path) -> None:
     for wrong in ("3.5", "1e3", "1e300"):
         with pytest.raises(DDlogError, match="n: expected bit<32>"):
             read(written(tmp_path / "Count.jsonl", f'{{"a": "x", "n": {wrong}}}\n'), "Count")
+
+
+def test_an_error_maps_a_header_whose_names_are_written_otherwise(tmp_path: Path) -> None:
+    place = written(tmp_path / "c.csv", "n.,A\n1,x\n")
+    with pytest.raises(DDlogError, match=r"`n\.` is no column of Count.*\n(.*\n)*.*`\?map=n:n\.`"):
+        read(place, "Count")
+    assert read(f"{place}?map=n:n.", "Count")[0] == [("x", 1)]
