@@ -76,6 +76,11 @@ class Relation:
     earlier: tuple[str, int] | None = None
 
     @property
+    def source_name(self) -> str:
+        """The name that the relation has in its source."""
+        return self.original or self.name
+
+    @property
     def hidden(self) -> bool:
         """Whether the checker made it, for a negated pattern, an index or a delay: nobody declared it."""
         return "$" in self.name or self.role == "delayed"

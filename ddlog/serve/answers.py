@@ -31,7 +31,7 @@ class RowTexts:
 
     def name(self, relation: str) -> str:
         """The name of a relation as its source has it."""
-        return self._relations[relation].original or relation
+        return self._relations[relation].source_name
 
     def named(self, changed: Mapping[str, Weighted]) -> str:
         """Rows with the changes of their weights, as an object by relation."""

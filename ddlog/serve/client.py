@@ -378,7 +378,7 @@ class Subscription(threading.Thread):
             make = record_maker(self.relation, typedefs)
             rows = [
                 (make(row_from_json(each["row"], self.relation, typedefs)), each["weight"])
-                for each in data["relations"].get(self.relation.original or self.relation.name, ())
+                for each in data["relations"].get(self.relation.source_name, ())
             ]
             try:
                 if rows:

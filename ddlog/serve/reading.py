@@ -65,7 +65,7 @@ def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict
     """The relations and indexes of a program, with the numbers of rows."""
     relations = [
         {
-            "name": each.original or each.name, "role": each.role, "kind": each.kind,
+            "name": each.source_name, "role": each.role, "kind": each.kind,
             "columns": columns_of(each), "record": each.constructor is not None,
             "key": None if each.key is None else str(each.key.result), "rows": sizes.get(name),
         }

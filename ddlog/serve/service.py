@@ -366,11 +366,11 @@ class Service:
             raise DDlogError([BadRequest("this program cannot be changed: it was not made from a text")])
         made: Program = before.again(replace(before.source, text=text))
         found = input_changes(self.session.state, made)
-        gone = {before.relations[name].original or name: self.session.size(name) for name in found.gone}
+        gone = {before.relations[name].source_name: self.session.size(name) for name in found.gone}
         if self.session.epoch is None:
             self._check_kept(found, gone)
         changes = self.texts.changes(self.go_on_with(made, fill, own=own))
-        migrated = [self.program.relations[name].original or name for name in found.changed]
+        migrated = [self.program.relations[name].source_name for name in found.changed]
         return {
             "epoch": self.number, "changes": changes, "warnings": made.warnings,
             "migrated": migrated, "gone": gone,
@@ -380,7 +380,7 @@ class Service:
         """Raises DDlogError if rows or values have no place in another program, and no state keeps them."""
         lost = [RowsWithoutPlace(name, count) for name, count in gone.items()]
         for name, columns in found.changed.items():
-            shown = self.program.relations[name].original or name
+            shown = self.program.relations[name].source_name
             lost += [RowsWithoutPlace(f"{shown}.{each}", self.session.size(name)) for each in columns]
         if lost:
             raise DDlogError(lost)

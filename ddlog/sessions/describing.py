@@ -55,7 +55,7 @@ def _table(session: Executing, columns: Sequence[str], rows: Sequence[tuple[str,
 
 def _tables(program: Program) -> Iterator[tuple[str, str]]:
     for each in readable(program.relations):
-        yield each.original or each.name, "table" if each.role == "input" else "view"
+        yield each.source_name, "table" if each.role == "input" else "view"
 
 
 def _described(session: Executing, rest: Source, text: str) -> Relation:
@@ -66,9 +66,9 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
         return plan.answer
     name = named[1].strip('"').lower()
     for each in readable(session.program.relations):
-        if (each.original or each.name).lower() == name:
+        if each.source_name.lower() == name:
             return each
-    names = [each.original or each.name for each in readable(session.program.relations)]
+    names = [each.source_name for each in readable(session.program.relations)]
     raise DDlogError([unknown_name("table", name, names)])
 
 
@@ -105,7 +105,7 @@ def _why(session: Executing, rest: Source) -> list[str]:
     if not rows:
         raise DDlogError([NoRowToExplain()])
     before, first = session.program, min(rows)[: len(plan.answer.columns)]
-    taken = {(each.original or each.name).lower() for each in before.relations.values()}
+    taken = {each.source_name.lower() for each in before.relations.values()}
     name = next(each for each in ("Answer", "The_answer", "This_answer") if each.lower() not in taken)
     session.go_on_with(with_views_changed(before, f"CREATE VIEW {name} AS\n{rest.text}", rest.name))
     try:

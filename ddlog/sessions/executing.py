@@ -161,7 +161,7 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
     for row in gone if facts else ():
         if row in facts:
             shown = _shown(row, declared, state.typedefs)
-            raise DDlogError([FactStays(declared.original or declared.name, shown)])
+            raise DDlogError([FactStays(declared.source_name, shown)])
     session.delete_rows(declared.name, gone)
     session.insert_rows(declared.name, [new for _, new in changes if new is not None])
     if not statement.returned:
@@ -209,7 +209,7 @@ def _row_changes(
     if kind == "merge" and len(set(matched)) < len(matched):
         twice = next(old for old in matched if matched.count(old) > 1)
         shown = _shown(twice, declared, state.typedefs)
-        raise DDlogError([MatchedTwice(declared.original or declared.name, shown)])
+        raise DDlogError([MatchedTwice(declared.source_name, shown)])
     key = primary_key(state.program, declared) if kind == "conflict" else None
     once: dict[Hashable, RowChange] = {}  # of several matches, and of several new rows of a key, the first
     for number, each in enumerate(changes):
@@ -231,7 +231,7 @@ def _fitting(row: Row, answer: Relation, declared: Relation, typedefs: Mapping[s
     for value, of, column in zip(row, answer.columns, declared.columns, strict=True):
         if _is_option(of.type) and not _is_option(column.type):
             if value[0] == 0:
-                table = declared.original or declared.name
+                table = declared.source_name
                 raise DDlogError([NullInColumn(table, column.name, _shown(row, answer, typedefs))])
             value = value[1]
         made.append(value)

@@ -60,7 +60,7 @@ def _view(program: Program, name: str) -> Relation | None:
     """The view of a name. Raises DDlogError for a relation that is none."""
     name = name.strip('"').lower()
     for each in program.relations.values():
-        if (each.original or each.name).lower() == name and not each.hidden:
+        if each.source_name.lower() == name and not each.hidden:
             if each.role != "output":
                 raise DDlogError([NotAView(name, each.role)])
             return each
@@ -70,15 +70,15 @@ def _view(program: Program, name: str) -> Relation | None:
 def _without_view(program: Program, view: Relation) -> Program:
     used = readers(program.checked, view.name)
     if used:
-        shown = [program.relations[each].original or each for each in used]
+        shown = [program.relations[each].source_name for each in used]
         span = next(iter(used.values())).span
-        raise DDlogError([StillUsed(view.original or view.name, " and ".join(shown), span=span)])
+        raise DDlogError([StillUsed(view.source_name, " and ".join(shown), span=span)])
     if not program.source.name.endswith(".sql"):
         return _without_parts(without(program, view.name))
     from ..sql.translate import place_of_view
 
     assert program.again is not None
-    place = place_of_view(program.source, (view.original or view.name).lower())
+    place = place_of_view(program.source, view.source_name.lower())
     if place is None:
         raise DDlogError([UnknownName(what="view", name=view.name)])
     source = replace(program.source, text=blanked(program.source.text, place))

@@ -123,7 +123,7 @@ class PlainInserts:
         """Statements are read as the program `like`."""
         self._dialect = like.dialect
         self._relations = {
-            (each.original or each.name).lower(): each
+            each.source_name.lower(): each
             for each in readable(relations)
             if like.zone == "UTC"
             or not any("sql::TimestampTz" in str(column.type) for column in each.columns)

@@ -65,7 +65,7 @@ class ModuleTranslation:
         """Takes the relations of a program as tables, and makes no names that they have."""
         self.output.leave_names(relations)
         for each in readable(relations):
-            name = (each.original or each.name).lower()
+            name = each.source_name.lower()
             self.tables[name] = made = known_table(each)
             self.imports += modules_of(made)
             self.relations[name] = each.name
