@@ -164,6 +164,10 @@ only some are; and of how many rows one is."""
 PATH_STEPS, PATH_STEPS_PER_ROW = 1 << 20, 4
 """Steps of a recursion over paths that are not too many, and those for each row of its imports beside."""
 
+UNVOTED = 0.01
+"""The share of the rows of its imports that may change while workers maintain a monotone recursion
+without a vote."""
+
 # -------------------------------------------------------------------- epochs
 
 TIMED_CHANGES = 1000

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .. import thresholds
 from ..circuit import Constant
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import View
@@ -35,7 +36,6 @@ from .wire import divided, packed, unpacked
 
 ViewOf: TypeAlias = Callable[[Source, object, View], View]
 """A view in shards of a source's version, of which this worker has the last."""
-_FEW = 0.01  # of the rows of imports, up to which a change is not voted on
 
 Keys: TypeAlias = Mapping[str, tuple[int, ...]]
 """The columns by which the rows of each relation have owners."""
@@ -107,7 +107,7 @@ class MaintainedShards(MaintainedRecursion):
             return account.settle("its iterations are limited")
         if recursion.ranked is None and maintaining.mode != "never":
             return account.settle("it only grows")
-        if maintaining.mode == "auto" and whole.changed <= _FEW * whole.before:
+        if maintaining.mode == "auto" and whole.changed <= thresholds.UNVOTED * whole.before:
             return account.settle("few rows change")
         own = maintaining.choose(recursion.costs, whole, lambda: True)
         votes = recursion.team.agree((own.maintain, account.situation.rows, account.fits()))

@@ -6,17 +6,15 @@ constructor before the fields of a union. A writer and a reader are made once fo
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from ...syntax.nesting import deep_recursion
 from ...types import Type
 from ...values import TypeDefs
 from .bytereaders import Readers
 from .bytewriters import Writers
 
-_DEPTH = 100_000
+_DEPTH = 100_000  # calls, for long chains of values that hold each other
 
 
 class Canonical:
@@ -29,22 +27,11 @@ class Canonical:
     def to_bytes(self, value: Any) -> bytes:
         """The bytes of a value."""
         out = bytearray()
-        with _deep():
+        with deep_recursion(_DEPTH):
             self._write(value, out)
         return bytes(out)
 
     def from_bytes(self, data: bytes) -> Any:
         """The value of bytes."""
-        with _deep():
+        with deep_recursion(_DEPTH):
             return self._read(data, 0)[0]
-
-
-@contextmanager
-def _deep() -> Iterator[None]:
-    """Room for long chains of values that hold each other."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEPTH))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
