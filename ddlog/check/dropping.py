@@ -84,8 +84,8 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
 
 
 def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
-    """Whether an input that is read by what goes has no other readers than relations that a translation made:
-    it may have made the input, too, as the clock of SQL."""
+    """Whether relations that go read an input that stays, and no relation that the program declares reads it
+    then. A translation may have made such an input, as it does the clock of SQL."""
     read: set[str] = set()
     for name in gone:
         window = program.relations[name].window
@@ -111,7 +111,7 @@ def _fills(rule: core.Rule, gone: Collection[str]) -> bool:
 
 
 def _rests_on(relation: core.Relation, gone: Collection[str]) -> bool:
-    """Whether a relation that stays is made of one that goes."""
+    """Whether a relation that stays is a window, an earlier state or a part of a relation that goes."""
     reads: Iterator[str] = iter(relation.window.reads if relation.window else ())
     made_of = [of[0] for of in (relation.past, relation.earlier) if of is not None]
     return any(each in gone for each in (*reads, *made_of, relation.name.partition("$")[0]))

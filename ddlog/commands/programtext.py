@@ -59,7 +59,7 @@ def asks(text: str) -> bool:
 
 
 def _is_at_end(error: Diagnostic, text: str) -> bool:
-    """Whether an error is that the text ends, or that a bracket is open where it does."""
+    """Whether more text could mend an error: it stands at the end of the text, or is an open bracket."""
     if isinstance(error, UnclosedBracket):
         return True
     lines = text.rstrip().split("\n")

@@ -96,7 +96,7 @@ def program_bytes(path: str | Path) -> bytes:
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:
-    """What is wrong with the bytes of a program."""
+    """The reason, in words, why the bytes of a program are not UTF-8."""
     if error.object[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "it is UTF-16, and a program is UTF-8"
     return f"byte 0x{error.object[error.start]:02x} at offset {error.start:,} is not UTF-8"

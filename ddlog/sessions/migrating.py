@@ -154,13 +154,14 @@ def migrated(
 
 
 def _reads(state: SessionState) -> str:
-    """Whether the program of a session holds more than its inputs tell now, in words; empty: it does not."""
+    """The feature of a session's program by which the session holds rows that its inputs do not have now, in
+    words; empty if there is none."""
     windows = kept_windows(state.program, state.kept, here_of(state.host).circuit)
     return "reads earlier states" if state.delays.delayed else "has windows" if windows.nodes else ""
 
 
 def _differences(before: SessionState, after: SessionState) -> Iterator[tuple[str, Delta]]:
-    """How the outputs of a session differ from those of one of another program."""
+    """The change of each output from the session of one program to that of another."""
     here, now = here_of(before.host), here_of(after.host)
     old, new = before.program, after.program
     for name in after.kept:

@@ -59,7 +59,7 @@ SPELLINGS = {
     ":=": "`:-` stands between the head and the body of a rule",
     ": -": "`:-` stands between the head and the body of a rule",
 }
-"""How words and signs of other languages are written in Soufflé."""
+"""For words and signs of other languages, the help that says how Soufflé writes them."""
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}

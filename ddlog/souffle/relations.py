@@ -52,7 +52,7 @@ class DeclaredRelation:
 
     @property
     def is_chosen_in_rounds(self) -> bool:
-        """Whether what its rules offer depends on the rows that were chosen before."""
+        """Whether the rows that its rules offer to a choice depend on the rows that were chosen before."""
         return self.is_recursive and bool(self.domains)
 
     @property

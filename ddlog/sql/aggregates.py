@@ -122,7 +122,7 @@ def _typed(value: SqlValue) -> SqlValue:
 
 
 def is_distinct(node: Expression) -> bool:
-    """Whether an aggregate is one of different values, but for the least and the greatest."""
+    """Whether an aggregate counts equal values once. MIN and MAX are as without DISTINCT."""
     inner = node.this if isinstance(node, sql.Filter) else node
     argument = inner.this.this if isinstance(inner.this, sql.Order) else inner.this
     return isinstance(argument, sql.Distinct) and not isinstance(inner, sql.Min | sql.Max)

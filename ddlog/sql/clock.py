@@ -142,8 +142,8 @@ def is_window(block: SelectBlock, node: Expression) -> bool:
 
 
 def _grows(node: Expression) -> bool:
-    """Whether a later clock never makes a moment an earlier one: where clocks are put forward and back, days
-    that are added, and what a clock shows, may."""
+    """Whether the value of an expression never becomes less when the session's clock goes on. In a zone whose
+    clocks are put forward and back, local times, and sums with days, may become less."""
     in_utc = c.zone() == c.UTC
     match node:
         case sql.Paren() | sql.TimestampTrunc() | sql.DateTrunc():

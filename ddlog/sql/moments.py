@@ -33,7 +33,7 @@ def present_of(node: Expression) -> SqlType | None:
 
 
 def is_local(node: Expression) -> bool:
-    """Whether the present is a day or a time that a clock shows, and not an instant."""
+    """Whether a function of the present, such as CURRENT_DATE, gives a local date or time, not an instant."""
     name = node.name.lower() if isinstance(node, sql.Anonymous) else type(node).__name__.lower()
     return present_of(node) != TIMESTAMP or name == "localtimestamp"
 

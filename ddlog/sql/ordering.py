@@ -50,7 +50,8 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
 
 
 def _is_given(column: Expression, columns: Sequence[Expression]) -> bool:
-    """Whether the text of a query names such a column. A query of other queries counts as one that does."""
+    """Whether a name in ORDER BY is that of a column of the select list. A set operation has no list of its
+    own here, and any name counts as one of its columns."""
     return not columns or column.name.lower() in (each.alias_or_name.lower() for each in columns)
 
 
