@@ -42,8 +42,9 @@ class NoSuchModule(Diagnostic):
     """An import of a module that has no file."""
 
     title = "there is no module {name}"
-    suggestion = "looked for {file} in {places}"
+    suggestion = "{near}looked for {file} in {places}"
     name: str
+    near: str
     file: str
     places: str
 

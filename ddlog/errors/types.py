@@ -109,6 +109,7 @@ class NoToString(Diagnostic):
 
     title = "Cannot find declaration of function 'to_string({type}): string'"
     label = "this is `{type}`"
+    suggestion = "declare `function to_string(x: {type}): string {{ ... }}`"
     type: str
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import syntax
 from ..errors import modules as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.nearest import nearest
 from ..errors.souffle import ProgramOfSouffle
 from ..errors.source import Source, not_utf8, program_bytes, program_text
 from ..sql.translate import translate
@@ -29,6 +30,7 @@ from .modules import (
     bare_constructors,
     index,
     library,
+    library_folder,
     library_module,
     module_file,
 )
@@ -178,7 +180,26 @@ def _parsed(source: Source) -> tuple[syntax.Module, list[Diagnostic]]:
 def _missing(wanted: syntax.ImportDecl, folders: Sequence[Path]) -> Diagnostic:
     places = [str(folder) for folder in folders] + ["the library"]
     file = module_file(Path(), wanted.module).as_posix()
-    return errors.NoSuchModule(span=wanted.span, name=wanted.module, file=file, places=", ".join(places))
+    near = nearest(wanted.module, _module_names([*folders, library_folder()])) or _declares(wanted.module)
+    hint = f"did you mean `{near}`? " if near else ""
+    return errors.NoSuchModule(
+        span=wanted.span, name=wanted.module, near=hint, file=file, places=", ".join(places)
+    )
+
+
+def _module_names(folders: Sequence[Path]) -> Iterator[str]:
+    """The names of the modules in folders, and in the folders in these."""
+    for folder in folders:
+        for file in (*folder.glob("*.dl"), *folder.glob("*/*.dl")):
+            yield "::".join(file.relative_to(folder).with_suffix("").parts)
+
+
+def _declares(name: str) -> str | None:
+    """The module of the library that declares a type of that name, such as `time`, which has Date, for date.
+    Those that SQL is translated to are not meant."""
+    declaration = re.compile(rf"^(?:extern type|typedef) {re.escape(name)}\b", re.IGNORECASE | re.MULTILINE)
+    files = [file for file in sorted(library_folder().glob("*.dl")) if "sql" not in file.stem]
+    return next((file.stem for file in files if declaration.search(file.read_text("utf-8"))), None)
 
 
 def _types_seen(module: ModuleSyntax, modules: dict[str, ModuleSyntax]) -> set[str]:

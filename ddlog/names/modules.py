@@ -167,16 +167,16 @@ def library() -> Mapping[str, ModuleSyntax]:
     from .. import stdlib
 
     if not _loaded:
-        _loaded.update(load_modules(_library_folder(), stdlib.AUTO_IMPORTED))
+        _loaded.update(load_modules(library_folder(), stdlib.AUTO_IMPORTED))
     return {name: _loaded[name] for name in stdlib.AUTO_IMPORTED}
 
 
 def library_module(name: str) -> ModuleSyntax | None:
     """A module of the library; None for other names."""
     if name not in library() and name not in _loaded:
-        if not module_file(_library_folder(), name).is_file():
+        if not module_file(library_folder(), name).is_file():
             return None
-        _loaded.update(load_modules(_library_folder(), (name,)))
+        _loaded.update(load_modules(library_folder(), (name,)))
     return _loaded[name]
 
 
@@ -185,7 +185,7 @@ def module_file(folder: Path, name: str) -> Path:
     return folder.joinpath(*name.split("::")).with_suffix(".dl")
 
 
-def _library_folder() -> Path:
+def library_folder() -> Path:
     from .. import stdlib
 
     return Path(str(stdlib.__file__)).parent
