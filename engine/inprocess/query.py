@@ -32,7 +32,7 @@ def answer(
     arrangements that the stores lack. Of more than `most` rows some are given."""
     (name,) = state.outputs
     operators = _Query(state, given, built)
-    state.evaluator.epoch = epoch
+    state.evaluator.begin(epoch)
     (out,) = walk(state.circuit, operators).values()
     schema = state.circuit.nodes[state.outputs[name]].schema
     found = no_rows(schema) if out is None else consolidate(out)

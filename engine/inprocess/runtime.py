@@ -780,7 +780,7 @@ class InProcess:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
         meter, evaluator = metering.current() or self.meter, self._state.evaluator
-        evaluator.epoch = self.earlier + epoch.number
+        evaluator.begin(self.earlier + epoch.number)
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = self._new_running(epoch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,6 +99,24 @@ def test_an_extern_function_that_is_another_one_is_called_anew(tmp_path: Path) -
         python.write_text("def f(x):\n    return x + 9")
         session.go_on_with(ddlog.compile(program))
         assert rows(session, "B") == [(10,)]
+
+
+def test_a_load_calls_a_function_once_for_equal_rows(tmp_path: Path) -> None:
+    """All batches of a join share the values; the next epoch asks anew."""
+    program, python, log = tmp_path / "p.dl", tmp_path / "p.py", tmp_path / "log"
+    declared = (
+        "extern function f(x: string): string\ninput relation A(n: u32, x: string)\ninput relation B(n: u32)"
+    )
+    program.write_text(f"{declared}\noutput relation C(n: u32, y: string)\nC(n, f(x)) :- A(n, x), B(n).")
+    python.write_text(f"def f(x):\n    print(x, file=open({str(log)!r}, 'a'))\n    return x + '!'")
+    with ddlog.compile(program).session() as session:
+        for start, asked in ((0, 5), (40_000, 10)):
+            numbers = range(start, start + 40_000)
+            session.insert("A", *((n, f"t{n % 5}") for n in numbers))
+            session.insert("B", *((n,) for n in numbers))
+            changes = session.commit()
+            assert Counter(y for (_, y), _ in changes["C"]) == {f"t{k}!": 8_000 for k in range(5)}
+            assert len(log.read_text().split()) == asked
 
 
 def test_a_subscriber_hears_of_what_a_rule_adds(session: Session) -> None:

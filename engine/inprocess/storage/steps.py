@@ -30,7 +30,8 @@ class Evaluator:
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self.epoch = 0
+        self._answers: dict[int, tuple[RowExpr, RowTable, Array]] = {}
+        self.begin(0)
         self.iteration = 0
         self.rounds: Callable[[Array], Array] = lambda times: times
         self.silent = False
@@ -39,6 +40,11 @@ class Evaluator:
         self.measured = False
         self.weight = 0
         self.budget = Budget()
+
+    def begin(self, epoch: int) -> None:
+        """Begins an epoch: ids of values may have changed their meaning since the last one."""
+        self.epoch = epoch
+        self._answers.clear()
 
     def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """The expression's value on each row. Raises RowFault where user code fails."""
@@ -50,12 +56,33 @@ class Evaluator:
             except NotVectorised:
                 pass
         alone()
-        unique, inverse = self._unique(expr, arrays, length)
-        if inverse is None:
-            results = self._scalar(expr, variables, unique, length, rule)
-            return self.values.encode_column(expr.column, results, len(results))
-        results = self._scalar(expr, variables, unique, len(unique[0]) if unique else 1, rule)
-        return self.values.encode_column(expr.column, results, len(results))[inverse]
+        if expr.effect or (arrays and length < thresholds.REPEATS):
+            return self._called(expr, variables, arrays, length, rule)
+        if not arrays:
+            return np.repeat(self._called(expr, variables, [], 1, rule), length)
+        return self._remembered(expr, variables, arrays, length, rule)
+
+    def _called(
+        self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str
+    ) -> Array:
+        results = self._scalar(expr, variables, arrays, length, rule)
+        return self.values.encode_column(expr.column, results, length)
+
+    def _remembered(
+        self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str
+    ) -> Array:
+        """The expression's value on each row, evaluated once an epoch on equal rows."""
+        if sum(rows.size for _, rows, _ in self._answers.values()) > thresholds.CHUNK:
+            self._answers.clear()
+        asked = self._answers.pop(id(expr), None) or (expr, RowTable(len(arrays)), np.empty(0, np.int64))
+        _, rows, answers = asked
+        before = rows.size
+        places = rows.insert(arrays, length)
+        if rows.size > before:
+            new = self._called(expr, variables, list(rows.columns(before)), rows.size - before, rule)
+            answers = np.concatenate((answers, new))
+        self._answers[id(expr)] = expr, rows, answers
+        return answers[places]
 
     def condition(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """An array of bools, true for each row for which the expression is true."""
