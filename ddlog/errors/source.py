@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -86,6 +87,9 @@ def _lines(text: str) -> list[str]:
     return text.split("\n")
 
 
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+
+
 def program_bytes(path: str | Path) -> bytes:
     """The bytes of a program file. Raises OSError, also for a file without end, such as /dev/zero."""
     with open(path, "rb") as file:
@@ -103,5 +107,6 @@ def not_utf8(error: UnicodeDecodeError) -> str:
 
 
 def program_text(content: bytes) -> str:
-    """The text of a program file, without a byte order mark. Raises UnicodeDecodeError."""
-    return content.decode("utf-8").removeprefix("\ufeff")
+    """The text of a program file, without a byte order mark; line ends that are carriage returns alone become
+    line feeds. Raises UnicodeDecodeError."""
+    return _LONE_RETURN.sub("\n", content.decode("utf-8").removeprefix("\ufeff"))

@@ -236,6 +236,9 @@ def test_a_truncated_gz_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DDlogError, match="cannot be read"):
         read_facts(file, EDGE, TYPES)
 
+    with pytest.raises(DDlogError, match=r"Edge.csv: the file is compressed by gzip: end its name in .gz"):
+        load(tmp_path / "Edge.csv", gzip.compress(b"1,2\n"), EDGE)
+
 
 # ------------------------------------------------------------ which file is whose
 

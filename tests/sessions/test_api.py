@@ -86,6 +86,8 @@ def test_a_file_is_compiled_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "bytes.dl").write_bytes(b"// \xff\n")
     with pytest.raises(ddlog.DDlogError, match="offset 3 is not UTF-8"):
         ddlog.compile(tmp_path / "bytes.dl")
+    (tmp_path / "returns.dl").write_bytes(b"// lines of an old Macintosh\rinput relation R(x: u8)\r")
+    assert set(ddlog.compile(tmp_path / "returns.dl").relations) == {"R"}
 
 
 def test_all_errors_of_a_program_come_at_once() -> None:
