@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core import CheckedProgram
+from ..syntax.nesting import deep_recursion
 from ..values.rows import Row
 from ..values.tojson import json_text
 from .held import Fact
@@ -85,7 +86,8 @@ class Explanation:
         return {"text/plain": str(self), "text/html": Page(self._titles).piece([self.tree], self._offered())}
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        with deep_recursion():
+            return "\n".join(self.lines())
 
     def __repr__(self) -> str:
         kind = {"absence": "why not", "change": "why change"}.get(self.tree.kind, "why")

@@ -25,8 +25,8 @@ from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
 from ..values.rows import Row
 from .collector import paused
-from .nesting import nested_constants
 from .options import SessionOptions, taking
+from .results.nestedvalues import nested_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -231,7 +231,7 @@ class Program:
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
-        with paused(), nested_constants():
+        with paused(), nested_values():
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if demand and any(self.relations[name].demand for name in wanted):

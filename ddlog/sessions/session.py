@@ -36,6 +36,7 @@ from .hosts.host import Closable, Host, StreamHandle, frames_of
 from .hosts.on_spark import on_spark
 from .program import Program, check_delays
 from .results.indexes import IndexView
+from .results.nestedvalues import nested_values
 from .results.views import Changes, RelationView, Result, register_views
 from .subscribers import Receive, Subscribers
 from .transactions.inputs import Inputs
@@ -490,7 +491,8 @@ class Session(Inputs):
 
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
         """The answer of the method of `Explaining` with this name."""
-        return getattr(self._explaining, word)(relation, row, values, **more)
+        with nested_values():
+            return getattr(self._explaining, word)(relation, row, values, **more)
 
     def measure(self) -> None:
         """Measures the commits from now on, for `profile`."""

@@ -90,6 +90,24 @@ def test_a_file_is_compiled_by_its_path(tmp_path: Path) -> None:
     assert set(ddlog.compile(tmp_path / "returns.dl").relations) == {"R"}
 
 
+def test_values_of_many_levels_are_written() -> None:
+    nested = """
+        typedef Tree = Leaf | Node{left: Ref<Tree>, right: Ref<Tree>}
+        function tree(n: u32): Ref<Tree> {
+            if (n == 0) ref_new(Leaf) else ref_new(Node{ref_new(Leaf), tree(n - 1)})
+        }
+        input relation N(n: u32)
+        output relation T(n: u32, tree: Ref<Tree>)
+        T(n, tree(n)) :- N(n)."""
+    with ddlog.compile(nested).session() as session:
+        session.insert("N", (900,))
+        text = str(session.commit())
+        assert text.count("Leaf{}") == 901
+        assert f"T:\n{next(session['T'].records())}: +1" == text
+        assert session["T"].to_arrow().num_rows == 1
+        assert str(session.why("T(n, t)")).count("Leaf") == 901
+
+
 def test_all_errors_of_a_program_come_at_once() -> None:
     with pytest.raises(ddlog.DDlogError) as caught:
         ddlog.compile("input relation A(x: bool)\noutput relation B(x: bool)\nB(y) :- A(x).\nB(x) :- C(x).\n")

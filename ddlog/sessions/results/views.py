@@ -17,6 +17,7 @@ from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker
+from .nestedvalues import in_room, nested_values
 from .records import RecordDelta
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Table:
         from ...io.arrow import to_table
 
         try:
-            return to_table(self._columns, self._stored.columns(), self.typedefs, self._stored.weights)
+            with nested_values():
+                return to_table(self._columns, self._stored.columns(), self.typedefs, self._stored.weights)
         except ValueError as error:
             raise DDlogError([NoTable(str(error))]) from None
 
@@ -85,8 +87,11 @@ class Table:
 
     def texts(self) -> Iterator[tuple[str, ...]]:
         """Each row as the texts that commands have of its values."""
-        for row in self._stored:
-            yield tuple(values.show(v, type, self.typedefs) for v, type in zip(row, self.types, strict=True))
+
+        def show(row: Row) -> tuple[str, ...]:
+            return tuple(values.show(v, type, self.typedefs) for v, type in zip(row, self.types, strict=True))
+
+        return map(in_room(show), self._stored)
 
     def repeated(self) -> Iterator[Row]:
         """The rows as the runtime has them; those of a multiset as often as they are there, as files have
@@ -142,7 +147,7 @@ class RelationView(Table):
 
     def records(self) -> Iterator[str]:
         """The record texts of a dump. A weight other than 1 follows its record."""
-        show = record_text(self.relation, self.typedefs)
+        show = in_room(record_text(self.relation, self.typedefs))
         for row, weight in zip(self._stored, self._weights(), strict=True):
             yield show(row) if weight == 1 else f"{show(row)} {weight:+}"
 
@@ -284,7 +289,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
                 yield f"{name}:"
                 show = self._texts.get(name)
                 if show is None:
-                    show = self._texts[name] = record_text(self._relations[name], self._typedefs)
+                    show = self._texts[name] = in_room(record_text(self._relations[name], self._typedefs))
                 for row, weight in zip(delta.rows, delta.weights, strict=True):
                     yield f"{show(row)}: {weight:+}"
 
