@@ -36,8 +36,6 @@ from .clock import work
 Mode: TypeAlias = Literal["always", "never", "auto"]
 """Whether recursions are maintained: always, never where that can be avoided, or where it is cheaper."""
 
-MODES: tuple[Mode, ...] = ("always", "never", "auto")
-
 Way: TypeAlias = Literal["maintained", "recomputed", "given up"]
 """The way that a recursion went; one that was given up was recomputed in the end."""
 

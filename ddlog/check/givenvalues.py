@@ -6,18 +6,16 @@ A value stands in the tree and never in the text. Its type is that of its place,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from .. import core, syntax, values
 from ..errors.diagnostics import Diagnostic
 from ..errors.reading import NoValue, UnknownTypeOfValue, UnusedValue, WrongValue
-from ..errors.source import Span
+from ..syntax.walk import nodes, rebuilt
 from ..types import Type, TypeDef
 from ..values.structs import reason
 from .context import Context, Typed
 from .erase import Eraser
-from .grouping import walk
 
 
 def with_values(
@@ -27,25 +25,20 @@ def with_values(
 
     def filled(part: Any) -> Any:
         name = _given_name(part)
-        if name in given:
-            return syntax.GivenValue(name, lambda of: _value(given[name], of, typedefs), part.span)
-        if isinstance(part, tuple):
-            return tuple([filled(each) for each in part])
-        if isinstance(part, Span) or not is_dataclass(part):
+        if name not in given:
             return part
-        kind: Any = type(part)
-        return kind(*[filled(getattr(part, each.name)) for each in fields(part)])
+        return syntax.GivenValue(name, lambda of: _value(given[name], of, typedefs), part.span)
 
     missing = (each for each in _in_terms(query) if _given_name(each) not in given)
     errors: list[Diagnostic] = [NoValue(str(_given_name(each)), span=each.span) for each in missing]
     named = names_of_values(query)
     errors += (UnusedValue(each, span=query.span) for each in given if each not in named)
-    return (filled(query) if given else query), errors
+    return (rebuilt(query, filled) if given else query), errors
 
 
 def names_of_values(query: syntax.Query) -> set[str]:
     """The names that stand alone in braces."""
-    return {name for clause in query.body for each in walk(clause) if (name := _given_name(each))}
+    return {name for clause in query.body for each in nodes(clause) if (name := _given_name(each))}
 
 
 def _given_name(part: object) -> str:

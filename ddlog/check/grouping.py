@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .. import errors, syntax
 from ..errors.source import Span
+from ..syntax.walk import nodes
 from ..types import Opaque, Tuple, Type
 from .context import Context
 
@@ -28,7 +29,7 @@ class GroupExpression:
 
 def find(context: Context, expr: syntax.Expr | syntax.Atom) -> GroupExpression | None:
     """The `e.group_by(k)` within an expression or a head."""
-    calls = [each for each in walk(expr) if _is_group_by(each)]
+    calls = [each for each in nodes(expr) if _is_group_by(each)]
     for extra in calls[1:]:
         context.replaced[id(extra)] = context.fail(errors.rules.GroupByTwice(span=extra.span))
     if not calls:
@@ -83,8 +84,8 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
             names.append(key)
         else:
             context.report(errors.rules.GroupByKeys(span=key.span))
-            called = {id(each.function) for each in walk(key) if isinstance(each, syntax.Call)}
-            names += [each for each in walk(key) if isinstance(each, syntax.Name) and id(each) not in called]
+            called = {id(each.function) for each in nodes(key) if isinstance(each, syntax.Call)}
+            names += [each for each in nodes(key) if isinstance(each, syntax.Name) and id(each) not in called]
     return tuple(names)
 
 
@@ -94,36 +95,10 @@ def group_type(keys: Sequence[Type], value: Type) -> Type:
     return Opaque("ddlog_std::Group", (key, value))
 
 
-def walk(node: Any) -> Iterator[Any]:
-    """The node and all nodes in it, each before its parts."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(reversed(node))
-        elif (parts := _parts[type(node)]) is not None:
-            yield node
-            waiting.extend([getattr(node, name) for name in parts])
-
-
-class _Parts(dict[type[object], tuple[str, ...] | None]):
-    """The names of the fields that may hold nodes, last first; None for a class that is no node."""
-
-    def __missing__(self, kind: type[object]) -> tuple[str, ...] | None:
-        names: tuple[str, ...] | None = None
-        if kind is not Span and is_dataclass(kind):
-            names = tuple(each.name for each in reversed(fields(kind)) if not each.name.endswith("span"))
-        self[kind] = names
-        return names
-
-
-_parts = _Parts()
-
-
 def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:
     """The variables that an expression mentions, with the place of each."""
     found: dict[str, Span] = {}
-    for node in walk(expr):
+    for node in nodes(expr):
         match node:
             case syntax.Name(name, span) | syntax.VarDecl(name, span) | syntax.Binding(name, name_span=span):
                 found.setdefault(name, span)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,6 @@ from .. import core, syntax
 from ..core import Relation
 from ..core.relations import originals
 from ..errors.diagnostics import DDlogError, InternalError
-from ..errors.grouping import EqualValues
 from ..errors.reading import HiddenName
 from ..errors.source import Source
 from ..names.environment import Environment
@@ -31,7 +30,6 @@ from .erase import Eraser
 from .function import Instances
 from .givenvalues import with_values
 from .marked import is_marked
-from .rewriting import Edit, place_of, rewritten
 from .rule import read_body
 
 _HIDDEN = re.compile(r"""\A(?:[^"]|"(?:[^"\\]|\\.)*")*?\b([A-Za-z_][\w:]*\$[\w$]*)""", re.DOTALL)
@@ -60,35 +58,8 @@ def check_query(
             hidden = _HIDDEN.search(source.text)
             raise DDlogError([HiddenName(hidden[1], span=found[0].span)] if hidden else found)
         checked = _check_query(program, query)
-        merged = [] if is_marked(query, "distinct") else _equal_values(program, query, checked, given)
+        merged = [] if is_marked(query, "distinct") else equal_values_in_query(program, checked)
         return replace(checked, warnings=(*found, *merged))
-
-
-def _equal_values(
-    program: Elaborated, query: syntax.Query, checked: core.CheckedQuery, given: Mapping[str, Any]
-) -> Sequence[EqualValues]:
-    """The warnings about groups. Where a term leaves the columns blank that tell rows apart, the corrected
-    query has names for them."""
-    groups = [each for each in checked.rule.body if isinstance(each, core.GroupBy)]
-    merged = equal_values_in_query(program, checked)
-    if not groups or merged:
-        return merged
-    edits = blanks(query, program.relations)
-    apart = _warnings_with(program, query, edits.values(), given)
-    needed = {edits[name] for each in apart for name in each.missing if name in edits}
-    return [replace(each, span=groups[0].span) for each in _warnings_with(program, query, needed, given)[:1]]
-
-
-def _warnings_with(
-    program: Elaborated, query: syntax.Query, edits: Collection[Edit], given: Mapping[str, Any]
-) -> Sequence[EqualValues]:
-    """The warnings about a query after edits."""
-    source = with_names(query, edits) if edits else None
-    if source is None:
-        return []
-    edited, _ = with_values(parse_query(source)[0], given, program.typedefs)
-    checked = _check_query(program, edited)
-    return equal_values_in_query(program, checked)
 
 
 def _check_query(program: Elaborated, query: syntax.Query) -> core.CheckedQuery:
@@ -192,48 +163,3 @@ def plain_value(expr: syntax.Expr, of: Type, typedefs: Mapping[str, TypeDef]) ->
         return core.Const(parse_value(text, stored, typedefs), of, expr.span)
     except TextFault:
         return None
-
-
-_NAME = re.compile(r"[A-Za-z_]\w*")
-
-
-def blanks(query: syntax.Query, relations: Mapping[str, core.Relation]) -> dict[str, Edit]:
-    """A name for each column that a term of a query leaves blank, with the edit that writes it.
-
-    `Order(_, p), var s = p.group_by(()).sum()` has no variable that tells two orders of one price apart: the
-    warning names the column that does.
-    """
-    taken = set(_NAME.findall(query.span.source.text))
-    found: dict[str, Edit] = {}
-    for clause in query.body:
-        if isinstance(clause, syntax.Atom) and not clause.negated and clause.relation in relations:
-            for column, place, text in _blanks(clause, relations[clause.relation]):
-                name = _free(column, taken)
-                taken.add(name)
-                found[name] = place, text.format(name)
-    return found
-
-
-def _blanks(term: syntax.Atom, relation: core.Relation) -> Iterator[tuple[str, tuple[int, int], str]]:
-    args = term.args or ()
-    named = {arg.name for arg in args}
-    for arg, column in zip(args, relation.columns, strict=False):
-        if isinstance(arg.value, syntax.Wildcard):
-            yield arg.name or column.name, place_of(arg.value.span), "{}"
-    if args and None not in named:
-        end = place_of(args[-1].span)[1]
-        for column in relation.columns:
-            if column.name not in named:
-                yield column.name, (end, end), f", .{column.name} = {{}}"
-
-
-def _free(column: str, taken: Collection[str]) -> str:
-    """A name like that of a column, which nothing else has."""
-    name = column if column[:1].islower() else f"column{column}"
-    return next(each for each in (name, *(f"{name}{n}" for n in range(2, 99))) if each not in taken)
-
-
-def with_names(query: syntax.Query, edits: Collection[Edit]) -> Source | None:
-    """The text of a query after edits."""
-    text = rewritten(query.span, edits)
-    return None if text is None else Source(query.span.source.name, text)

@@ -118,6 +118,15 @@ def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
     return lambda text: _composite_cell(text, type, typedefs)
 
 
+def is_value(read: Callable[[str], Any], text: str) -> bool:
+    """Whether a reader takes a text, and does not raise ValueError."""
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _nullable_reader(type: User, typedefs: TypeDefs) -> Callable[[str], Any]:
     """A cell of a table of SQL: nothing, or `\\N`, is NULL."""
     some, none = some_maker(type, typedefs), default_value(type, typedefs)

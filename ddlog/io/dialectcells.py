@@ -12,7 +12,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ..values.defaults import default_value
 from ..values.shapes import is_option, some_maker
 from ..values.written import text_form
-from .columns import TypeDefs, cell_reader
+from .columns import TypeDefs, cell_reader, is_value
 from .dialects import Dialect
 
 _DATES = {"Date": "date", "Time": "time", "DateTime": "datetime"}
@@ -40,7 +40,7 @@ def large_reader(type: Type, typedefs: TypeDefs, dialect: Dialect) -> Callable[[
     in the dialect as without it: a reader of columns takes those, and other cells are wrong."""
     usual = cell_reader(type, typedefs)
     is_plain = isinstance(type, Bool | Float | BigInt | Bit | Signed) and not dialect.thousands
-    if is_plain and dialect.decimal == "." and not any(_is_value(usual, text) for text in dialect.null):
+    if is_plain and dialect.decimal == "." and not any(is_value(usual, text) for text in dialect.null):
         return None
     return dialect_reader(type, typedefs, dialect)
 
@@ -66,14 +66,6 @@ def other_form(type: Type, typedefs: TypeDefs, text: str) -> str:
         found = next((each for form, each in _DAYS.items() if re.match(form, text, re.ASCII)), ())
     options = " or ".join(f"`?{each}`" for each in found)
     return f"an option of the place tells how such cells are written: {options}" if found else ""
-
-
-def _is_value(read: Callable[[str], Any], text: str) -> bool:
-    try:
-        read(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_number(type: Type, typedefs: TypeDefs) -> bool:

@@ -76,31 +76,22 @@ def _column(data: Any, column: Column, typedefs: TypeDefs) -> ColumnData:
 
             data = pa.array(data, from_pandas=True)
     if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in _TIMES:
-        data = _arrow_times(data)
+        import pyarrow as pa
+
+        data = pa.array(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         import pyarrow as pa
 
         from .arrow import checked_column
 
-        chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array(_chunks(data))
-        return checked_column(chunked, column, typedefs, raise_fault)
+        if not isinstance(data, pa.ChunkedArray):
+            data = pa.chunked_array(data if hasattr(data, "__arrow_c_stream__") else [pa.array(data)])
+        return checked_column(data, column, typedefs, raise_fault)
     if isinstance(data, np.ndarray):
         return _from_numpy(data, column, typedefs)
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         raise CellFault(f"column `{column.name}`: expected an array or a list, found {data!r:.60}", 0, 0, "")
     return _from_list(list(data), column, typedefs)
-
-
-def _arrow_times(data: np.ndarray[Any, Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(data)
-
-
-def _chunks(data: Any) -> Any:
-    import pyarrow as pa
-
-    return data if hasattr(data, "__arrow_c_stream__") else [pa.array(data)]
 
 
 def _from_numpy(data: np.ndarray[Any, Any], column: Column, typedefs: TypeDefs) -> ColumnData:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from .columns import is_value
 from .dialectcells import number_form, usual_number
 from .dialects import Dialect
 
@@ -101,12 +102,7 @@ def _date_format(cores: Sequence[_Cells]) -> str | None:
 
 
 def _all_dates(cells: _Cells, format: str) -> bool:
-    try:
-        for cell in cells:
-            datetime.strptime(cell, format)
-    except ValueError:
-        return False
-    return True
+    return all(is_value(lambda cell: datetime.strptime(cell, format), cell) for cell in cells)
 
 
 def _is_absence(word: str, cells: _Cells, dialect: Dialect) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..core import Relation
+from .columns import is_value
 from .delimited import Record
 from .dialects import PLAIN, Dialect
 from .faults import CellFault, RefuseFault
@@ -36,7 +37,7 @@ def find_header(
     places = column_places(cells, names)
     if dialect.header == "no":
         return None, ""
-    is_row = len(cells) == len(names) and _reads(first.cells, readers)
+    is_row = len(cells) == len(names) and all(map(is_value, readers, first.cells))
     if None in places or (len(cells) > len(names) and dialect.extra == "error"):
         known = sum(place is not None for place in places)
         told = dialect.header == "yes" or bool(dialect.map)
@@ -66,7 +67,7 @@ def check_no_header(
     cells = [cell.strip() for cell in first.cells]
     if len(cells) != len(names) or None in column_places(cells, names):
         return ""
-    if _reads(first.cells, readers):
+    if all(map(is_value, readers, first.cells)):
         return "the first line names the columns, and is taken for a row; header=yes says otherwise"
     if refuse is not None:
         return ""
@@ -87,16 +88,6 @@ def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None
         return None
 
     return [place(name) for name in names]
-
-
-def _reads(cells: Sequence[str], readers: Sequence[Callable[[str], Any]]) -> bool:
-    """Whether cells are values of the columns."""
-    try:
-        for cell, read in zip(cells, readers, strict=True):
-            read(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _wrong_header(

@@ -12,18 +12,17 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
-from ..errors import facts as errors
-from ..errors.diagnostics import DDlogError, counted
+from ..errors.diagnostics import counted
 from .delimited import RowShape, records, usual_shape
 from .dialects import DELIMITED, TABLES
-from .faults import CellFault, FaultyFile
+from .faults import CellFault
 from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
 from .header import SAMPLE
 from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
 from .places import file_at
-from .read import fault_in, faulty_file, table_of, text_of
+from .read import errors_of, table_of, text_of
 
 _MOST_OF_A_KEY = 12
 """The columns whose pairs are tried as keys."""
@@ -57,17 +56,10 @@ def inferred(place: str) -> Inferred:
     """The declaration of a relation that has the rows of a file. Raises DDlogError."""
     file = file_at(place)
     name = file.shown
-    try:
+    with errors_of(name):
         columns, options = _columns(file)
         if not columns:
             raise CellFault("there are no rows", 0, 0, "")
-    except FaultyFile as faulty:
-        raise faulty_file(name, faulty) from None
-    except CellFault as fault:
-        raise DDlogError([fault_in(name, fault)]) from None
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DDlogError([errors.CannotRead(name, reason)]) from None
     stem = Path(file.dialect.member or name).name.partition(".")[0]
     return _declared(type_name(stem), place, columns, options, file.format in DELIMITED)
 

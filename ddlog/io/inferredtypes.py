@@ -15,6 +15,7 @@ from uuid import UUID
 from ..errors.diagnostics import counted
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
+from .columns import is_value
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, TIME, ZONED
 
 _SCALES = 38
@@ -143,7 +144,7 @@ def _quoted(text: str) -> str:
 
 def _type_of_texts(values: Sequence[str], are_texts: bool) -> tuple[str, str]:
     def all_are(form: re.Pattern[str], read: Callable[[str], Any]) -> bool:
-        return all(map(form.match, values)) and _reads(values, read)
+        return all(map(form.match, values)) and all(is_value(read, value) for value in values)
 
     if all_are(DATE, date.fromisoformat):
         return "time::Date", f"{min(values)} to {max(values)}"
@@ -179,15 +180,6 @@ def _decimal(values: Sequence[Decimal]) -> tuple[str, str]:
     scale = max(-int(value.as_tuple().exponent) for value in values)
     told = f"{min(values)} to {max(values)}"
     return (f"sql::Decimal{scale}", told) if 0 < scale <= _SCALES else ("double", told)
-
-
-def _reads(values: Sequence[str], read: Callable[[str], Any]) -> bool:
-    try:
-        for value in values:
-            read(value)
-    except ValueError:
-        return False
-    return True
 
 
 def type_name(words: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
@@ -43,11 +44,18 @@ def read_facts(
         lambda text: told.setdefault(text),
         None if refuse is None else lambda fault: refuse(DDlogError([fault_in(path, fault)])),
     )
-    try:
+    with errors_of(path):
         columns = columns_in(file, relation, typedefs, reading)
-        for text in told:
-            note(f"{path}: {text}")
-        return columns
+    for text in told:
+        note(f"{path}: {text}")
+    return columns
+
+
+@contextmanager
+def errors_of(path: str) -> Iterator[None]:
+    """Reads a file inside. Raises DDlogError for its faults, and where it cannot be read."""
+    try:
+        yield
     except FaultyFile as faulty:
         raise faulty_file(path, faulty) from None
     except CellFault as fault:

@@ -1,7 +1,7 @@
 """From phrases of the grammar to nodes of the tree: for each rule or alias a method, or a class in `_NODES`.
 
-A method gets the place of its phrase, then the values of its parts: nodes, tuples, tokens, None for an
-optional part that is absent.
+A method gets the place of its phrase if its first parameter is `span`, then the values of its parts: nodes,
+tuples, tokens, None for an optional part that is absent.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ class SouffleActions:
     def reduction(self, production: Production) -> Build | None:
         """The function that builds the node of a phrase from the number of its first token, that of the token
         after it, and the values of its symbols."""
-        method, node = getattr(self, production.action, None), _NODES.get(production.action)
-        place = self._span
+        action = getattr(self, production.action, None)
+        node = _NODES.get(production.action)
         if node is not None:
-            return reduction(production, lambda at, end, *parts: node(place(at, end), *map(_plain, parts)))
-        if method is None or production.action in _WITHOUT_PLACE:
-            return reduction(production, method and partial(_unplaced, method))
-        return reduction(production, lambda start, end, *parts: method(place(start, end), *parts))
+            action = lambda span, *parts: node(span, *map(_plain, parts))  # noqa: E731
+        return reduction(production, action, self._span)
 
     def _span(self, start: int, end: int) -> Span:
         if start >= end:
@@ -277,17 +275,6 @@ _NODES: dict[str, Callable[..., Any]] = {
     "nil": ast.Nil,
     "counter": ast.Counter,
 }
-# The rules of the grammar whose phrases need no place.
-_WITHOUT_PLACE = frozenset(
-    """
-    program listing domain lor lxor land bor bxor band shift additive multiplicative caret minus
-    stateful complement summary extremum comparison directive_word parameter_word parameter_value
-    """.split()  # noqa: SIM905
-)
-
-
-def _unplaced(method: Callable[..., Any], start: int, end: int, *parts: Any) -> Any:
-    return method(*parts)
 
 
 def _flat(items: tuple[Any, ...]) -> tuple[ast.Item, ...]:

@@ -6,12 +6,12 @@ variable; variables that are local to an aggregate have names that nothing outsi
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..errors.source import Span
+from ..syntax.walk import nodes, rebuilt
 from . import syntax as ast
 
 OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -67,7 +67,7 @@ class HornClause:
 def variables(node: Any) -> Iterator[ast.Named]:
     """The variables of an expression or a literal with their places, those inside a summary's bodies left
     out."""
-    for each in ast.nodes(node, Summary):
+    for each in nodes(node, Summary):
         match each:
             case ast.Named():
                 yield each
@@ -84,23 +84,7 @@ def names_of(node: Any) -> set[str]:
 
 def atoms_of(node: Any) -> Iterator[ast.Predicate]:
     """The terms of a body, also those in aggregates."""
-    return (each for each in ast.nodes(node) if isinstance(each, ast.Predicate))
-
-
-def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
-    """The node with every expression in it changed, the inner ones first."""
-    if isinstance(node, tuple):
-        each = [rebuilt(part, change, into_aggregates) for part in node]
-        return node if all(map(operator.is_, each, node)) else tuple(each)
-    names = ast.children(node)
-    if isinstance(node, ast.Aggregator) and not into_aggregates:
-        return change(node)
-    if not isinstance(node, ast.SouffleNode):
-        return node
-    if not names:
-        return change(node)
-    changes = {name: rebuilt(getattr(node, name), change, into_aggregates) for name in names}
-    return change(ast.replaced(node, changes))
+    return (each for each in nodes(node) if isinstance(each, ast.Predicate))
 
 
 def renamed(node: Any, names: Mapping[str, str]) -> Any:
@@ -117,4 +101,4 @@ def renamed(node: Any, names: Mapping[str, str]) -> Any:
                 return replace(each, var=names.get(name, name), outer=outer)
         return each
 
-    return rebuilt(node, rename, into_aggregates=True)
+    return rebuilt(node, rename)

@@ -14,6 +14,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, Note, counted
 from ..errors.source import Span
 from ..errors.unknown import unknown_name
+from ..syntax.walk import rebuilt
 from . import syntax as ast
 
 _DEEPEST = 100
@@ -201,17 +202,13 @@ _NAMES: dict[type, dict[str, str]] = {
 
 def renamed(node: Any, name: Callable[[str, str], str]) -> Any:
     """The node with other names of relations, types and components: `name` gives them by name and kind."""
-    if isinstance(node, tuple):
-        return tuple(renamed(each, name) for each in node)
-    own = _NAMES.get(type(node), {})
-    changes: dict[str, Any] = {}
-    for part in ast.parts(node):
-        value = getattr(node, part)
-        if part in own:
-            kind = own[part]
-            changes[part] = (
-                name(value, kind) if isinstance(value, str) else tuple(name(each, kind) for each in value)
-            )
-        elif isinstance(value, tuple | ast.SouffleNode):
-            changes[part] = renamed(value, name)
-    return ast.replaced(node, changes) if changes else node
+
+    def change(each: Any) -> Any:
+        changes: dict[str, Any] = {}
+        for part, kind in _NAMES.get(type(each), {}).items():
+            value = getattr(each, part)
+            one = isinstance(value, str)
+            changes[part] = name(value, kind) if one else tuple([name(v, kind) for v in value])
+        return replace(each, **changes) if changes else each
+
+    return rebuilt(node, change)

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.walk import nodes, rebuilt
 from . import syntax as ast
-from .clauses import rebuilt
 from .flowlogtokens import AGGREGATES
 from .names import FreeNames
 from .types import TRUTH
@@ -40,7 +40,7 @@ _LESS = {"min": "<", "max": ">"}
 
 def as_souffle(items: Sequence[ast.Item], found: list[Diagnostic]) -> tuple[ast.Item, ...]:
     """The program in Soufflé's language. Errors go to `found`."""
-    items = rebuilt(tuple(items), _cast)
+    items = rebuilt(tuple(items), _cast, ast.Aggregator)
     return (*_types(items), *_Heads(items, found).items())
 
 
@@ -63,7 +63,7 @@ def _types(items: Sequence[ast.Item]) -> Iterator[ast.Item]:
 
 def _named(node: Any) -> Iterator[tuple[str, Span]]:
     """The types that a part of a program names, each with a place."""
-    for each in ast.nodes(node):
+    for each in nodes(node):
         match each:
             case ast.AliasType(span, _, bases):
                 yield from ((base, span) for base in bases)
@@ -143,7 +143,7 @@ class _Heads:
         return types
 
     def _type_in(self, body: ast.Term | None, value: ast.Expr) -> str | None:
-        positive = ast.nodes(body, (ast.Not, ast.Aggregator))
+        positive = nodes(body, (ast.Not, ast.Aggregator))
         for atom in (each for each in positive if isinstance(each, ast.Predicate)):
             declared = self.declared.get(atom.name)
             for arg, attribute in zip(atom.args, declared.attributes if declared else (), strict=False):

@@ -14,8 +14,9 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
 from ..errors.unknown import UnknownName, unknown_name
+from ..syntax.walk import rebuilt
 from . import syntax as ast
-from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary, rebuilt
+from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary
 from .functors import CONVERTED, FUNCTORS
 from .types import TRUTH, SouffleTypes
 
@@ -281,7 +282,7 @@ def without_idle_casts(clause: HornClause, kinds: Kinds) -> HornClause:
                 return value
         return expr
 
-    heads, body = rebuilt(clause.heads, plain), rebuilt(clause.body, plain)
+    heads, body = rebuilt((clause.heads, clause.body), plain, ast.Aggregator)
     if heads is clause.heads and body is clause.body:
         return clause
     return HornClause(heads, body, clause.span)

@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..lowering.stratify import strongly_connected
+from ..syntax.walk import nodes, rebuilt
 from . import syntax as ast
 from .clauses import (
     OF_WITNESSES,
@@ -29,7 +30,6 @@ from .clauses import (
     Summary,
     atoms_of,
     names_of,
-    rebuilt,
     renamed,
 )
 
@@ -238,7 +238,7 @@ def _replaced(node: Any, name: str, value: ast.Expr) -> Any:
     def replacement(each: Any) -> Any:
         return value if isinstance(each, ast.Named) and each.name == name else each
 
-    return rebuilt(node, replacement)
+    return rebuilt(node, replacement, ast.Aggregator)
 
 
 def _opposite(literal: Literal) -> Literal | None:
@@ -255,5 +255,5 @@ def _opposite(literal: Literal) -> Literal | None:
 
 def _all_names(node: Any) -> set[str]:
     """The variables, also of the bodies of summaries."""
-    summaries = [each for each in ast.nodes(node) if isinstance(each, Summary)]
+    summaries = [each for each in nodes(node) if isinstance(each, Summary)]
     return names_of((node, *(each.bodies for each in summaries), *(each.target for each in summaries)))

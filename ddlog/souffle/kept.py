@@ -19,6 +19,7 @@ from .. import syntax
 from ..errors import souffle as errors
 from ..errors.unknown import unknown_name
 from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
+from ..syntax.walk import nodes
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
 from .infer import Kinds
@@ -161,7 +162,7 @@ class _KeptRules:
                 self.output.found.append(wrong)
                 return []
         rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
-        classes = ast.classes((heads, subsumption.body))
+        classes = set(map(type, nodes((heads, subsumption.body))))
         return clauses(rule, self.relations.columns(), classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:

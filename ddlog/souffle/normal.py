@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.walk import nodes, rebuilt
 from . import syntax as ast
 from .clauses import (
     OF_WITNESSES,
@@ -27,7 +28,6 @@ from .clauses import (
     RowNumber,
     Summary,
     names_of,
-    rebuilt,
     renamed,
 )
 
@@ -126,7 +126,7 @@ class _Normalizer:
             case ast.Compare(_, "=", ast.Named(span, name), ast.Counter()):
                 return [RowNumber(span, name)]
             case ast.Compare(span, "=", ast.Named(_, name), ast.FunctorCall(_, "range", args)):
-                return [Range(span, name, rebuilt(args, take))]
+                return [Range(span, name, rebuilt(args, take, ast.Aggregator))]
             case ast.Compare(
                 span, op, ast.FunctorCall(_, "ord", (one,)), ast.FunctorCall(_, "ord", (other,))
             ):
@@ -156,7 +156,9 @@ class _Normalizer:
                 return ast.Named(span, name)
             case ast.FunctorCall(span, "range", args):
                 name = f"%i#{next(self.number)}"
-                taken.append(Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken))))
+                taken.append(
+                    Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken), ast.Aggregator))
+                )
                 return ast.Named(span, name)
         return expr
 
@@ -191,7 +193,7 @@ class _Normalizer:
             return lambda expr: self._variable_for(expr, hint, several)
 
         args = tuple(
-            rebuilt(arg, naming(hint))
+            rebuilt(arg, naming(hint), ast.Aggregator)
             for arg, hint in itertools.zip_longest(atom.args, hints[: len(atom.args)], fillvalue="any")
         )
         return replace(atom, args=args)
@@ -215,12 +217,12 @@ def _negation(term: Any) -> Any:
 
 def _has_counter(node: Any) -> bool:
     """Whether a node has a counter in it, outside of aggregates."""
-    return any(isinstance(each, ast.Counter) for each in ast.nodes(node, ast.Aggregator))
+    return any(isinstance(each, ast.Counter) for each in nodes(node, ast.Aggregator))
 
 
 def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
     """The term, with the aggregates and ranges in it taken out."""
-    return rebuilt(term, take) if _has_taken(term) else term
+    return rebuilt(term, take, ast.Aggregator) if _has_taken(term) else term
 
 
 def _has_taken(node: Any) -> bool:
@@ -228,10 +230,10 @@ def _has_taken(node: Any) -> bool:
     return any(
         isinstance(each, ast.Aggregator | ast.Counter)
         or (isinstance(each, ast.FunctorCall) and each.name == "range")
-        for each in ast.nodes(node, ast.Aggregator)
+        for each in nodes(node, ast.Aggregator)
     )
 
 
 def _plain_names(node: Any) -> frozenset[str]:
     """The variables outside of aggregates."""
-    return frozenset(each.name for each in ast.nodes(node, ast.Aggregator) if isinstance(each, ast.Named))
+    return frozenset(each.name for each in nodes(node, ast.Aggregator) if isinstance(each, ast.Named))

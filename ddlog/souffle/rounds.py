@@ -14,12 +14,13 @@ relation with a choice is read as it was, and other recursions of the loop run t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from .. import syntax
 from ..errors.source import Span
 from ..lowering.stratify import strongly_connected
+from ..syntax.walk import rebuilt
 from .names import FreeNames
 
 T = TypeVar("T")
@@ -80,14 +81,11 @@ def _delayed(rule: syntax.RuleDecl, chosen: Collection[str]) -> syntax.RuleDecl:
     return replace(rule, body=tuple(body))
 
 
-def _together(part: T, name: str) -> T:
+def _together(tree: T, name: str) -> T:
     """The tree, all of which stands in the loop of this name wherever it is written."""
-    if isinstance(part, Span):
-        return replace(part, source=replace(part.source, part=name))
-    if isinstance(part, tuple):
-        return tuple([_together(each, name) for each in part])  # type: ignore[return-value]
-    if not is_dataclass(part):
-        return part
-    kind: Any = type(part)
-    given = [_together(getattr(part, each.name), name) for each in fields(kind) if each.init]
-    return kind(*given)  # type: ignore[no-any-return]
+
+    def moved(part: Any) -> Any:
+        return replace(part, source=replace(part.source, part=name)) if isinstance(part, Span) else part
+
+    made: T = rebuilt(tree, moved)
+    return made

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..errors.source import Span
 
@@ -344,68 +344,3 @@ Item: TypeAlias = (
     | FunctorDecl
     | Ignored
 )
-
-
-# The types of fields that hold no nodes.
-_PLAIN = ("str", "int", "bool", "tuple[str, ...]", "tuple[tuple[str, ...], ...]", "Span", "Span | None")
-
-
-_PARTS: dict[type, tuple[str, ...]] = {}
-_CHILDREN: dict[type, tuple[str, ...]] = {}
-
-
-def parts(node: object) -> tuple[str, ...]:
-    """The fields of a node that are not places; none for anything else."""
-    known = _PARTS.get(type(node))
-    if known is None:
-        listed = fields(node) if isinstance(node, SouffleNode) else ()
-        known = tuple(each.name for each in listed if each.name not in ("span", "plan"))
-        _PARTS[type(node)] = known
-    return known
-
-
-def children(node: object) -> tuple[str, ...]:
-    """The fields of a node that hold nodes."""
-    known = _CHILDREN.get(type(node))
-    if known is None:
-        plain = (
-            {each.name for each in fields(node) if each.type in _PLAIN}
-            if isinstance(node, SouffleNode)
-            else ()
-        )
-        known = tuple(name for name in parts(node) if name not in plain)
-        _CHILDREN[type(node)] = known
-    return known
-
-
-def nodes(node: object, closed: type | tuple[type, ...] = ()) -> list[Any]:
-    """The node and all nodes in it, in the order of the text; what nodes of the classes `closed` hold is left
-    out."""
-    found: list[Any] = []
-    waiting = [node]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, tuple):
-            waiting += each[::-1]
-        elif each is not None:
-            found.append(each)
-            if not isinstance(each, closed):
-                waiting += [getattr(each, name) for name in reversed(children(each))]
-    return found
-
-
-def classes(node: object) -> set[type]:
-    """The classes of a node and of all nodes in it."""
-    return set(map(type, nodes(node)))
-
-
-def replaced(node: Any, changes: dict[str, Any]) -> Any:
-    """The node with other values of some fields; the same one if these are the values it has."""
-    for name, value in changes.items():
-        if getattr(node, name) is not value:
-            break
-    else:
-        return node
-    plan = (node.plan,) if isinstance(node, SouffleRule | Subsumption) else ()
-    values = (changes[name] if name in changes else getattr(node, name) for name in parts(node))
-    return type(node)(node.span, *values, *plan)

@@ -19,6 +19,7 @@ from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.source import Source, Span
 from ..lowering.stratify import strongly_connected
 from ..syntax.lexer import Places
+from ..syntax.walk import nodes
 from . import syntax as ast
 from .aggregates import relation_of
 from .clauses import HornClause, atoms_of
@@ -160,7 +161,7 @@ class _Translator:
         for rule in self.items:
             if isinstance(rule, ast.SouffleRule):
                 found: list[Diagnostic] = []
-                classes = ast.classes((rule.heads, rule.body))
+                classes = set(map(type, nodes((rule.heads, rule.body))))
                 made = clauses(rule, columns, classes, found)
                 self.found += found
                 if not found:
@@ -196,7 +197,7 @@ class _Translator:
         """Notes the record types of which the clause has a `nil`."""
         if ast.Nil not in self.classes:
             return
-        for nil in (each for each in ast.nodes((clause.heads, clause.body)) if isinstance(each, ast.Nil)):
+        for nil in (each for each in nodes((clause.heads, clause.body)) if isinstance(each, ast.Nil)):
             kind = kinds.of(nil)
             if kind in self.types.records:
                 self.types.optional.add(kind)

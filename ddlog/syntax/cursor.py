@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _SPACE = re.compile(r"\s*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|#[^\n]*)*")
@@ -59,6 +60,15 @@ class Cursor:
         """Passes over `literal`, which must come next."""
         if not self.accept(literal):
             raise self.fault(f"expected `{literal}`{' ' + after if after else ''}")
+
+    def items(self, close: str) -> Iterator[None]:
+        """Yields before each of the items up to a closing bracket, which the caller reads; commas stand
+        between them, and perhaps behind the last."""
+        while not self.accept(close):
+            yield
+            if not self.accept(","):
+                self.expect(close)
+                return
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Passes over a match of `pattern`, if there is one here."""

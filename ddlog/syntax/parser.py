@@ -181,19 +181,19 @@ class _Parser:
         return self.places.source.text
 
     def _step(self, production: Production) -> Reduction:
-        name = production.action
-        action = node_action(name, self.places.span) or getattr(self.actions, name, None)
-        if action is not None and production.origin == "declaration":
-            action = self._declaring(action)
-        return production.length, production.origin, reduction(production, action)
+        action = node_action(production.action) or getattr(self.actions, production.action, None)
+        build = reduction(production, action, self.places.span)
+        if build is not None and production.origin == "declaration":
+            build = self._declaring(build)
+        return production.length, production.origin, build
 
-    def _declaring(self, action: Callable[..., ast.Declaration]) -> Callable[..., ast.Declaration]:
+    def _declaring(self, build: Build) -> Build:
         """Keeps each declaration, so that an error in a later one does not lose it."""
 
-        def keep(*parts: Any) -> ast.Declaration:
-            declared = action(*parts)
+        def keep(start: int, end: int, values: list[Any]) -> ast.Declaration:
+            declared: ast.Declaration = build(start, end, values)
             self.declarations.append(declared)
-            self._done, self._noted = parts[1], len(self.actions.found)
+            self._done, self._noted = end, len(self.actions.found)
             return declared
 
         return keep

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from ..errors.source import Span
 from .tables import Production, Step
 
 # Takes where the phrase begins and ends, and the values of its symbols.
 Build: TypeAlias = Callable[[int, int, list[Any]], Any]
 
 
-def reduction(production: Production, action: Callable[..., Any] | None) -> Build | None:
-    """The function that builds the value of a phrase: `action` takes the beginning, the end, then the parts
-    of the phrase. None where the phrase is one symbol and has its value and place."""
+def reduction(
+    production: Production, action: Callable[..., Any] | None, place: Callable[[int, int], Span]
+) -> Build | None:
+    """The function that builds the value of a phrase: `action` takes the parts of the phrase, after its place
+    if the first parameter is `span`. None where the phrase is one symbol and has its value and place."""
     steps = production.steps
     if production.passes and production.length == 1:
         return None
@@ -24,14 +27,18 @@ def reduction(production: Production, action: Callable[..., Any] | None) -> Buil
         only = chosen[0]
         return lambda start, end, values: values[only]
     assert action is not None
+    code = action.__code__
+    if "span" not in code.co_varnames[: code.co_argcount][:2]:
+        listing = _listing(steps)
+        return lambda start, end, values: action(*listing(start, end, values))
     if any(spliced for _, spliced in steps):
         listing = _listing(steps)
-        return lambda start, end, values: action(start, end, *listing(start, end, values))
+        return lambda start, end, values: action(place(start, end), *listing(start, end, values))
     if chosen == list(range(production.length)):
-        return lambda start, end, values: action(start, end, *values)
-    if -1 in chosen:
-        return lambda start, end, values: action(start, end, *[None if i < 0 else values[i] for i in chosen])
-    return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
+        return lambda start, end, values: action(place(start, end), *values)
+    return lambda start, end, values: action(
+        place(start, end), *[None if i < 0 else values[i] for i in chosen]
+    )
 
 
 def _growing(steps: tuple[Step, ...]) -> Build:

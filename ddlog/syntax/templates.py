@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from itertools import count
 from typing import Any, TypeAlias, TypeVar
@@ -20,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 from .. import syntax as ast
 from ..errors.source import Source, Span
 from .parser import parse_query
+from .walk import field_names, nodes, rebuilt
 
 NOWHERE = Span(Source("", ""), 1, 1, 1, 1)
 _HOLE = re.compile(r"\$(\d?)")
@@ -59,16 +59,11 @@ def _filling(part: Any) -> Filler:
         case tuple():
             items = [_filling(each) for each in part]
             return lambda given, at: tuple([each(given, at) for each in items])
-    if not is_dataclass(part):
-        return lambda given, at: part
     kind: Any = type(part)
-    parts = [_filling(getattr(part, name)) for name in _names(kind)]
+    if not field_names(kind):
+        return lambda given, at: part
+    parts = [_filling(getattr(part, name)) for name in field_names(kind)]
     return lambda given, at: kind(*[each(given, at) for each in parts])
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
 
 
 @cache
@@ -81,14 +76,8 @@ def written_type(text: str) -> ast.Type:
 
 def placed(part: T, span: Span) -> T:
     """The tree with a place for all of it that stands nowhere."""
-    if part is NOWHERE:
-        return span  # type: ignore[return-value]
-    if isinstance(part, tuple):
-        return tuple([placed(each, span) for each in part])  # type: ignore[return-value]
-    if isinstance(part, Span) or not is_dataclass(part):
-        return part
-    kind: Any = type(part)
-    return kind(*[placed(getattr(part, name), span) for name in _names(kind)])  # type: ignore[no-any-return]
+    made: T = rebuilt(part, lambda each: span if each is NOWHERE else each)
+    return made
 
 
 def name(text: str, at: Span = NOWHERE) -> ast.Expr:
@@ -136,12 +125,4 @@ def atom(
 
 def names_in(part: Any) -> Iterator[str]:
     """The variables that a tree mentions or binds, from left to right."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from names_in(each)
-    elif isinstance(part, ast.Name | ast.VarDecl):
-        yield part.name
-    elif is_dataclass(part) and not isinstance(part, Span):
-        kind: Any = type(part)
-        for each in _names(kind):
-            yield from names_in(getattr(part, each))
+    return (each.name for each in nodes(part) if isinstance(each, ast.Name | ast.VarDecl))

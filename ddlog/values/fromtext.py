@@ -31,7 +31,7 @@ from ..types import (
 from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
 from .closures import no_written_form
 from .fromjson import decode_json, from_json
-from .shapes import Collection, collection_of, is_option, shape_of
+from .shapes import collection_of, is_option, shape_of
 from .structs import TypeDefs
 from .written import from_written
 
@@ -97,13 +97,10 @@ def read_arguments(
     if cursor.looking_at(".") and fields:
         return _read_named(cursor, close, fields, typedefs, default)
     given: list[Any] = []
-    while not cursor.accept(close):
+    for _ in cursor.items(close):
         if len(given) >= len(fields):
-            raise TextFault(f"expected {counted(len(fields), 'value')}, found more", *_rest(cursor))
+            raise TextFault(f"expected {counted(len(fields), 'value')}, found more", *cursor.next_piece()[1:])
         given.append(read_value(cursor, fields[len(given)][1], typedefs))
-        if not cursor.accept(","):
-            cursor.expect(close)
-            break
     if len(given) == len(fields):
         return tuple(given)
     if default is not None and not given:
@@ -279,21 +276,11 @@ def _read_collection(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
         if collection.kind != "Vec":
             raise cursor.fault(f"expected {type}")
         return collection.build([read_value(cursor, collection.element, typedefs)])
-    elements = _read_elements(cursor, collection, typedefs)
+    elements = [read_value(cursor, collection.element, typedefs) for _ in cursor.items("]")]
     try:
         return collection.build(elements)
     except ValueError as error:
         raise TextFault(str(error), start, cursor.position) from None
-
-
-def _read_elements(cursor: Cursor, collection: Collection, typedefs: TypeDefs) -> list[Any]:
-    elements: list[Any] = []
-    while not cursor.accept("]"):
-        elements.append(read_value(cursor, collection.element, typedefs))
-        if not cursor.accept(","):
-            cursor.expect("]")
-            break
-    return elements
 
 
 def _read_named(
@@ -305,12 +292,9 @@ def _read_named(
 ) -> tuple[Any, ...]:
     start, given = cursor.position, dict[str, Any]()
     kinds = dict(fields)
-    while not cursor.accept(close):
+    for _ in cursor.items(close):
         name = read_field_name(cursor, fields, given)
         given[name] = read_value(cursor, kinds[name], typedefs)
-        if not cursor.accept(","):
-            cursor.expect(close)
-            break
     missing = [name for name, _ in fields if name not in given]
     if missing and default is None:
         raise TextFault(f"missing field `{missing[0]}`", start, cursor.position)
@@ -325,8 +309,3 @@ def _read_json(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
         return from_json(decode_json(text), type, typedefs)
     except ValueError as error:
         raise TextFault(f"in the JSON: {error}", start, cursor.position) from None
-
-
-def _rest(cursor: Cursor) -> tuple[int, int]:
-    _, start, end = cursor.next_piece()
-    return start, end

@@ -7,16 +7,16 @@ value is `()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from .. import values
 from ..syntax.cursor import Cursor, TextFault
-from ..types import Constructor, Tuple, Type, TypeDef, User
+from ..types import Constructor, Tuple, Type, User
 from .fromtext import read_field_name, read_name, read_value
 from .shapes import Collection, Shape, collection_of, shape_of
+from .structs import TypeDefs
 
-TypeDefs = Mapping[str, TypeDef]
 Mutation = Callable[[Any], Any]
 
 
@@ -78,12 +78,9 @@ def _names_fields(cursor: Cursor, shape: Shape) -> bool:
 def _read_fields(cursor: Cursor, chosen: Constructor, typedefs: TypeDefs) -> dict[str, Mutation]:
     changes: dict[str, Mutation] = {}
     kinds = dict(chosen.fields)
-    while not cursor.accept("}"):
+    for _ in cursor.items("}"):
         name = read_field_name(cursor, chosen.fields, changes)
         changes[name] = read_mutation(cursor, kinds[name], typedefs)
-        if not cursor.accept(","):
-            cursor.expect("}")
-            break
     return changes
 
 
@@ -96,16 +93,13 @@ def _read_map(cursor: Cursor, collection: Collection, typedefs: TypeDefs) -> Mut
     key_type, value_type = collection.element.items
     changes: dict[Any, Mutation | None] = {}
     cursor.expect("[")
-    while not cursor.accept("]"):
+    for _ in cursor.items("]"):
         cursor.expect("(")
         key = read_value(cursor, key_type, typedefs)
         cursor.expect(",")
         changes[key] = _read_map_value(cursor, value_type, typedefs)
         cursor.accept(",")
         cursor.expect(")")
-        if not cursor.accept(","):
-            cursor.expect("]")
-            break
 
     def mutate(value: Any) -> Any:
         items = dict(tuple(value))

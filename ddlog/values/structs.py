@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
-from ..types import ANY, Constructor, FunctionType, Opaque, Tuple, Type, TypeDef, TypeVar, User
-from ..types.unify import named_in
+from ..types import ANY, Constructor, Type, TypeDef, User
+from ..types.unify import named_in, substitute
 
 TypeDefs = Mapping[str, TypeDef]
 
@@ -119,26 +119,9 @@ def constructors_of(typedef: TypeDef, args: tuple[Type, ...]) -> tuple[Construct
         return typedef.constructors
     bound = dict(zip(typedef.parameters, args, strict=True))
     return tuple(
-        replace(each, fields=tuple((name, _bind(of, bound)) for name, of in each.fields))
+        replace(each, fields=tuple((name, substitute(of, bound)) for name, of in each.fields))
         for each in typedef.constructors
     )
-
-
-def _bind(type: Type, bound: dict[str, Type]) -> Type:
-    match type:
-        case TypeVar(name):
-            return bound.get(name, type)
-        case Tuple(items):
-            return Tuple(tuple(_bind(item, bound) for item in items))
-        case User(name, args):
-            return User(name, tuple(_bind(arg, bound) for arg in args))
-        case Opaque(name, args):
-            return Opaque(name, tuple(_bind(arg, bound) for arg in args))
-        case FunctionType(parameters, mutable, result):
-            return FunctionType(
-                tuple(_bind(each, bound) for each in parameters), mutable, _bind(result, bound)
-            )
-    return type
 
 
 def bound_nesting(typedefs: TypeDefs) -> None:

@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -42,7 +42,7 @@ from ddlog.engine.circuit import (
     Variable,
     Window,
 )
-from ddlog.engine.maintaining import MODES, Coin, Mode
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind, RowExpr
 from ddlog.engine.settling import Unsettled
@@ -361,7 +361,7 @@ LIMIT = 40
 def modes(draw: Any) -> Mode | Coin:
     """How a runtime decides whether recursions are maintained: a mode, or by a coin for each epoch, which may
     also give up on the way."""
-    mode: Mode | None = draw(st.sampled_from((*MODES, None, None, None)))
+    mode: Mode | None = draw(st.sampled_from((*get_args(Mode), None, None, None)))
     if mode is not None:
         return mode
     falls = itertools.cycle(draw(st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=8)))

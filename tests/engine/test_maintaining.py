@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import get_args
 from unittest import mock
 
 import pytest
@@ -128,7 +129,7 @@ def ring(size: int) -> list[tuple[int, int]]:
     return [(x, (x + 1) % size) for x in range(size)]
 
 
-@pytest.mark.parametrize("mode", maintaining.MODES)
+@pytest.mark.parametrize("mode", get_args(maintaining.Mode))
 def test_what_was_done_is_told(mode: maintaining.Mode) -> None:
     program = ddlog.compile(TEXT)
     still = lambda: 0.0  # noqa: E731 (the clock)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ...syntax.cursor import Cursor
 from ...types import Bit, Bool, Float, Signed, String, Type, User
 from ...values.numbers import canonical_float, integer_range, single
 from ...values.shapes import Shape, is_option, shape_of, some_maker
 from .transfers import Vocabulary
 
-_BLANKS = re.compile(r"[ \t\v\f\r]*")
 _INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)(?![\w.])")
 _FLOAT = re.compile(
     r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)(?![\w.])", re.IGNORECASE
@@ -47,15 +47,16 @@ def cell_reader(type: Type, words: Vocabulary) -> Callable[[str], Any]:
     return read
 
 
-class _Cell:
+class _Cell(Cursor):
     """A cell, and how far it is read."""
 
     def __init__(self, text: str, words: Vocabulary) -> None:
-        self.text, self.words, self.at = text, words, 0
+        super().__init__(text)
+        self.words = words
 
     def value(self, type: Type, stops: str) -> Any:
         """The value of the type that comes next. A symbol ends at one of `stops`."""
-        self._skip()
+        self.skip()
         match type:
             case Bit() | Signed():
                 return self._integer(type)
@@ -66,7 +67,7 @@ class _Cell:
             case String():
                 return self._symbol(stops)
             case User() if is_option(type):
-                if self._taken(_NIL) is None:
+                if self.match(_NIL) is None:
                     return some_maker(type, self.words.typedefs)(self.value(type.args[0], stops))
                 option = shape_of(type, self.words.typedefs)
                 return option.make(option.constructors[0])()
@@ -78,14 +79,13 @@ class _Cell:
 
     def end(self, type: Type) -> None:
         """Checks that nothing is left."""
-        self._skip()
-        if self.at < len(self.text):
+        if not self.at_end():
             if isinstance(type, Bit | Signed | Float):
-                self.at = 0
+                self.position = 0
             self._fail(_named(type))
 
     def _integer(self, type: Bit | Signed) -> int:
-        found = self._taken(_INTEGER)
+        found = self.match(_INTEGER)
         if found is None or (isinstance(type, Bit) and found.group()[0] == "-"):
             self._fail(_named(type), found)
         base = {"0x": 16, "0b": 2}.get(found.group().lstrip("+-")[:2].lower(), 10)
@@ -96,7 +96,7 @@ class _Cell:
         return value
 
     def _float(self, type: Float) -> float:
-        found = self._taken(_FLOAT)
+        found = self.match(_FLOAT)
         if found is None:
             self._fail(_named(type))
         value = float(found.group())
@@ -106,33 +106,33 @@ class _Cell:
         return canonical_float(value)
 
     def _bool(self) -> bool:
-        found = self._taken(_BOOL)
+        found = self.match(_BOOL)
         if found is None:
             self._fail("true or false")
         return found.group().lower() == "true"
 
     def _symbol(self, stops: str) -> str:
-        quoted = self._taken(_QUOTED)
+        quoted = self.match(_QUOTED)
         if quoted is not None:
             return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), quoted.group(1))
-        begin = self.at
-        while self.at < len(self.text) and self.text[self.at] not in stops:
-            self.at += 1
-        return self.text[begin : self.at]
+        begin = self.position
+        while self.position < len(self.text) and self.text[self.position] not in stops:
+            self.position += 1
+        return self.text[begin : self.position]
 
     def _record(self, shape: Shape) -> Any:
         (constructor,) = shape.constructors
         return shape.make(constructor)(*self._fields([of for _, of in constructor.fields], "[", "]"))
 
     def _branch(self, shape: Shape) -> Any:
-        begin, found = self.at, self._taken(_BRANCH)
+        begin, found = self.position, self.match(_BRANCH)
         names = {self.words.branches[each.name]: each for each in shape.constructors}
         if found is None or found.group(1) not in names:
-            self.at = begin
+            self.position = begin
             self._fail(" or ".join(f"${name}" for name in names))
         constructor = names[found.group(1)]
         types = [of for _, of in constructor.fields]
-        if types or self.text.startswith("(", _end(_BLANKS, self.text, self.at)):
+        if types or self.looking_at("("):
             return shape.make(constructor)(*self._fields(types, "(", ")"))
         return shape.make(constructor)()
 
@@ -147,22 +147,11 @@ class _Cell:
         return values
 
     def _sign(self, sign: str) -> None:
-        self._skip()
-        if not self.text.startswith(sign, self.at):
+        if not self.accept(sign):
             self._fail(f"`{sign}`")
-        self.at += len(sign)
-
-    def _skip(self) -> None:
-        self.at = _end(_BLANKS, self.text, self.at)
-
-    def _taken(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
-        return found
 
     def _fail(self, expected: str, found: re.Match[str] | None = None) -> NoReturn:
-        rest = self.text[self.at if found is None else found.start() :]
+        rest = self.text[self.position if found is None else found.start() :]
         raise ValueError(f"expected {expected}, found " + (f'"{rest[:40]}"' if rest else "nothing"))
 
 
@@ -175,8 +164,3 @@ def _named(type: Type) -> str:
         case Float():
             return "a floating-point number"
     return "the end of the value"
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return at if found is None else found.end()

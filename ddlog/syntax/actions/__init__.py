@@ -1,8 +1,8 @@
 """From reductions of the grammar to nodes of the syntax tree: for each rule or alias there a row in `nodes`,
 or a method.
 
-A method gets the offsets at which its phrase starts and ends, then the values of the parts:
-nodes, lists, tokens, None for an optional part that is absent.
+A method gets the place of its phrase if its first parameter is `span`, then the values of the parts: nodes,
+lists, tokens, None for an optional part that is absent.
 """
 
 from .declarations import Declarations

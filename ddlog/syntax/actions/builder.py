@@ -58,24 +58,29 @@ class TreeBuilder:
             self.found.append(errors.GreatWidth(WIDEST, span=span))
         return min(max(1, width), WIDEST)
 
-    def module(self, start: int, end: int, *declarations: ast.Declaration) -> ast.Module:
-        return ast.Module(declarations, self.span(start, end))
+    def module(self, span: Span, *declarations: ast.Declaration) -> ast.Module:
+        return ast.Module(declarations, span)
 
-    def query(self, start: int, end: int, attributes: Any, clauses: tuple[ast.Clause, ...]) -> ast.Query:
-        return ast.Query(clauses, attributes or (), self.span(start, end))
+    def query(self, span: Span, attributes: Any, clauses: tuple[ast.Clause, ...]) -> ast.Query:
+        return ast.Query(clauses, attributes or (), span)
 
-    def listing(self, start: int, end: int, *items: Any) -> tuple[Any, ...]:
+    def listing(self, *items: Any) -> tuple[Any, ...]:
         return items
 
     attributes = heads = clauses = listing
 
-    def pair(self, start: int, end: int, left: Any, right: Any) -> tuple[Any, Any]:
+    def pair(self, left: Any, right: Any) -> tuple[Any, Any]:
         return left, right
 
-    def _mark(self, start: int, end: int, token: Token) -> str:
+    def _mark(self, token: Token) -> str:
         return token.value
 
     mut = role = kind = reference_mark = prime = semicolon = _mark
+
+
+def last_sign(span: Span) -> Span:
+    """The last character of a phrase."""
+    return Span(span.source, span.end_line, span.end_column - 1, span.end_line, span.end_column)
 
 
 def names(tokens: Sequence[Token] | None) -> tuple[str, ...]:

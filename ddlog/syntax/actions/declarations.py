@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ... import syntax as ast
+from ...errors.source import Span
 from ..lexer import Token
 from .builder import TreeBuilder, names
 
@@ -14,17 +15,15 @@ from .builder import TreeBuilder, names
 class Declarations(TreeBuilder):
     """Declarations."""
 
-    def declaration(
-        self, start: int, end: int, attributes: Any, declared: ast.Declaration
-    ) -> ast.Declaration:
+    def declaration(self, attributes: Any, declared: ast.Declaration) -> ast.Declaration:
         if attributes and not isinstance(declared, ast.ImportDecl):
             declared = replace(declared, attributes=attributes)
         return declared
 
     def alias(
-        self, start: int, end: int, name: Token, given: Sequence[Token] | None, type: ast.Type
+        self, span: Span, name: Token, given: Sequence[Token] | None, type: ast.Type
     ) -> ast.Declaration:
-        span, parameters = self.span(start, end), names(given)
+        parameters = names(given)
         itself = isinstance(type, ast.NamedType) and type.name == name.value and not type.args
         if itself and name.kind == "UPPER":
             only = ast.ConstructorDecl(name.value, (), (), type.span)
@@ -32,63 +31,56 @@ class Declarations(TreeBuilder):
         return ast.AliasDecl(self._declared(name), parameters, type, (), span, self._at(name))
 
     def typedef(
-        self, start: int, end: int, name: Token, given: Sequence[Token] | None, constructors: Any
+        self, span: Span, name: Token, given: Sequence[Token] | None, constructors: Any
     ) -> ast.Declaration:
-        span, parameters = self.span(start, end), names(given)
+        parameters = names(given)
         return ast.TypeDecl(self._declared(name), parameters, constructors, (), span, self._at(name))
 
     def constructor(
-        self, start: int, end: int, attributes: Any, name: Token, fields: tuple[ast.Field, ...] | None
+        self, span: Span, attributes: Any, name: Token, fields: tuple[ast.Field, ...] | None
     ) -> ast.ConstructorDecl:
-        span = self.span(start, end)
         return ast.ConstructorDecl(self._declared(name), fields or (), attributes or (), span)
 
     def plain_constructor(
-        self, start: int, end: int, name: Token, fields: tuple[ast.Field, ...] | None = None
+        self, span: Span, name: Token, fields: tuple[ast.Field, ...] | None = None
     ) -> ast.ConstructorDecl:
-        return self.constructor(start, end, None, name, fields)
+        return self.constructor(span, None, name, fields)
 
-    def field(self, start: int, end: int, attributes: Any, name: Token, type: ast.Type) -> ast.Field:
-        return ast.Field(self._declared(name), type, attributes or (), self.span(start, end))
+    def field(self, span: Span, attributes: Any, name: Token, type: ast.Type) -> ast.Field:
+        return ast.Field(self._declared(name), type, attributes or (), span)
 
-    def extern_type(
-        self, start: int, end: int, name: Token, given: Sequence[Token] | None
-    ) -> ast.Declaration:
-        span = self.span(start, end)
+    def extern_type(self, span: Span, name: Token, given: Sequence[Token] | None) -> ast.Declaration:
         return ast.ExternTypeDecl(self._declared(name), names(given), (), span, self._at(name))
 
     def function(
-        self, start: int, end: int, name: Token, given: Any, result: ast.Type | None, body: ast.Expr | None
+        self, span: Span, name: Token, given: Any, result: ast.Type | None, body: ast.Expr | None
     ) -> ast.Declaration:
-        span = self.span(start, end)
         return ast.FunctionDecl(self._declared(name), given or (), result, body, (), span, self._at(name))
 
     def extern_function(
-        self, start: int, end: int, name: Token, given: Any, result: ast.Type | None
+        self, span: Span, name: Token, given: Any, result: ast.Type | None
     ) -> ast.Declaration:
-        return self.function(start, end, name, given, result, None)
+        return self.function(span, name, given, result, None)
 
     def argument(
-        self, start: int, end: int, attributes: Any, name: Token, mut: str | None, type: ast.Type
+        self, span: Span, attributes: Any, name: Token, mut: str | None, type: ast.Type
     ) -> ast.Parameter:
-        span = self.span(start, end)
         return ast.Parameter(self._declared(name), type, mut is not None, attributes or (), span)
 
-    def transformer(self, start: int, end: int, name: Token, inputs: Any, outputs: Any) -> ast.Declaration:
-        span = self.span(start, end)
+    def transformer(self, span: Span, name: Token, inputs: Any, outputs: Any) -> ast.Declaration:
         return ast.TransformerDecl(
             self._declared(name), inputs or (), outputs or (), (), span, self._at(name)
         )
 
-    def port(self, start: int, end: int, name: Token, type: ast.Type) -> ast.Field:
-        return ast.Field(self._declared(name), type, (), self.span(start, end))
+    def port(self, span: Span, name: Token, type: ast.Type) -> ast.Field:
+        return ast.Field(self._declared(name), type, (), span)
 
-    def apply(self, start: int, end: int, name: Token, inputs: Any, outputs: Any) -> ast.Declaration:
+    def apply(self, span: Span, name: Token, inputs: Any, outputs: Any) -> ast.Declaration:
         given = tuple(map(_argument, inputs or ()))
-        return ast.ApplyDecl(name.value, given, names(outputs), (), self.span(start, end))
+        return ast.ApplyDecl(name.value, given, names(outputs), (), span)
 
     def relation_of_fields(
-        self, start: int, end: int, role: str | None, kind: str, ref: Any, name: Token, given: Any, key: Any
+        self, span: Span, role: str | None, kind: str, ref: Any, name: Token, given: Any, key: Any
     ) -> ast.Declaration:
         fields = tuple(
             column if isinstance(column, ast.Field) else ast.Field(str(i), column, (), column.span)
@@ -96,22 +88,21 @@ class Declarations(TreeBuilder):
         )
         return ast.RelationDecl(
             self._declared(name), role or "internal", kind, ref is not None, fields, None, key, (),
-            self.span(start, end), self._at(name),
+            span, self._at(name),
         )  # fmt: skip
 
     def relation_of_type(
-        self, start: int, end: int, role: str | None, kind: str, ref: Any, name: Token, type: Any, key: Any
+        self, span: Span, role: str | None, kind: str, ref: Any, name: Token, type: Any, key: Any
     ) -> ast.Declaration:
         return ast.RelationDecl(
             self._declared(name), role or "internal", kind, ref is not None, None, type, key, (),
-            self.span(start, end), self._at(name),
+            span, self._at(name),
         )  # fmt: skip
 
-    def unnamed_column(self, start: int, end: int, type: ast.Type) -> ast.Type:
+    def unnamed_column(self, type: ast.Type) -> ast.Type:
         return type
 
-    def index(self, start: int, end: int, name: Token, fields: Any, atom: ast.Atom) -> ast.Declaration:
-        span = self.span(start, end)
+    def index(self, span: Span, name: Token, fields: Any, atom: ast.Atom) -> ast.Declaration:
         return ast.IndexDecl(self._declared(name), fields or (), atom, (), span, self._at(name))
 
 

@@ -8,21 +8,22 @@ from typing import Any
 
 from ... import syntax as ast
 from ...errors import syntax as errors
+from ...errors.source import Span
 from ..lexer import Token
 from ..operators import climb
-from .builder import TreeBuilder
+from .builder import TreeBuilder, last_sign
 from .literals import wrapped
 
 
 class Expressions(TreeBuilder):
     """Expressions and patterns."""
 
-    def operator(self, start: int, end: int, *signs: Token) -> Token:
+    def operator(self, *signs: Token) -> Token:
         if len(signs) == 2 and signs[0].end != signs[1].start:
             self.found.append(errors.SplitShift(span=self._at(signs[1])))
-        return Token("", "".join(sign.value for sign in signs), start, end)
+        return Token("", "".join(sign.value for sign in signs), signs[0].start, signs[-1].end)
 
-    def operation(self, start: int, end: int, *parts: Any) -> ast.Expr:
+    def operation(self, *parts: Any) -> ast.Expr:
         return climb(self._connectives(parts), self.found)
 
     def _connectives(self, parts: Sequence[Any]) -> Sequence[Any]:
@@ -41,8 +42,7 @@ class Expressions(TreeBuilder):
         span = self._at(sign)
         return (operand.span.line, operand.span.column) == (span.end_line, span.end_column)
 
-    def negative(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
-        span = self.span(start, end)
+    def negative(self, span: Span, arg: ast.Expr) -> ast.Expr:
         if isinstance(arg, ast.IntLit) and arg.value >= 0:
             wide = self._too_wide.get(arg.span)
             if wide is not None and -arg.value >= wide.least and arg.signed:
@@ -54,46 +54,45 @@ class Expressions(TreeBuilder):
             return replace(arg, value=-arg.value, span=span)
         return ast.Unary("-", arg, span)
 
-    def method(self, start: int, end: int, arg: ast.Expr, member: Token, args: Any) -> ast.Expr:
+    def method(self, span: Span, arg: ast.Expr, member: Token, args: Any) -> ast.Expr:
         name_span = self.span(member.end - len(member.value), member.end)
-        return ast.MethodCall(arg, member.value, args or (), self.span(start, end), name_span)
+        return ast.MethodCall(arg, member.value, args or (), span, name_span)
 
-    def call(self, start: int, end: int, function: ast.Expr, args: Any) -> ast.Expr:
-        span = self.span(start, end)
+    def call(self, span: Span, function: ast.Expr, args: Any) -> ast.Expr:
         if isinstance(function, ast.Struct) and function.args is None:
             self.found.append(errors.CallOfUpper(function.constructor, span=span))
             given = tuple(ast.Argument(None, each, each.span) for each in args or ())
             return ast.Struct(function.constructor, given, span)
         return ast.Call(function, args or (), span)
 
-    def get_item(self, start: int, end: int, arg: ast.Expr, item: Token) -> ast.Expr:
-        return ast.GetItem(arg, int(item.value[1:]), self.span(start, end))
+    def get_item(self, span: Span, arg: ast.Expr, item: Token) -> ast.Expr:
+        return ast.GetItem(arg, int(item.value[1:]), span)
 
-    def variable(self, start: int, end: int, name: Token) -> ast.Expr:
-        return ast.VarDecl(self._declared(name), self.span(start, end))
+    def variable(self, span: Span, name: Token) -> ast.Expr:
+        return ast.VarDecl(self._declared(name), span)
 
-    def binding(self, start: int, end: int, name: Token, pattern: ast.Expr) -> ast.Expr:
-        return ast.Binding(self._declared(name), pattern, self.span(start, end), self._at(name))
+    def binding(self, span: Span, name: Token, pattern: ast.Expr) -> ast.Expr:
+        return ast.Binding(self._declared(name), pattern, span, self._at(name))
 
-    def struct(self, start: int, end: int, name: Token, args: Any) -> ast.Expr:
-        return ast.Struct(name.value, self._uniform(args), self.span(start, end))
+    def struct(self, span: Span, name: Token, args: Any) -> ast.Expr:
+        return ast.Struct(name.value, self._uniform(args), span)
 
-    def tuple(self, start: int, end: int, items: tuple[ast.Expr, ...] | None) -> ast.Expr:
+    def tuple(self, span: Span, items: tuple[ast.Expr, ...] | None) -> ast.Expr:
         if items and len(items) == 1:
-            return replace(items[0], span=self.span(start, end))
-        return ast.TupleExpr(items or (), self.span(start, end))
+            return replace(items[0], span=span)
+        return ast.TupleExpr(items or (), span)
 
-    def tuple_condition(self, start: int, end: int, first: ast.Expr, others: Sequence[ast.Expr]) -> ast.Expr:
-        return ast.TupleExpr((first, *others), self.span(start, end))
+    def tuple_condition(self, span: Span, first: ast.Expr, others: Sequence[ast.Expr]) -> ast.Expr:
+        return ast.TupleExpr((first, *others), span)
 
-    def block(self, start: int, end: int, *parts: Any) -> ast.Expr:
+    def block(self, span: Span, *parts: Any) -> ast.Expr:
         *items, semicolon = parts
         given = [item for item in items if item is not None]
         if semicolon or not given:
-            given.append(ast.TupleExpr((), self.span(end - 1, end)))
-        return ast.Block(tuple(given), self.span(start, end))
+            given.append(ast.TupleExpr((), last_sign(span)))
+        return ast.Block(tuple(given), span)
 
     def closure_parameter(
-        self, start: int, end: int, name: Token, mut: str | None, type: ast.Type | None
+        self, span: Span, name: Token, mut: str | None, type: ast.Type | None
     ) -> ast.ClosureParameter:
-        return ast.ClosureParameter(self._declared(name), type, mut is not None, self.span(start, end))
+        return ast.ClosureParameter(self._declared(name), type, mut is not None, span)

@@ -37,11 +37,10 @@ def _joined(pieces: list[Any]) -> ast.Expr:
 class Literals(TreeBuilder):
     """Literals: numbers, strings, vectors and maps."""
 
-    def integer(self, start: int, end: int, token: Token) -> ast.Expr:
-        return ast.IntLit(to_int(token.value.replace("_", "")), None, None, self.span(start, end))
+    def integer(self, span: Span, token: Token) -> ast.Expr:
+        return ast.IntLit(to_int(token.value.replace("_", "")), None, None, span)
 
-    def sized(self, start: int, end: int, token: Token) -> ast.Expr:
-        span = self.span(start, end)
+    def sized(self, span: Span, token: Token) -> ast.Expr:
         before, _, after = token.value.replace("_", "").partition("'")
         signed = after.startswith("s")
         base, name = _BASES[after[signed]]
@@ -73,8 +72,7 @@ class Literals(TreeBuilder):
             shown = f"{'signed' if signed else 'bit'}<{width}>"
             self._too_wide[span] = errors.LiteralTooWide(value, shown, least, greatest, span=span)
 
-    def floating(self, start: int, end: int, token: Token) -> ast.Expr:
-        span = self.span(start, end)
+    def floating(self, span: Span, token: Token) -> ast.Expr:
         before, sized, after = token.value.replace("_", "").partition("'f")
         width = int(before) if sized else None
         if width not in (None, 32, 64):
@@ -82,21 +80,20 @@ class Literals(TreeBuilder):
             width = None
         return ast.FloatLit(float(after or before), width, span)
 
-    def plain_piece(self, start: int, end: int, token: Token) -> list[ast.Expr]:
-        return [ast.StringLit(token.value, self.span(start, end))]
+    def plain_piece(self, span: Span, token: Token) -> list[ast.Expr]:
+        return [ast.StringLit(token.value, span)]
 
-    def spliced_piece(self, start: int, end: int, *parts: Any) -> list[ast.Expr]:
+    def spliced_piece(self, span: Span, *parts: Any) -> list[ast.Expr]:
         return [
             ast.StringLit(part.value, self._at(part)) if isinstance(part, Token) else part for part in parts
         ]
 
-    def text(self, start: int, end: int, *pieces: Any) -> ast.Expr:
+    def text(self, span: Span, *pieces: Any) -> ast.Expr:
         parts: list[ast.Expr] = []
         for plain, run in groupby((part for piece in pieces for part in piece), _is_plain):
             adjacent = list(run)
             parts += [_joined(adjacent)] if plain else adjacent
         parts = [each for each in parts if not isinstance(each, ast.StringLit) or each.value]
-        span = self.span(start, end)
         if any(not isinstance(part, ast.StringLit) for part in parts):
             return ast.Interpolated(tuple(parts), span)
         return ast.StringLit("".join(part.value for part in parts if isinstance(part, ast.StringLit)), span)

@@ -9,7 +9,6 @@ from itertools import takewhile, zip_longest
 from typing import Any
 
 from ... import syntax as ast
-from ...errors.source import Span
 from ..lexer import Token
 
 _NODES: Mapping[str, Callable[..., Any]] = {
@@ -65,19 +64,19 @@ _NODES: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def node_action(name: str, span: Callable[[int, int], Span]) -> Callable[..., Any] | None:
-    """The function that builds the node of a phrase, at its place: a token is its text or number, and a list
-    that is absent is empty. None for a phrase that takes more."""
+def node_action(name: str) -> Callable[..., Any] | None:
+    """The function that builds the node of a phrase from its place and parts: a token is its text or number,
+    and a list that is absent is empty. None for a phrase that takes more."""
     node = _NODES.get(name)
     if node is None:
         return None
     reads = _reads(name)
     if not any(reads):
-        return lambda start, end, *parts: node(*parts, span(start, end))
+        return lambda span, *parts: node(*parts, span)
     if len(reads) == 1 and (read := reads[0]) is not None:
-        return lambda start, end, part=None: node(read(part), span(start, end))
-    return lambda start, end, *parts: node(
-        *[part if read is None else read(part) for read, part in zip_longest(reads, parts)], span(start, end)
+        return lambda span, part=None: node(read(part), span)
+    return lambda span, *parts: node(
+        *[part if read is None else read(part) for read, part in zip_longest(reads, parts)], span
     )
 
 

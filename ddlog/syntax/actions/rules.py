@@ -24,30 +24,27 @@ class _End(NamedTuple):
 class Rules(TreeBuilder):
     """Rules: their atoms and clauses, the statements of those that are written with `for`, and loops."""
 
-    def located(self, start: int, end: int, atom: ast.Atom, location: ast.Expr) -> ast.Atom:
-        return replace(atom, location=location, span=self.span(start, end))
+    def located(self, span: Span, atom: ast.Atom, location: ast.Expr) -> ast.Atom:
+        return replace(atom, location=location, span=span)
 
-    def negated(self, start: int, end: int, atom: ast.Atom) -> ast.Atom:
-        return replace(atom, negated=True, span=self.span(start, end))
+    def negated(self, span: Span, atom: ast.Atom) -> ast.Atom:
+        return replace(atom, negated=True, span=span)
 
-    def bound(self, start: int, end: int, name: Token, atom: ast.Atom) -> ast.Atom:
-        return replace(atom, binder=name.value, span=self.span(start, end))
+    def bound(self, span: Span, name: Token, atom: ast.Atom) -> ast.Atom:
+        return replace(atom, binder=name.value, span=span)
 
-    def by_ref(self, start: int, end: int, atom: ast.Atom) -> ast.Atom:
-        return replace(atom, by_ref=True, span=self.span(start, end))
+    def by_ref(self, span: Span, atom: ast.Atom) -> ast.Atom:
+        return replace(atom, by_ref=True, span=span)
 
-    def atom_of_args(
-        self, start: int, end: int, name: Token, prime: Any, delay: Token | None, args: Any
-    ) -> ast.Atom:
-        return self._atom(self.span(start, end), name, prime, delay, self._named_last(args), None)
+    def atom_of_args(self, span: Span, name: Token, prime: Any, delay: Token | None, args: Any) -> ast.Atom:
+        return self._atom(span, name, prime, delay, self._named_last(args), None)
 
     def atom_of_element(
-        self, start: int, end: int, name: Token, prime: Any, delay: Token | None, element: ast.Expr
+        self, span: Span, name: Token, prime: Any, delay: Token | None, element: ast.Expr | None = None
     ) -> ast.Atom:
-        return self._atom(self.span(start, end), name, prime, delay, None, element)
+        return self._atom(span, name, prime, delay, None, element)
 
-    def bare_atom(self, start: int, end: int, name: Token, prime: Any, delay: Token | None) -> ast.Atom:
-        return self._atom(self.span(start, end), name, prime, delay, None, None)
+    bare_atom = atom_of_element
 
     def _atom(
         self, span: Span, name: Token, prime: Any, delay: Token | None, args: Any, element: Any
@@ -57,7 +54,7 @@ class Rules(TreeBuilder):
             differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
-    def rest(self, start: int, end: int, member: Token) -> ast.Argument | None:
+    def rest(self, member: Token) -> ast.Argument | None:
         if member.value != "_":
             found = f"`.{member.value}` without a value"
             self.found.append(Unexpected(found, f"`.{member.value} = ...`", span=self._at(member)))
@@ -65,16 +62,15 @@ class Rules(TreeBuilder):
 
     # ----------------------------------------------------------------- loops
 
-    def initial_rule(self, start: int, end: int, rule: ast.RuleDecl) -> ast.Declaration:
-        return ast.RuleDecl(rule.heads, rule.body, rule.attributes, self.span(start, end), initial=True)
+    def initial_rule(self, span: Span, rule: ast.RuleDecl) -> ast.Declaration:
+        return ast.RuleDecl(rule.heads, rule.body, rule.attributes, span, initial=True)
 
-    def counted_end(self, start: int, end: int, word: Token, number: Token) -> _End:
+    def counted_end(self, span: Span, word: Token, number: Token) -> _End:
         if word.value not in ("rounds", "limit"):
             self.found.append(UnknownEnd(word.value, span=self._at(word)))
-        return _End(word.value, int(number.value), self.span(start, end))
+        return _End(word.value, int(number.value), span)
 
-    def until_end(self, start: int, end: int, until: Token, word: Token, relation: Token | None) -> _End:
-        span = self.span(start, end)
+    def until_end(self, span: Span, until: Token, word: Token, relation: Token | None) -> _End:
         if until.value != "until":
             self.found.append(UnknownEnd(until.value, span=self._at(until)))
         elif word.value not in ("empty", "unchanged") or (word.value == "empty") != (relation is not None):
@@ -83,7 +79,7 @@ class Rules(TreeBuilder):
         return _End("until", relation and relation.value, place)
 
     def loop(
-        self, start: int, end: int, name: Token, ends: tuple[_End, ...], *declarations: ast.Declaration
+        self, span: Span, name: Token, ends: tuple[_End, ...], *declarations: ast.Declaration
     ) -> ast.Declaration:
         said: dict[str, _End] = {}
         for each in ends:
@@ -96,19 +92,17 @@ class Rules(TreeBuilder):
         empty = last.value if last is not None and last.word == "until" else None
         return ast.LoopDecl(
             self._declared(name), rounds, empty, None if most is None else most.value, declarations, (),
-            self.span(start, end), self._at(name), None if last is None else last.span,
+            span, self._at(name), None if last is None else last.span,
         )  # fmt: skip
 
     # ------------------------------------------------- statements of `for` rules
 
-    def guard_statement(
-        self, start: int, end: int, condition: ast.Expr, body: ast.Statement
-    ) -> ast.Statement:
-        return ast.IfStatement(condition, body, None, self.span(start, end))
+    def guard_statement(self, span: Span, condition: ast.Expr, body: ast.Statement) -> ast.Statement:
+        return ast.IfStatement(condition, body, None, span)
 
     def let_statement(
-        self, start: int, end: int, definitions: tuple[tuple[ast.Expr, ast.Expr], ...], body: ast.Statement
+        self, span: Span, definitions: tuple[tuple[ast.Expr, ast.Expr], ...], body: ast.Statement
     ) -> ast.Statement:
         for pattern, value in reversed(definitions):
-            body = ast.LetStatement(pattern, value, body, self.span(start, end))
+            body = ast.LetStatement(pattern, value, body, span)
         return body
