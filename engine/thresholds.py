@@ -50,7 +50,7 @@ SWEPT_CODES = 8
 # ------------------------------------------------------------ tables, indexes
 
 LARGE_ARRAY = 1 << 22
-"""Items from which an array grows where it lies: a copy of 32 MB takes 7 ms."""
+"""Items from which an array moves piece by piece, each of so many: a copy of 32 MB takes 7 ms."""
 
 SHARED_SLOTS, SHARED_WORDS, SHARED_PIECE = 1 << 20, 1 << 15, 1 << 18
 """Of an insertion by several threads: slots of a hash set beyond the processor's caches, words that are worth
