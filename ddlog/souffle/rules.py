@@ -304,13 +304,28 @@ class BodyWriter:
         result = self.writer.naming.name(summary.var) if used else ""
         last = name(result, at) if used else syntax.Wildcard(at)
         found = atom(relation, arguments([*keys, last]), at)
-        if summary.function not in ("count", "sum") or relation in self.output.complete:
+        holds = not self.in_recursion and any(_implies(each, summary) for each in self.done)
+        if summary.function not in ("count", "sum") or relation in self.output.complete or holds:
             self.parts.append(found)
             return
         nothing = atom(relation, arguments([*keys, syntax.Wildcard(at)]), at, negated=True)
         type = self.output.types.kind_type(self.kinds.of_variable(summary.var))
         zero = tree("$ == 0", last, at=at) if known else let(result, integer(0, at), at, type)
         self.parts.append(Alternatives((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
+
+
+def _implies(literal: Literal, summary: Summary) -> bool:
+    """Whether the body of an aggregate holds wherever the literal does: it is a term, with the same shared
+    variables, and further variables that occur once."""
+    match summary.bodies, literal:
+        case ((ast.Predicate() as term,),), ast.Predicate() if term.name == literal.name:
+            local = [each.name for each in variables(term) if each.name not in summary.outer]
+            return len(local) == len({*local}) and all(
+                one == other
+                for one, other in zip(term.args, literal.args, strict=True)
+                if not (isinstance(one, ast.Unnamed) or (isinstance(one, ast.Named) and one.name in local))
+            )
+    return False
 
 
 def _is_pattern(expr: ast.Expr) -> bool:
