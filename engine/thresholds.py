@@ -50,7 +50,7 @@ SWEPT_CODES = 8
 # ------------------------------------------------------------ tables, indexes
 
 LARGE_ARRAY = 1 << 22
-"""Items from which an array grows where it lies: a copy of 32 MB takes 7 ms."""
+"""Items from which an array moves piece by piece, each of so many: a copy of 32 MB takes 7 ms."""
 
 SHARED_SLOTS, SHARED_WORDS, SHARED_PIECE = 1 << 20, 1 << 15, 1 << 18
 """Of an insertion by several threads: slots of a hash set beyond the processor's caches, words that are worth
@@ -70,6 +70,9 @@ them; and rows, about, whose ids are noted on the way."""
 INDEX_CHUNK, INDEX_WAVE, INDEX_ROWS_PER_KEY = 1 << 19, 8, 4
 """Of a bulk index: rows whose keys are looked up at once; chunks whose keys are found before new keys are
 inserted; and rows a key from which threads find keys."""
+
+PACKED_IDS = 1 << 16
+"""Ids in a slab of an index that is lengthened sooner than packed, which takes some calls of NumPy."""
 
 # --------------------------------------------------------------------- joins
 

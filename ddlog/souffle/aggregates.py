@@ -4,10 +4,10 @@
     ...
 
 Where the body never holds, the relation has no row. A count or a sum is then 0: the rule that uses it has a
-second body for that case (`rules.Alternatives`). A group is a set of values. Equal values of different rows
-must count apart, so all local variables of the body, which tell the rows apart, stand beside the value. If
-the body does not bind the shared variables, a further relation does; it holds the values that the rest of the
-rule gives them.
+second body for that case (`rules.Alternatives`), unless it says itself that the body holds. A group is a set
+of values. Equal values of different rows must count apart, so all local variables of the body, which tell
+the rows apart, stand beside the value. If the body does not bind the shared variables, a further relation
+does; it holds the values that the rest of the rule gives them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .expressions import Naming
 from .inline import bound_in
 from .rules import BodyWriter, Supply, bodies, occurrences
 
+_OF_ROWS = {"sum": "sum_of", "mean": "avg_of"}
 _NUMBER = re.compile(r"#(?:in|w)?[0-9]+")
 
 
@@ -218,7 +219,11 @@ def _group(
         return
     at = summary.span
     keys, taken = body.variables(summary.outer), _taken(summary, witnesses, body)
-    grouped = tree(f"$.group_by($).{_function(summary, local)}()", taken, items(*keys, at=at), at=at)
+    function = f"{_function(summary, local)}()"
+    if _is_witness(summary, witnesses):
+        row, place = body.writer.naming.name("%row#0"), list(witnesses).index(*target)
+        function = f"{_OF_ROWS[summary.function]}(|{row}| {row}.{place})"
+    grouped = tree(f"$.group_by($).{function}", taken, items(*keys, at=at), at=at)
     result = body.writer.naming.name(summary.var)
     head = atom(relation, arguments([*keys, name(result, at)]), at)
     clause = syntax.Condition(let(result, _cast(grouped, summary, rule), at), at)
@@ -229,7 +234,7 @@ def _group(
 def _taken(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> syntax.Expr:
     """The value that the aggregate takes from each row."""
     rows = items(*body.variables(witnesses), at=summary.span)
-    if summary.target is None:
+    if summary.target is None or _is_witness(summary, witnesses):
         return rows
     value = body.writer.typed(summary.target)
     if _is_only_witness(summary, witnesses) or not witnesses:
@@ -240,6 +245,12 @@ def _taken(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> synt
 def _is_only_witness(summary: Summary, witnesses: Sequence[str]) -> bool:
     """Whether the value itself tells the rows apart."""
     return isinstance(summary.target, ast.Named) and list(witnesses) == [summary.target.name]
+
+
+def _is_witness(summary: Summary, witnesses: Sequence[str]) -> bool:
+    """Whether the value is one of the variables that tell the rows apart."""
+    target = summary.target
+    return isinstance(target, ast.Named) and target.name in witnesses and len(witnesses) > 1
 
 
 def _function(summary: Summary, local: Sequence[str]) -> str:

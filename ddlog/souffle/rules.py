@@ -110,6 +110,8 @@ class BodyWriter:
     supply: Supply | None = None
     supplied: list[str] = field(default_factory=list)
     in_recursion: bool = False
+    # The places among the parts of terms that say something of their own.
+    terms: dict[int, int] = field(default_factory=dict)
     # The variables of the heads, and those of what is still to be written.
     kept: set[str] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)
@@ -224,6 +226,7 @@ class BodyWriter:
     def _term(self, term: ast.Predicate, *, negated: bool) -> None:
         name = self.output.relation_name(term.name)
         args = arguments([self.patterns.of_term(arg) for arg in term.args])
+        self.terms[id(term)] = len(self.parts)
         self.parts.append(atom(name, args, term.span, negated=negated))
 
     def _compare(self, span: Span, op: str, left: ast.Expr, right: ast.Expr) -> None:
@@ -304,13 +307,43 @@ class BodyWriter:
         result = self.writer.naming.name(summary.var) if used else ""
         last = name(result, at) if used else syntax.Wildcard(at)
         found = atom(relation, arguments([*keys, last]), at)
-        if summary.function not in ("count", "sum") or relation in self.output.complete:
+        holding = [each for each in self.done if not self.in_recursion and _implies(each, summary)]
+        for each in holding:
+            if id(each) in self.terms and not known and self._is_existence(each, summary):
+                self.parts[self.terms.pop(id(each))] = found  # which says that there is such a row, too
+                return
+        if summary.function not in ("count", "sum") or relation in self.output.complete or holding:
             self.parts.append(found)
             return
         nothing = atom(relation, arguments([*keys, syntax.Wildcard(at)]), at, negated=True)
         type = self.output.types.kind_type(self.kinds.of_variable(summary.var))
         zero = tree("$ == 0", last, at=at) if known else let(result, integer(0, at), at, type)
         self.parts.append(Alternatives((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
+
+    def _is_existence(self, literal: Literal, summary: Summary) -> bool:
+        """Whether a literal that implies the body of an aggregate says no more than that."""
+        args = literal.args if isinstance(literal, ast.Predicate) else ()
+        own = [
+            each.name if isinstance(each, ast.Named) else None
+            for each in args
+            if not isinstance(each, ast.Unnamed)
+            and not (isinstance(each, ast.Named) and self.uses[each.name] < 2)
+        ]
+        return {*own} == {*summary.outer}
+
+
+def _implies(literal: Literal, summary: Summary) -> bool:
+    """Whether the body of an aggregate holds wherever the literal does: it is a term, with the same shared
+    variables, and further variables that occur once."""
+    match summary.bodies, literal:
+        case ((ast.Predicate() as term,),), ast.Predicate() if term.name == literal.name:
+            local = [each.name for each in variables(term) if each.name not in summary.outer]
+            return len(local) == len({*local}) and all(
+                one == other
+                for one, other in zip(term.args, literal.args, strict=True)
+                if not (isinstance(one, ast.Unnamed) or (isinstance(one, ast.Named) and one.name in local))
+            )
+    return False
 
 
 def _is_pattern(expr: ast.Expr) -> bool:

@@ -5,8 +5,8 @@ themselves, floats as their bits, and all other values as interned numbers
 (`engine/inprocess/storage/interner.py`). Numbers of values that no present row has are given to others
 after some commits, and in pauses (`engine/inprocess/storage/sweeping.py`): whatever keeps numbers from
 epoch to epoch has to mark them there. Narrow rows are packed into one word
-(`engine/inprocess/storage/layout.py`). Large arrays and hash sets are lengthened where they lie
-(`engine/inprocess/storage/arrays.py`), and freed memory stays with the process until an epoch ends
+(`engine/inprocess/storage/layout.py`). Large arrays and hash sets move to longer ones piece by
+piece (`engine/inprocess/storage/arrays.py`), and freed memory stays with the process until an epoch ends
 (`engine/inprocess/storage/allocator.py`). Loops over rows are kernels (`engine/inprocess/kernels/`),
 interpreted until compiling them pays.
 

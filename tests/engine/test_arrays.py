@@ -1,4 +1,4 @@
-"""Arrays and hash sets that grow where they lie."""
+"""Arrays and hash sets that grow."""
 
 from __future__ import annotations
 
@@ -23,13 +23,20 @@ class Owner:
         self.array = np.arange(length, dtype=np.int64)
 
 
-def test_a_large_array_stays_the_same_array() -> None:
-    owner = Owner(thresholds.LARGE_ARRAY)
-    before = id(owner.array)
-    arrays.grow(owner, "array", thresholds.LARGE_ARRAY + 1, fill=-1)
-    assert id(owner.array) == before
-    assert owner.array[thresholds.LARGE_ARRAY - 1] == thresholds.LARGE_ARRAY - 1
-    assert set(owner.array[thresholds.LARGE_ARRAY :].tolist()) == {-1}
+def test_a_large_array_gives_its_pages_back_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thresholds, "LARGE_ARRAY", 1 << 16)
+    given: list[int] = []
+
+    def give_back(part: np.ndarray) -> None:
+        given.append(int(part[0]))
+        allocator.give_back_pages(part)
+
+    monkeypatch.setattr(arrays, "give_back_pages", give_back)
+    owner = Owner(1 << 17)
+    arrays.lengthen(owner, "array", 1 << 18, fill=-1)
+    assert given == [0, 1 << 16]
+    assert owner.array[: 1 << 17].tolist() == list(range(1 << 17))
+    assert set(owner.array[1 << 17 :].tolist()) == {-1}
 
 
 def test_a_view_keeps_what_it_shows() -> None:
@@ -67,7 +74,7 @@ def test_words_that_spread_are_found(words: list[int], more: int) -> None:
     assert np.count_nonzero(spread >= 0) == len(words)
 
 
-def test_a_table_grows_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thresholds, "LARGE_ARRAY", 64)
     rows, numbers = RowTable(2), np.random.default_rng(1).integers(0, 3000, (40, 500, 2))
     seen: dict[tuple[int, int], int] = {}

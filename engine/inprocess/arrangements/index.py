@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from ..storage.table import RowTable
 from ..storage.unread import read_now
 from . import bulkindex
 from .bulkindex import Rows
-
-_NOWHERE: Array = np.empty(0, np.int64)
+from .stretched import Stretched
 
 
 class FaultyKey(Exception):
@@ -37,10 +36,8 @@ class _Keyed(NamedTuple):
     faulty: int = 0
 
 
-class RowIndex:
-    """For each key, a stretch of row ids in one slab, with room to grow. Row ids have 32 bits.
-
-    Built in bulk by counting; a full stretch moves to the end of the slab and doubles.
+class RowIndex(Stretched):
+    """For each key, a stretch of row ids, at first built in bulk by counting.
 
     A row without a value in a derived column is not in the index. While one faults there, look-ups raise
     FaultyKey.
@@ -56,8 +53,10 @@ class RowIndex:
         self.keys = RowTable(len(positions))
         self._later: dict[tuple[int, ...], list[int]] = {}  # ids that `settle` will take in, by their keys
         self._waiting = 0
-        self._place = _NOWHERE
-        self._build(rows)
+        read_now(table)  # threads that help wait for `building`, which this one may hold
+        rows, groups = self._grouped(rows)
+        super().__init__(bulkindex.stretches(groups, rows, self.keys.size))
+        self.size = len(rows)
 
     def _keyed(self, rows: Array) -> _Keyed:
         own = self._own
@@ -69,17 +68,13 @@ class RowIndex:
         keys = [self.table.column_at(rows, p) for p in own]
         return _Keyed(rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
-    def _build(self, rows: Rows) -> None:
-        read_now(self.table)  # threads that help wait for `building`, which this one may hold
-        if self._derived:
-            rows, keys, faulty = self._keyed(bulkindex.ids(rows))
-            self._faulty += faulty
-            groups = self.keys.insert(keys, len(rows))
-        else:
-            groups = bulkindex.groups_of(self.keys, lambda some: self._keyed(some).keys, rows)
-        self._first, self._count, self._slab = bulkindex.stretches(groups, rows, self.keys.size)
-        self._room: Any = self._count.copy()
-        self._end = self.size = len(rows)
+    def _grouped(self, rows: Rows) -> tuple[Rows, Array]:
+        """The rows that have a key, and the ids of their keys, new ones for keys not seen before."""
+        if not self._derived:
+            return rows, bulkindex.groups_of(self.keys, lambda some: self._keyed(some).keys, rows)
+        keyed = self._keyed(bulkindex.ids(rows))
+        self._faulty += keyed.faulty
+        return keyed.rows, self.keys.insert(keyed.keys, len(keyed.rows))
 
     @property
     def fanout(self) -> float:
@@ -138,51 +133,22 @@ class RowIndex:
 
     # ------------------------------------------------------------- changes
 
-    def _groups_of(self, keyed: _Keyed) -> Array:
-        groups = self.keys.insert(keyed.keys, len(keyed.rows))
-        self._make_room()
-        return groups
-
-    def _make_room(self) -> None:
-        """Gives each key its place."""
-        if self.keys.size > len(self._count):
-            grow(self, "_first", self.keys.size, 0)
-            grow(self, "_count", self.keys.size, 0)
-            grow(self, "_room", self.keys.size, 0)
-
-    def insert(self, rows: Array) -> None:
+    def insert(self, rows: Rows) -> None:
         """Adds row ids."""
-        if len(rows) > 1024 and len(rows) > self.size:
-            self._rebuild(rows)
-            return
-        keyed = self._keyed(rows)
-        rows = keyed.rows
-        self._faulty += keyed.faulty
-        groups = self._groups_of(keyed)
-        self._track()
-        at = 0
-        while True:
-            at, self._end = postings.link(
-                groups, rows, self._first, self._count, self._room, self._slab, self._end, self._place, at
-            )
-            if at == len(rows):
-                break
-            grow(self, "_slab", self._end + max(1024, int(self._room.max()) * 2 + 8))
+        rows, groups = self._grouped(rows)
+        self._reach(self.keys.size)
+        self._track(self.table.size)
+        self._enter(groups, rows)
         self.size += len(rows)
 
     def remove(self, rows: Array) -> None:
         """Takes row ids out."""
-        if not len(self._place):
-            self._place = np.zeros(max(16, self.table.size), np.int64)
-            postings.locate(
-                self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place
-            )
-        self._track()
         keyed = self._keyed(rows)
-        rows = keyed.rows
         self._faulty -= keyed.faulty
-        postings.unlink(self._groups_of(keyed), rows, self._first, self._count, self._slab, self._place)
-        self.size -= len(rows)
+        groups = self.keys.insert(keyed.keys, len(keyed.rows))
+        self._reach(self.keys.size)
+        self._leave(groups, keyed.rows, self.table.size)
+        self.size -= len(keyed.rows)
 
     def insert_one(self, at: int, row: tuple[int, ...]) -> None:
         """Adds one row id, given the columns of the row."""
@@ -196,11 +162,9 @@ class RowIndex:
             for column, value in zip(self._derived, key[len(self._own) :], strict=True):
                 note_value(self.table, column, at, value)
             group = self.keys.insert_row(key)
-        if group >= len(self._count):
-            self._make_room()
+        self._reach(group + 1)
         used = self._count.item(group)
-        if len(self._place):
-            self._track()
+        self._track(self.table.size)
         if used == self._room.item(group):
             self._move(group, used)
         place = self._first.item(group) + used
@@ -254,7 +218,7 @@ class RowIndex:
         if self._derived or not len(self._place):
             self.remove(np.array([at], np.int64))
             return
-        self._track()
+        self._track(self.table.size)
         group = self.keys.find_row(self._pick(row))
         last = self._first.item(group) + self._count.item(group) - 1
         place, moved = self._place.item(at), self._slab.item(last)
@@ -262,16 +226,6 @@ class RowIndex:
         self._place[moved] = place
         self._count[group] -= 1
         self.size -= 1
-
-    def _track(self) -> None:
-        if len(self._place):
-            grow(self, "_place", self.table.size, 0)
-
-    def _rebuild(self, more: Array) -> None:
-        groups = np.arange(min(self.keys.size, len(self._count)))
-        _, held = self.expand(groups, self.size)
-        self._place = _NOWHERE
-        self._build(np.concatenate([held, more]))
 
 
 @lru_cache(maxsize=256)

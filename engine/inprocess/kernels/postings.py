@@ -27,14 +27,14 @@ def scatter(groups: Any, rows: Any, cursor: Any, slab: Any) -> None:
 
 @kernel
 def link(
-    groups: Any, rows: Any, first: Any, count: Any, room: Any, slab: Any, end: int, place: Any, start: int
+    groups: Any, rows: Any, first: Any, count: Any, room: Any, slab: Any, end: int, place: Any
 ) -> tuple[int, int]:
     """Appends row ids to their groups' stretches, moving a full stretch to the slab's end.
 
     Returns (position reached, slab end); stops where the slab is too short for a move.
     """
     track = place.shape[0] > 0
-    for i in range(start, rows.shape[0]):
+    for i in range(rows.shape[0]):
         group = groups[i]
         used = count[group]
         if used == room[group]:
@@ -55,6 +55,15 @@ def link(
         if track:
             place[rows[i]] = at
     return rows.shape[0], end
+
+
+@kernel
+def move(first: Any, count: Any, slab: Any, places: Any, into: Any) -> None:
+    """Copies each group's stretch to its place in another slab."""
+    for group in range(count.shape[0]):
+        start, to = first[group], places[group]
+        for j in range(count[group]):
+            into[to + j] = slab[start + j]
 
 
 @kernel

@@ -11,13 +11,14 @@ from ... import interrupt, thresholds
 from ...memory import reserve
 from ...paths import PLUS, START, PathPlan, Steps
 from ...schema import INLINE_LIMIT, Array
+from ..arrangements.bulkindex import Stretches
 from ..arrangements.store import Store
 from ..kernels import paths as kernels
 from ..storage.arrays import grow
 from ..storage.batch import Batch, consolidate
 from ..storage.marks import Marks
 from ..storage.table import RowTable
-from .steplists import StepLists, StepStretches
+from .steplists import StepLists
 
 _NONE = kernels.NONE
 
@@ -245,11 +246,11 @@ class Paths:
         self._lists.remove(self.source[gone].astype(np.int64), gone, self.used)
         self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
 
-    def _from(self) -> StepStretches:
+    def _from(self) -> Stretches:
         assert self._lists is not None
         return self._lists.stretches(self._size)
 
-    def _to(self) -> StepStretches:
+    def _to(self) -> Stretches:
         """The steps by the keys that they lead into; listed when first asked for."""
         if self._into is None:
             self._into = StepLists(self.target[: self.used].astype(np.int64), self._size)

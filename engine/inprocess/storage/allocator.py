@@ -9,7 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 from time import perf_counter
+from typing import Any
+
+import numpy as np
 
 from ... import memory
 
@@ -29,6 +33,16 @@ def _library() -> ctypes.CDLL | None:
     except (OSError, AttributeError, TypeError):
         return None
     return library
+
+
+def give_back_pages(array: np.ndarray[Any, Any]) -> None:
+    """Gives the pages of an array that lies in one piece, and is not read again, back to the system."""
+    library = _library()
+    if library is not None:
+        start, page = array.ctypes.data, mmap.PAGESIZE
+        first, last = -(-start // page) * page, (start + array.nbytes) // page * page
+        if last > first:
+            library.madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), mmap.MADV_DONTNEED)
 
 
 class kept_memory:
