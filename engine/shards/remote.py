@@ -26,6 +26,7 @@ from .runtime import Opened, Sharded
 from .starting import Address
 from .tcp import Door, connected
 from .team import Lines, Team
+from .tls import new_certificate
 
 Launch: TypeAlias = Callable[[Address, bytes, int], None]
 """Starts so many processes, given the address and the key of the first worker: each, with a number from 0 on
@@ -86,26 +87,29 @@ def open_remote(
     values: Values | None = None,
     maintain: Mode = "auto",
     share: int | None = None,
+    encrypt: bool = False,
 ) -> Sharded:
     """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
     with their code; `memory_limit` is that of this process, and `share` the bytes that each worker may take,
-    by default its part of the memory of its machine; `values` are those of another runtime. Raises
-    WorkersMissing if they do not come within `patience` seconds from their start, now or when they are
-    started again."""
+    by default its part of the memory of its machine; `values` are those of another runtime; `encrypt`:
+    whether what they say to each other is encrypted. Raises WorkersMissing if they do not come within
+    `patience` seconds from their start, now or when they are started again."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, threads, maintain, share))
 
     def opened() -> Opened:
-        return _opened(work, count, launch, host, bind or host, patience)
+        return _opened(work, count, launch, host, bind or host, patience, encrypt)
 
     return Sharded(whole, opened, nan, threads, memory_limit, values, maintain)
 
 
-def _opened(work: bytes, count: int, launch: Launch, host: str, bind: str, patience: float) -> Opened:
+def _opened(
+    work: bytes, count: int, launch: Launch, host: str, bind: str, patience: float, encrypt: bool
+) -> Opened:
     """Workers that are started now, and know their work. Raises WorkersMissing."""
-    key = secrets.token_bytes(32)
+    key = new_certificate() if encrypt else secrets.token_bytes(32)
     try:
         door = Door(bind, key)
     except OSError as error:

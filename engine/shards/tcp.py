@@ -1,4 +1,4 @@
-"""Lines between processes that know the same key, by TCP."""
+"""Lines between processes that know the same key, by TCP. They are encrypted if it is a certificate."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
 from .starting import Address
+from .tls import encrypted, is_certificate
 
 _WAITING = 4096  # connections that wait to be taken; the system may allow fewer
 _HANDSHAKE = 10.0  # seconds in which the other end shows that it knows the key
@@ -60,6 +61,9 @@ def _line(end: socket.socket, key: bytes, asks_first: bool, patience: float = _H
         for name, value in (("TCP_KEEPIDLE", _SILENCE // 2), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
             if hasattr(socket, name):
                 end.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        if is_certificate(key):
+            end.settimeout(patience)
+            return encrypted(end, key, asks_first)
         _limit(end, patience)
         line = Connection(os.dup(end.fileno()))
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..shards.placing import may_be_placed
-from .settings import encryption, is_connect
+from .settings import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,9 +50,6 @@ def why_not_in_workers(
     whether its values mean the same in another process."""
     if is_connect(spark):
         return "workers need a classic session, and this is a client of Spark Connect"
-    setting = encryption(spark)
-    if setting is not None:
-        return f"{setting} is set, and what workers send each other is not encrypted"
     if not may_be_placed(circuit):
         return "a program with a rule with an effect, or a circuit with a bracket or a delay, is not divided"
     return None if sendable(circuit) else "the program has columns of functions, which cannot be sent"

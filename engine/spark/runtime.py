@@ -402,6 +402,7 @@ class SparkRuntime:
             memory_limit=self._limit,
             values=before.values,
             maintain=before.mode,
+            encrypt=self.options.encrypt,
         )
         there.guard = self.tables.guard
         there.earlier, places = before.earlier, moved(before.circuit, there.circuit)

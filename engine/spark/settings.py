@@ -78,9 +78,9 @@ def session_partitions(spark: SparkSession) -> int:
     return int(chosen or _DEFAULT_PARTITIONS)
 
 
-def encryption(spark: SparkSession) -> str | None:
-    """The setting by which Spark encrypts what its processes send each other; None: it does not."""
-    return next((name for name in _ENCRYPTION if spark.conf.get(name, "false") == "true"), None)
+def is_encrypted(spark: SparkSession) -> bool:
+    """Whether Spark encrypts what its processes send each other."""
+    return any(spark.conf.get(name, "false") == "true" for name in _ENCRYPTION)
 
 
 def is_connect(spark: Any) -> bool:

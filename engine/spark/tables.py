@@ -43,13 +43,15 @@ class Options:
     """The settings of a session on Spark.
 
     `driver_rows`: a state whose inputs have no more rows than this is in the driver, and a larger one in
-    workers on the executors. `workers`: the number of these; None: one a core. `partitions`: of shuffles of a
-    session without updates; None: the session's setting, or one a core.
+    workers on the executors. `workers`: the number of these; None: one a core. `encrypt`: whether what they
+    send each other is encrypted also where Spark encrypts nothing. `partitions`: of shuffles of a session
+    without updates; None: the session's setting, or one a core.
     """
 
     driver_rows: int = 2_000_000
     workers: int | None = None
     partitions: int | None = None
+    encrypt: bool = False
 
 
 class LocalTable:

@@ -26,6 +26,7 @@ from .advising import share
 from .arrowrows import to_arrow
 from .codec import Codec
 from .evaluation import pickled, unpickled
+from .settings import is_encrypted
 from .tables import arrow_schema
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ def open_workers(
     values: Values | None = None,
     patience: float = 60.0,
     maintain: Mode = "auto",
+    encrypt: bool = False,
 ) -> Sharded:
     """The runtime of a relational circuit on the executors of a classic session, by so many workers (by
-    default one for each core), and on this process. See `open_remote`."""
+    default one for each core), and on this process. What they say to each other is encrypted also where
+    Spark encrypts. See `open_remote`."""
     count = count or slots(spark)
     host = (spark.conf.get("spark.driver.host", None) or "127.0.0.1").strip("[]")
     return open_remote(
@@ -61,6 +64,7 @@ def open_workers(
         patience=patience,
         values=values,
         maintain=maintain,
+        encrypt=encrypt or is_encrypted(spark),
     )
 
 

@@ -1,6 +1,6 @@
 """Recursions in workers of this machine: loads, single changed edges, bytes and time of an iteration.
 
-    python tests/bench/shards.py [NAME …] [--edges 2000000] [--workers 1 2 4] [--updates 8]
+    python tests/bench/shards.py [NAME …] [--edges 2000000] [--workers 1 2 4] [--updates 8] [--encrypt]
 
 Workers are processes beside the first one, as on Spark (`engine/shards/remote.py`); with 0 workers the state
 is in this process. Times are of the clock and, in parentheses, of all processors. Bytes are those that the
@@ -76,14 +76,14 @@ CASES = {
 class Measured:
     """A runtime, and what its processes have used."""
 
-    def __init__(self, program: ddlog.Program, workers: int) -> None:
+    def __init__(self, program: ddlog.Program, workers: int, encrypt: bool) -> None:
         self.processes = [os.getpid()]
         circuit = program.circuit("relational")
         if not workers:
             self.runtime: Any = InProcess(incrementalize(circuit))
         else:
             pickled = pickled_with(SparkCodec(program.checked.typedefs))
-            self.runtime = open_remote(circuit, workers, self._launch, pickled)
+            self.runtime = open_remote(circuit, workers, self._launch, pickled, encrypt=encrypt)
 
     def _launch(self, address: Address, key: bytes, count: int) -> None:
         self.processes += [start(address, key, number, os.getpid()) for number in range(count)]
@@ -111,20 +111,20 @@ class Measured:
 
 
 @contextmanager
-def opened(program: ddlog.Program, workers: int) -> Iterator[Measured]:
+def opened(program: ddlog.Program, workers: int, encrypt: bool = False) -> Iterator[Measured]:
     """A runtime, for some time."""
-    measured = Measured(program, workers)
+    measured = Measured(program, workers, encrypt)
     try:
         yield measured
     finally:
         measured.runtime.close()
 
 
-def measure(name: str, edges: int, workers: int, updates: int) -> None:
+def measure(name: str, edges: int, workers: int, updates: int, encrypt: bool) -> None:
     """Prints the figures of one program."""
     case = CASES[name]
     inputs = graph(case.nodes(edges), edges)["Edge"]
-    with opened(ddlog.compile(case.program), workers) as measured:
+    with opened(ddlog.compile(case.program), workers, encrypt) as measured:
         seconds, processors, written, rows, rounds = measured.commit(inputs, 1, case.output)
         print(
             f"{name}, {len(inputs):,} edges, {workers} workers: load {seconds:.1f} ({processors:.1f}) s, "
@@ -158,10 +158,11 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=2_000_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
     parser.add_argument("--updates", type=int, default=8)
+    parser.add_argument("--encrypt", action="store_true", help="what workers send each other")
     options = parser.parse_args()
     for name in options.names:
         for workers in options.workers:
-            measure(name, options.edges, workers, options.updates)
+            measure(name, options.edges, workers, options.updates, options.encrypt)
 
 
 if __name__ == "__main__":

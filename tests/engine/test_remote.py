@@ -22,14 +22,17 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import RowFault
+from ddlog.engine.shards import remote
 from ddlog.engine.shards.remote import WorkersMissing, open_remote
 from ddlog.engine.shards.runtime import Sharded
 from ddlog.engine.shards.starting import Address, start
+from ddlog.engine.shards.tcp import Door
 from ddlog.engine.spark.workers import pickled_with
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.values import NAN
 
 from ..trying import longer
+from .test_tls import Tap
 
 PROGRAM = ddlog.compile("""
 typedef Place = Town{name: string, height: double} | Sea
@@ -80,9 +83,10 @@ def started() -> Started:
 
 
 @pytest.fixture
-def workers(started: Started) -> Iterator[Sharded]:
-    """A runtime with two workers beside this process."""
-    runtime = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN)
+def workers(request: pytest.FixtureRequest, started: Started) -> Iterator[Sharded]:
+    """A runtime with two workers beside this process; what they say is encrypted if a test asks for it."""
+    encrypt = getattr(request, "param", False)
+    runtime = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN, encrypt=encrypt)
     yield runtime
     runtime.close()
     while any(map(runs, started.processes)):  # not even as zombies; the test has a time limit
@@ -108,7 +112,31 @@ ROADS = [("ä", "b", 7), ("b", "c", 5), ("c", "d", 3), ("d", "b", 10), ("x", "y"
 PLACES = [("ä", 1.5), ("b", NAN), ("x", -0.0), ("y", NAN), ("c", NAN), ("nowhere", 2.0)]
 
 
-def test_answers_are_those_of_one_process_and_errors_leave_no_trace(workers: Sharded) -> None:
+@pytest.fixture
+def taps(monkeypatch: pytest.MonkeyPatch) -> list[Tap]:
+    """What goes between the first worker and the others."""
+    found: list[Tap] = []
+
+    class Tapped(Door):
+        def __init__(self, host: str, key: bytes) -> None:
+            super().__init__(host, key)
+            found.append(Tap(self.address))
+            self.address = found[-1].address
+
+    monkeypatch.setattr(remote, "Door", Tapped)
+    return found
+
+
+@pytest.mark.parametrize("workers", [False, True], ids=["plain", "encrypted"], indirect=True)
+def test_answers_are_those_of_one_process_and_errors_leave_no_trace(
+    request: pytest.FixtureRequest, taps: list[Tap], workers: Sharded, started: Started
+) -> None:
+    """Others read texts of rows on the lines if these are not encrypted. Nobody sees the key."""
+    assert workers.doors is not None
+    secrets = [workers.doors.key.hex().encode(), workers.doors.key]
+    for process in filter(runs, started.processes):
+        about = [Path(f"/proc/{process}/{name}").read_bytes() for name in ("cmdline", "environ")]
+        assert not any(secret in told for secret in secrets for told in about)
     one = InProcess(incrementalize(CIRCUIT), NAN)
     assert commit(workers, Road=ROADS, At=PLACES) == commit(one, Road=ROADS, At=PLACES)
     with pytest.raises(RowFault, match="division by zero"):
@@ -118,6 +146,7 @@ def test_answers_are_those_of_one_process_and_errors_leave_no_trace(workers: Sha
     for name in ("Reach", "Shown", "Heights", "Best"):
         assert set(workers.rows(name)) == set(one.rows(name))
     assert workers.size("Reach") == one.size("Reach")
+    assert [b"nowhere" in tap.seen for tap in taps] == ["plain" in request.node.name]
 
 
 def test_workers_that_are_killed_are_started_again(workers: Sharded, started: Started) -> None:

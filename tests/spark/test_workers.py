@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ import pytest
 import ddlog
 from ddlog import SparkOptions
 from ddlog.engine.spark import advising
+from ddlog.engine.spark.settings import is_encrypted
 from ddlog.engine.spark.tables import Tables
 from ddlog.sessions.session import Session
 
@@ -164,13 +167,14 @@ def lose_blocks(spark: SparkSession) -> None:
 def test_rows_of_frames_go_from_executors_to_workers(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The driver gets none of them: neither in a commit, nor to check it, nor when workers end."""
+    """The driver gets none of them: neither in a commit, nor to check it, nor when workers end. They are
+    encrypted."""
 
     def refused(*_: object) -> None:
         pytest.fail("the rows came to the driver")
 
-    others = workers()
-    with ddlog.compile(LINKS).session(spark=spark, spark_options=ON_WORKERS) as session:
+    others, encrypted = workers(), replace(ON_WORKERS, encrypt=True)
+    with ddlog.compile(LINKS).session(spark=spark, spark_options=encrypted) as session:
         monkeypatch.setattr(Tables, "collected", refused)
         session.insert("Link", links(spark, 0, 30))
         seen = spark.range(12).selectExpr("concat('ä', id % 3) AS at")
@@ -238,7 +242,7 @@ B(x) :- A(x), Inspect print(".").
 """
 
 
-def test_what_is_said_of_a_large_state(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_a_large_state(spark: SparkSession) -> None:
     """Before it is evaluated: that it stays, and what executors should have."""
     few = SparkOptions(driver_rows=2, workers=2)
     with (
@@ -247,15 +251,6 @@ def test_what_is_said_of_a_large_state(spark: SparkSession, monkeypatch: pytest.
     ):
         session.insert("A", (1,), (2,), (3,))
         session.commit()
-    monkeypatch.setattr(advising, "encryption", lambda spark: "spark.ssl.rpc.enabled")
-    with (
-        program().session(spark=spark, spark_options=few) as session,
-        pytest.warns(ddlog.DDlogWarning, match=r"spark\.ssl\.rpc\.enabled is set") as found,
-    ):
-        for _ in range(2):
-            session.insert("Edge", spark.range(5).selectExpr("id AS `from`", "7L AS to"))
-            session.commit()
-    assert len([each for each in found if each.category is ddlog.DDlogWarning]) == 1
     conf = {"spark.master": "yarn", "spark.executor.memory": "2g", "spark.dynamicAllocation.enabled": "true"}
     assert advising.overhead({"spark.master": "local[2]"}) is None
     assert advising.overhead(conf) == 384 << 20
@@ -267,3 +262,16 @@ def test_what_is_said_of_a_large_state(spark: SparkSession, monkeypatch: pytest.
     assert [*advising.notices(on_yarn, 1000, 4)] == [advising.Removed()]
     assert [*advising.notices(on_yarn, 10**7, 4)][1:] == [advising.Overhead(715, 384)]
     assert advising.share(on_yarn, 4) == 192 << 20
+
+
+def test_workers_encrypt_where_spark_does(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package for it, nothing is sent."""
+    encrypting, few = "spark.network.crypto.enabled", SparkOptions(driver_rows=2, workers=2)
+    assert not is_encrypted(spark)
+    monkeypatch.setattr(spark.conf, "get", lambda name, other: "true" if name == encrypting else other)
+    assert is_encrypted(spark)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with program().session(spark=spark, spark_options=few) as session:
+        session.insert("Edge", (1, 2), (2, 3), (3, 4))
+        with pytest.raises(ddlog.DDlogError, match=r"needs cryptography.*is to be encrypted"):
+            session.commit()

@@ -15,7 +15,7 @@ from ...engine.shards.runtime import Closed, WorkerGone
 from ...engine.shards.spool import CannotSpool
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
-from ...errors.spark import BadRecord, NoSuchTable, SparkEnded, SparkFailed, WorkersEnd
+from ...errors.spark import BadRecord, NoPySpark, NoSuchTable, SparkEnded, SparkFailed, WorkersEnd
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
@@ -70,6 +70,8 @@ def diagnose(error: BaseException) -> Diagnostic | None:
         return SparkFailed(str(error))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
+    if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("cryptography"):
+        return NoPySpark("cryptography", "what workers send each other is to be encrypted, and it is missing")
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error)

@@ -270,8 +270,10 @@ class BatchRuntime:
         values = self._crossing.values
         is_large = rows > self.options.driver_rows
         if is_large and why_not_in_workers(self.spark, circuit, self._sendable) is None:
-            count = self.options.workers
-            return open_workers(self.spark, original(circuit), self.codec, count, self._nan, values=values)
+            count, encrypt, whole = self.options.workers, self.options.encrypt, original(circuit)
+            return open_workers(
+                self.spark, whole, self.codec, count, self._nan, values=values, encrypt=encrypt
+            )
         return InProcess(circuit, self._nan, values=values)
 
     def _imported(self, at: NodeId) -> pa.Table:
