@@ -22,18 +22,19 @@ Place: TypeAlias = tuple[Any, ...]
 """The name of a version of a relation, by which other workers find their part of it."""
 
 
-What: TypeAlias = Literal["matches", "few", "counts", "presence", "absence"]
-"""What is asked for: the matches of keys, or of several together only their number; the number of matches of
-each key; the weights of rows, or the timelines of their absence."""
+What: TypeAlias = Literal["matches", "counts", "presence", "absence"]
+"""What is asked for: the matches of keys; the number of matches of each key; the weights of rows, or the
+timelines of their absence."""
 
 
 class Asked(NamedTuple):
-    """A request for what keys have in a place."""
+    """A request for what keys have in a place; of more than `most` matches together only for their number."""
 
     place: Place
     positions: tuple[Position, ...]
     keys: Parcel
     what: What = "matches"
+    most: int | None = None
 
 
 class Found(NamedTuple):
@@ -101,12 +102,16 @@ class ShardsView:
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
-        """The matches of each worker, or their number where they are many: a join may take other ones."""
+        """The matches of each worker, or their number where they are so many that a join may take other ones, or
+        halve the keys."""
         parts, found, total = self._parts(positions, keys, length), dict[int, Matches | None](), 0
         own = parts[self._team.rank]
         local = self._local.groups(positions, [key[own] for key in keys], len(own)) if len(own) else ((), 0)
-        what: What = "matches" if len(positions) == len(self._spread.schema) else "few"
-        for peer, answer in self._asked(positions, keys, parts, what):
+        most = None
+        if len(positions) < len(self._spread.schema):
+            by_means = length <= thresholds.ROWS_BY_MEANS
+            most = thresholds.PROPOSED_BY_MEANS if by_means else thresholds.JOIN_MOST // len(parts)
+        for peer, answer in self._asked(positions, keys, parts, most=most):
             found[peer] = None if isinstance(answer, int) else self._received(parts[peer], answer)
             total += answer if isinstance(answer, int) else len(answer.left)
         return (_Spoken(keys, parts, local, found),), total + local[1]  # type: ignore[return-value]
@@ -154,6 +159,7 @@ class ShardsView:
         keys: Sequence[Array],
         parts: Sequence[Array],
         what: What = "matches",
+        most: int | None = None,
     ) -> Iterable[tuple[int, Any]]:
         """The answers of the other workers, each for its part of the keys."""
         schema = tuple(self._spread.schema[position] for position in positions if isinstance(position, int))
@@ -161,7 +167,7 @@ class ShardsView:
         for peer, rows in enumerate(parts):
             if peer != self._team.rank and len(rows):
                 sent = Batch(tuple(key[rows] for key in keys), len(rows))
-                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), what)
+                requests[peer] = Asked(self._place, positions, packed(self._values, schema, sent), what, most)
         return self._team.ask(requests).items() if requests else ()
 
     def _is_owned(self, positions: Sequence[Position]) -> bool:
@@ -171,14 +177,16 @@ class ShardsView:
 
     def _parts(self, positions: Sequence[Position], keys: Sequence[Array], length: int) -> list[Array]:
         """The keys that each worker is to look up."""
-        every = np.arange(length)
+        every, team = np.arange(length), self._team
         key = self._spread.key
-        if key is None or not self._is_owned(positions):
-            return [every] * self._team.size
+        if key is None:
+            return [every] * team.size
+        if not self._is_owned(positions):
+            return [every if rank in team.owning else every[:0] for rank in range(team.size)]
         at = [list(positions).index(position) for position in key]
         schema = [self._spread.schema[position] for position in key]
-        owned = owners(self._values, schema, [keys[k] for k in at], length, self._team.owning)
-        return [np.flatnonzero(owned == owner) for owner in range(self._team.size)]
+        owned = owners(self._values, schema, [keys[k] for k in at], length, team.owning)
+        return [np.flatnonzero(owned == owner) for owner in range(team.size)]
 
 
 class TimedShardsView(ShardsView, TimedView):
@@ -219,7 +227,7 @@ def answered(
         assert isinstance(view, TimedView)
         return view.absence(keys.columns, keys.length)
     groups, total = view.groups(positions, keys.columns, keys.length)
-    if asked.what == "few" and total > thresholds.PROPOSED_BY_MEANS:
+    if asked.most is not None and total > asked.most:
         return total
     parts = [part for part in view.expand(positions, groups, total) if len(part.rows)] if total else []
     if not parts:
