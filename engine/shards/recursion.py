@@ -164,8 +164,8 @@ class Sending:
         evaluator: Evaluator,
         exact: bool,
     ) -> None:
-        """`changed` are the rows in the change of each import, on all workers. `exact`: no iteration may run in
-        which nothing changes."""
+        """`changed` are the rows in the change of each import, on all workers. `exact`: no iteration may run
+        in which nothing changes."""
         self.team, self._schemas, self._keys, self.values = team, schemas, keys, evaluator.values
         self.parts: dict[str, list[Batch]] = {head: [] for head in schemas}
         self.changed, self.exact = changed, exact
@@ -191,7 +191,8 @@ class Sending:
                     elif part is not None:
                         sent[owner][head] = packed(self.values, schema, part)
                 parts.clear()
-        said = self.team.swap([(vote, each) for each in sent])
+        only = vote, dict[str, Parcel]()
+        said = self.team.swap([(vote, each) if each else only for each in sent])
         for peer, (_, came) in enumerate(said):
             if peer != self.team.rank:
                 for head, parcel in came.items():
