@@ -169,6 +169,8 @@ class Sending:
         self.team, self._schemas, self._keys, self.values = team, schemas, keys, evaluator.values
         self.parts: dict[str, list[Batch]] = {head: [] for head in schemas}
         self.changed, self.exact = changed, exact
+        self.speaking: Collection[int] = range(team.size)
+        """The workers that may derive rows in the next iteration: after the first one those that own rows."""
 
     def add(self, head: str, batch: Batch) -> None:
         """Takes rows of a relation."""
@@ -192,11 +194,13 @@ class Sending:
                         sent[owner][head] = packed(self.values, schema, part)
                 parts.clear()
         only = vote, dict[str, Parcel]()
-        said = self.team.swap([(vote, each) if each else only for each in sent])
-        for peer, (_, came) in enumerate(said):
+        said = self.team.swap([(vote, each) if each else only for each in sent], self.speaking)
+        for peer, (_, came) in zip(self.speaking, said, strict=True):
             if peer != self.team.rank:
                 for head, parcel in came.items():
                     own.setdefault(head, []).append(unpacked(self.values, self._schemas[head], parcel))
+        if all(self._keys.values()):
+            self.speaking = self.team.owning
         return own, [each for each, _ in said]
 
 
@@ -341,7 +345,7 @@ class RankedShards(WorkerMemory, RankedSets):
             if name in self._searching:
                 team.ready()  # a search waits until the worker that it asks has decided, too
                 best = best if decided is None else relation.search(decided.asked, time, ask)
-                team.agree(None)  # all have searched, so that what they see stays until then
+                team.agree(None, self._sending.speaking)  # what searches see stays until all have searched
             if decided is not None and relation.settle(time, decided, best):
                 changed.append(name)
         team.ready()

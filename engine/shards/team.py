@@ -11,7 +11,7 @@ import os
 import pickle
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -81,20 +81,21 @@ class Team:
         for lines in self._lines.values():
             self._send(lines.meet, _pickled((self._serial, "abort", None)))
 
-    def swap(self, messages: Sequence[Any]) -> list[Any]:
-        """Sends each worker its message, by rank, and gives those that came from each, this one included.
-        Raises Aborted."""
+    def swap(self, messages: Sequence[Any], speaking: Collection[int] | None = None) -> list[Any]:
+        """Sends each worker its message, by rank, and gives those that came from each, this one included; all
+        speak, or only some. Raises Aborted."""
+        speak = range(self.size) if speaking is None else speaking
         sent: dict[int, bytes] = {}  # a message to several workers is pickled once
-        for peer, lines in self._lines.items():
+        for peer, lines in self._lines.items() if self.rank in speak else ():
             message = messages[peer]
             if id(message) not in sent:
                 sent[id(message)] = _pickled((self._serial, "swap", message))
             self._send(lines.meet, sent[id(message)])
-        return [messages[peer] if peer == self.rank else self._next(peer) for peer in range(self.size)]
+        return [messages[peer] if peer == self.rank else self._next(peer) for peer in speak]
 
-    def agree(self, message: Any) -> list[Any]:
-        """What each worker says, by rank. Raises Aborted."""
-        return self.swap([message] * self.size) if self.size > 1 else [message]
+    def agree(self, message: Any, speaking: Collection[int] | None = None) -> list[Any]:
+        """What each worker says that speaks, by rank. Raises Aborted."""
+        return self.swap([message] * self.size, speaking) if self.size > 1 else [message]
 
     def ask(self, requests: Mapping[int, Any], between: bool = False) -> dict[int, Any]:
         """The answers of other workers to requests, which see the state as it is after the nodes that this
