@@ -76,9 +76,9 @@ PACKED_IDS = 1 << 16
 
 # --------------------------------------------------------------------- joins
 
-JOIN_CHUNK, JOIN_LEAST, JOIN_WHOLE = 1 << 15, 1 << 10, 1 << 23
-"""Rows that one pass of a plan starts from: at most, at least, and of a projection, whose columns need not be
-copied."""
+JOIN_CHUNK, JOIN_ASKING, JOIN_LEAST, JOIN_WHOLE = 1 << 15, 1 << 17, 1 << 10, 1 << 23
+"""Rows that one pass of a plan starts from: at most, at most where other workers are asked, at least, and of
+a projection, whose columns need not be copied."""
 
 JOIN_WAVE, JOIN_ROOM, JOIN_UNSHARED = 8, 1 << 19, 3
 """Of a join that threads share: chunks that run before the results of the first are taken; rows, about, of a
@@ -109,6 +109,9 @@ MERGED_AT_MOST, MERGED_LEFT, MERGED_PIECE = 1 << 28, 1 << 23, 1 << 20
 
 MERGED_TIMED = 1 << 8
 """Rows with times that are summed up without a look at a sample."""
+
+COPIED_ROWS = 1 << 18
+"""Rows of a relation of all workers that each of them may copy for its look-ups."""
 
 # -------------------------------------------------------------------- groups
 

@@ -217,6 +217,11 @@ class Member(InProcess):
         store = self._store(relation)
         return packed(self.values, store.schema, store.batch())
 
+    def node_parcel(self, at: NodeId) -> Parcel:
+        """The rows of a node on this worker."""
+        store = self._own.stores[at]
+        return packed(self.values, store.schema, store.batch())
+
     def remembered_parcel(self, at: NodeId) -> Parcel | None:
         """What a node remembers on this worker. All have the value of a clock, and the first one tells it."""
         if self.team.rank and isinstance(self.circuit.nodes[at], Clock):
@@ -344,5 +349,6 @@ class _InStep(Epochs[Batch, Batch | None]):
             self._team.agree(None)
             active = super()._active(epoch, changing, known)
         assert self._last_begun is not None
-        self._last_begun.active, self._last_begun = frozenset(active), None
+        self._last_begun.begin(frozenset(active))
+        self._last_begun = None
         return active

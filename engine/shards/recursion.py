@@ -1,4 +1,4 @@
-"""A monotone recursion in shards: what an iteration derives goes to its owners, and all vote for the next.
+"""A monotone recursion in shards: what an iteration derives goes to its owners, with a vote for the next one.
 
 In an epoch in which relations only grow, they are growing sets, and afterwards they have ranks, on all
 workers at the same time (`engine/inprocess/recursion/`). Whether to maintain a recursion or to evaluate it
@@ -7,8 +7,8 @@ knows on the way what the others still have to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,12 @@ from ..rules import FixpointRule, Source
 from ..schema import Array, Schema
 from ..versions import Seen
 from .team import Team
-from .wire import divided, packed, unpacked
+from .wire import Parcel, divided, packed, unpacked
+
+V = TypeVar("V")
+
+_Due: TypeAlias = tuple[int, set[str]]
+"""An iteration, and the relations that may have searches in it."""
 
 ViewOf: TypeAlias = Callable[[Source, object, View], View]
 """A view in shards of a source's version, of which this worker has the last."""
@@ -49,6 +54,8 @@ class ShardsRecursion(Recursion):
     keys: Keys
     view_of: ViewOf
     whole: Situation
+    exact = False
+    """See `Sending`."""
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         sending = self._sending([each.come + each.gone for each in self.whole.imports], imports)
@@ -76,7 +83,7 @@ class ShardsRecursion(Recursion):
 
     def _sending(self, changed: Sequence[int], imports: Collection[int]) -> Sending:
         by_import = dict(zip(imports, changed, strict=True))
-        return Sending(self.team, self.schemas, self.keys, by_import, self.evaluator)
+        return Sending(self.team, self.schemas, self.keys, by_import, self.evaluator, self.exact)
 
     def prepare_in_shards(self) -> None:
         """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
@@ -96,6 +103,7 @@ class MaintainedShards(MaintainedRecursion):
     ) -> None:
         own = situation(recursion.relations.values(), imports)
         recursion.whole = _summed(recursion.team.agree(own))
+        recursion.exact = epoch.limit is not None
         super().__init__(recursion, imports, epoch)
 
     def _chosen(self) -> Choice:
@@ -154,22 +162,26 @@ class Sending:
         keys: Keys,
         changed: Mapping[int, int],
         evaluator: Evaluator,
+        exact: bool,
     ) -> None:
-        """`changed` are the rows in the change of each import, on all workers."""
+        """`changed` are the rows in the change of each import, on all workers. `exact`: no iteration may run
+        in which nothing changes."""
         self.team, self._schemas, self._keys, self.values = team, schemas, keys, evaluator.values
-        self._parts: dict[str, list[Batch]] = {head: [] for head in schemas}
-        self.changed = changed
+        self.parts: dict[str, list[Batch]] = {head: [] for head in schemas}
+        self.changed, self.exact = changed, exact
+        self.speaking: Collection[int] = range(team.size)
+        """The workers that may derive rows in the next iteration: after the first one those that own rows."""
 
     def add(self, head: str, batch: Batch) -> None:
         """Takes rows of a relation."""
         if batch.length:
-            self._parts[head].append(batch)
+            self.parts[head].append(batch)
 
-    def swap(self) -> dict[str, list[Batch]]:
-        """Sends all rows, and gives those that this worker owns."""
-        sent: list[dict[str, object]] = [{} for _ in range(self.team.size)]
+    def swap(self, vote: V) -> tuple[dict[str, list[Batch]], list[V]]:
+        """Sends all rows, and gives those that this worker owns, with the votes of all workers."""
+        sent: list[dict[str, Parcel]] = [{} for _ in range(self.team.size)]
         own: dict[str, list[Batch]] = {}
-        for head, parts in self._parts.items():
+        for head, parts in self.parts.items():
             if parts:
                 schema = self._schemas[head]
                 whole = concat(parts, len(schema))
@@ -181,11 +193,15 @@ class Sending:
                     elif part is not None:
                         sent[owner][head] = packed(self.values, schema, part)
                 parts.clear()
-        for peer, came in enumerate(self.team.swap(sent)):
+        only = vote, dict[str, Parcel]()
+        said = self.team.swap([(vote, each) if each else only for each in sent], self.speaking)
+        for peer, (_, came) in zip(self.speaking, said, strict=True):
             if peer != self.team.rank:
                 for head, parcel in came.items():
                     own.setdefault(head, []).append(unpacked(self.values, self._schemas[head], parcel))
-        return own
+        if all(self._keys.values()):
+            self.speaking = self.team.owning
+        return own, [each for each, _ in said]
 
 
 class WorkerMemory:
@@ -234,11 +250,15 @@ class GrowingShards(WorkerMemory, GrowingSets):
                     self._sending.add(head, derived)
 
     def merge(self) -> None:
-        for head, parts in self._sending.swap().items():
+        """The next iteration is void if all that was derived is there already."""
+        sending = self._sending
+        came, votes = sending.swap(any(sending.parts.values()))
+        for head, parts in came.items():
             for part in parts:
                 self._relations[head].grow(part)
-        pending = any(relation.pending for relation in self._relations.values())
-        self._pending = any(self._sending.team.agree(pending))
+        if sending.exact:
+            votes = sending.team.agree(any(relation.pending for relation in self._relations.values()))
+        self._pending = any(votes)
 
     def next_iteration(self) -> int | None:
         return self._rounds if self._pending else None
@@ -263,6 +283,7 @@ class RankedShards(WorkerMemory, RankedSets):
     ) -> None:
         super().__init__(relations, imports, searches, evaluator)
         self._sending, self._view_of = sending, view_of
+        self._next: int | None = None
         self._searching = set[str]()
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
@@ -282,18 +303,34 @@ class RankedShards(WorkerMemory, RankedSets):
         return self._view_of(source, version, super()._view(source, now))
 
     def merge(self) -> None:
-        for head, parts in self._sending.swap().items():
+        """The next iteration is void if owners know all that would be pending at it."""
+        sending = self._sending
+        came, votes = sending.swap([*self._waiting(), *self._sent()])
+        for head, parts in came.items():
             for part in parts:
                 self._relations[head].derive(part)
+        if sending.exact:
+            votes = sending.team.agree([*self._waiting()])
+        self._next = min((time for vote in votes for time, _ in vote), default=None)
+        self._searching = set().union(
+            *(names for vote in votes for time, names in vote if time == self._next)
+        )
+
+    def _waiting(self) -> Iterator[_Due]:
+        """The least iteration with something pending here."""
+        own = super().next_iteration()
+        if own is not None:
+            yield own, {name for name, each in self._relations.items() if each.may_ask(own)}
+
+    def _sent(self) -> Iterator[_Due]:
+        """The least iterations to which rows belong that are on their way."""
+        for head, parts in self._sending.parts.items():
+            for part in parts:
+                goes = part.weights is not None and int(part.weights.min()) < 0
+                yield 0 if part.times is None else int(part.times.min()) + 1, {head} if goes else set()
 
     def next_iteration(self) -> int | None:
-        """With the least iteration, the votes tell which relations have searches in it on some worker."""
-        own = super().next_iteration()
-        searching = {name for name, each in self._relations.items() if own is not None and each.may_ask(own)}
-        votes = [vote for vote in self._sending.team.agree((own, searching)) if vote[0] is not None]
-        least = min((time for time, _ in votes), default=None)
-        self._searching = set().union(*(names for time, names in votes if time == least))
-        return least
+        return self._next
 
     def advance(self, time: int) -> Collection[str]:
         self._time, self._gone = time, -(time + 1)
@@ -308,7 +345,7 @@ class RankedShards(WorkerMemory, RankedSets):
             if name in self._searching:
                 team.ready()  # a search waits until the worker that it asks has decided, too
                 best = best if decided is None else relation.search(decided.asked, time, ask)
-                team.agree(None)  # all have searched, so that what they see stays until then
+                team.agree(None, self._sending.speaking)  # what searches see stays until all have searched
             if decided is not None and relation.settle(time, decided, best):
                 changed.append(name)
         team.ready()

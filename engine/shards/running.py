@@ -47,6 +47,15 @@ class ShardEpoch(RunningEpoch):
         self._running: dict[NodeId, MaintainedShards] = {}
         self._loops: dict[NodeId, RunningShardsLoop] = {}
 
+    def begin(self, active: frozenset[NodeId]) -> None:
+        """Notes which nodes may change."""
+        self.active = active
+        self.state.copies.forget(active)
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.state.copies.forget(self.active)
+
     # ------------------------------------------------------------- operators
 
     def constant(self, at: int, node: Constant) -> Batch | None:
@@ -83,11 +92,22 @@ class ShardEpoch(RunningEpoch):
             for k, term in enumerate(node.terms)
         ]
 
-    def spread(self, at: NodeId, now: bool) -> ShardsView:
+    def spread(self, at: NodeId, now: bool) -> ShardsView | StoreView:
         """The contents of a node on all workers, with the change of this epoch or without."""
-        place = "node", at, now
-        spread = Spread(self.circuit.nodes[at].schema, self.state.placed.keys[at])
-        return ShardsView(self._team, self.state.values, spread, place, self.view_of(place))
+        place, state, key = ("node", at, now), self.state, self.state.placed.keys[at]
+        local, spread = self.view_of(place), Spread(self.circuit.nodes[at].schema, key)
+        view = ShardsView(self._team, state.values, spread, place, local, partial(state.copies.note, at))
+        copy = None
+        if now and key and at not in state.forgetful:
+            assert isinstance(local, StoreView)
+            copy = state.copies.view(at, view.size, local, partial(self._others, at))
+        return copy or view
+
+    def _others(self, at: NodeId) -> Batch:
+        """The rows of a node on other workers."""
+        schema, team = self.circuit.nodes[at].schema, self._team
+        came = team.ask({peer: ("node_parcel", (at,)) for peer in team.owning if peer != team.rank})
+        return concat([unpacked(self.state.values, schema, each) for each in came.values()], len(schema))
 
     def view_of(self, place: Place) -> View:
         """The part of this worker of a version of a relation."""

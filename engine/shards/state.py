@@ -13,8 +13,10 @@ from ..inprocess.recursion.loops import LoopRecursion
 from ..inprocess.recursion.recursion import Recursion
 from ..inprocess.state import State
 from ..inprocess.storage.interner import Values
+from ..inprocess.storage.marks import Marks
 from ..inprocess.storage.steps import Evaluator
 from ..maintaining import Maintaining
+from .copies import Copies
 from .loop import ShardsLoop
 from .placing import Placed, keys_of_parts
 from .recursion import ShardsRecursion
@@ -25,9 +27,9 @@ class ShardState(State):
     """The state of the nodes of a placed circuit, with the rows that one worker owns."""
 
     def __init__(self, placed: Placed, values: Values, team: Team, maintaining: Maintaining) -> None:
-        self.placed, self._team = placed, team
+        self.placed, self._team, self.copies = placed, team, Copies()
         evaluator = Evaluator(values)
-        evaluator.derives = False  # another worker could not be asked by such columns
+        evaluator.asks = True
         super().__init__(placed.circuit, values, evaluator=evaluator, maintaining=maintaining)
         self.remembering = placed.remembered
 
@@ -35,6 +37,14 @@ class ShardState(State):
         if self.placed.keys[at] is None:  # a row may come by one worker and go by another
             return SignedStore(self.circuit.nodes[at].schema)
         return super().new_store(at)
+
+    def mark(self, marks: Marks) -> None:
+        self.copies.clear()
+        super().mark(marks)
+
+    def give_back(self) -> None:
+        self.copies.clear()
+        super().give_back()
 
     def new_recursion(self, at: int, node: Fixpoint) -> Recursion | Bracketed | LoopRecursion:
         placed = self.placed

@@ -8,9 +8,10 @@ carries the number of the attempt, so that what is left of an epoch that was giv
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -78,18 +79,23 @@ class Team:
         """Gives the attempt up, on all workers."""
         self._give_up(self._serial)
         for lines in self._lines.values():
-            self._send(lines.meet, (self._serial, "abort", None))
+            self._send(lines.meet, _pickled((self._serial, "abort", None)))
 
-    def swap(self, messages: Sequence[Any]) -> list[Any]:
-        """Sends each worker its message, by rank, and gives those that came from each, this one included.
-        Raises Aborted."""
-        for peer, lines in self._lines.items():
-            self._send(lines.meet, (self._serial, "swap", messages[peer]))
-        return [messages[peer] if peer == self.rank else self._next(peer) for peer in range(self.size)]
+    def swap(self, messages: Sequence[Any], speaking: Collection[int] | None = None) -> list[Any]:
+        """Sends each worker its message, by rank, and gives those that came from each, this one included; all
+        speak, or only some. Raises Aborted."""
+        speak = range(self.size) if speaking is None else speaking
+        sent: dict[int, bytes] = {}  # a message to several workers is pickled once
+        for peer, lines in self._lines.items() if self.rank in speak else ():
+            message = messages[peer]
+            if id(message) not in sent:
+                sent[id(message)] = _pickled((self._serial, "swap", message))
+            self._send(lines.meet, sent[id(message)])
+        return [messages[peer] if peer == self.rank else self._next(peer) for peer in speak]
 
-    def agree(self, message: Any) -> list[Any]:
-        """What each worker says, by rank. Raises Aborted."""
-        return self.swap([message] * self.size) if self.size > 1 else [message]
+    def agree(self, message: Any, speaking: Collection[int] | None = None) -> list[Any]:
+        """What each worker says that speaks, by rank. Raises Aborted."""
+        return self.swap([message] * self.size, speaking) if self.size > 1 else [message]
 
     def ask(self, requests: Mapping[int, Any], between: bool = False) -> dict[int, Any]:
         """The answers of other workers to requests, which see the state as it is after the nodes that this
@@ -97,7 +103,7 @@ class Team:
         moment = BETWEEN if between else self._done
         with self._asking:
             for peer, request in requests.items():
-                self._send(self._lines[peer].ask, (self._serial, moment, request))
+                self._send(self._lines[peer].ask, _pickled((self._serial, moment, request)))
             answers = {peer: self._answer(peer) for peer in requests}
         for right, answer in answers.values():
             if not right:
@@ -124,9 +130,9 @@ class Team:
 
     # ------------------------------------------------------------- behind it
 
-    def _send(self, line: Connection, message: Any) -> None:
+    def _send(self, line: Connection, message: bytes) -> None:
         try:
-            line.send(message)
+            line.send_bytes(message)
         except OSError:
             self.lose()
 
@@ -185,7 +191,7 @@ class Team:
                 answer = False, str(error)
             except Exception as error:
                 answer = False, f"{type(error).__name__}: {error}"
-            self._send(lines.answer, answer)
+            self._send(lines.answer, _pickled(answer))
 
     def _wait(self, serial: int, moment: int) -> None:
         """Waits until this worker has done as many nodes as the one that asks. Raises Aborted."""
@@ -202,6 +208,11 @@ class Team:
             )
             if self.lost or self._aborted >= serial or self._serial > serial:
                 raise Aborted("the epoch is given up")
+
+
+def _pickled(message: Any) -> bytes:
+    """A message as `Connection.recv` reads it: `send` makes a pickler of its own for each."""
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
 def end_of(line: Connection) -> None:

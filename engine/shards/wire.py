@@ -6,8 +6,7 @@ values alone."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -24,8 +23,7 @@ _SHIFT = np.uint64(31)
 _UNKNOWN = 1 << 61  # more than any number of a value
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(NamedTuple):
     """The rows of a batch, in forms that do not depend on the worker: see `coded_column`. Numbers take no
     more bytes than the greatest of them."""
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import select
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -22,11 +23,13 @@ from .tcp import Door, connected, own_host
 from .team import Team
 
 _PATIENCE = 60.0  # seconds in which the first worker takes this one
+_TURN = 0.0002  # seconds after which a thread that answers another worker gets its turn
 
 
 def main() -> None:
     """Works until the first worker closes its line, or ends, or the watched process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first worker tells
+    sys.setswitchinterval(_TURN)
     begin = told()
     if begin.watched is not None:
         threading.Thread(target=_end_with, args=(begin.watched,), daemon=True).start()

@@ -77,9 +77,9 @@ class Mortal:
         mortal = self
 
         class Line(Connection):
-            def send(self, message: Any) -> None:
+            def _send_bytes(self, message: Any) -> None:
                 mortal._sends()
-                super().send(message)
+                super()._send_bytes(message)
 
         self._lines.append(Line(os.dup(line.fileno())))
         line.close()

@@ -111,7 +111,9 @@ class Joiner:
                 yield out
             return
         at = 0
-        size = most = thresholds.JOIN_CHUNK if len(views) > 1 or self.node.steps else thresholds.JOIN_WHOLE
+        size = most = thresholds.JOIN_WHOLE
+        if len(views) > 1 or self.node.steps:
+            size = most = thresholds.JOIN_ASKING if self.evaluator.asks else thresholds.JOIN_CHUNK
         proposer = Proposer(views, max(1.0, length / size), self._faulty, held)
         while at < length:
             interrupt.check()
@@ -321,8 +323,8 @@ class Joiner:
     def _keys(self) -> Sequence[Sequence[DerivedKey]]:
         """The derived columns that terms may be looked up by."""
         if self._derived is None:
-            derives = self.evaluator.derives
-            keys = derived_keys(self.node.terms, self.node.steps if derives else ())
+            asks = self.evaluator.asks  # another worker could not be asked by such columns
+            keys = derived_keys(self.node.terms, () if asks else self.node.steps)
             self._derived = evaluated_keys(keys, self.schemas, self.evaluator)
         if not self._faulty:
             return self._derived

@@ -35,8 +35,8 @@ class Evaluator:
         self.iteration = 0
         self.rounds: Callable[[Array], Array] = lambda times: times
         self.silent = False
-        self.derives = True
-        """Whether joins may look rows up by derived columns."""
+        self.asks = False
+        """Whether look-ups ask other workers."""
         self.measured = False
         self.weight = 0
         self.budget = Budget()

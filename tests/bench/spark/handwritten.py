@@ -112,12 +112,34 @@ def closure(spark: SparkSession, facts: Path) -> DataFrame:
 
 def reach(spark: SparkSession, facts: Path) -> DataFrame:
     """The nodes that the sources reach."""
-    edges = read(spark, facts, "Edge", "x", "y").cache()
+    return reached(read(spark, facts, "Edge", "x", "y"), read(spark, facts, "Source", "x"))
+
+
+def reached(Edge: DataFrame, Source: DataFrame) -> DataFrame:
+    """The same from DataFrames."""
+    edges = Edge.cache()
 
     def step(new: DataFrame, before: DataFrame | None, known: DataFrame, count: int) -> DataFrame:
         return edges.join(broadcast(new, count), "x").select(F.col("y").alias("x"))
 
-    return fixpoint(read(spark, facts, "Source", "x"), step)
+    return fixpoint(Source, step)
+
+
+def components(Edge: DataFrame) -> DataFrame:
+    """The least node that each node is connected to: in each iteration the nodes whose label fell tell their
+    neighbours."""
+    both = Edge.union(Edge.select("y", "x")).repartition("x").cache()
+    known = both.select("x", F.col("x").alias("label")).distinct().localCheckpoint(eager=False)
+    new, count = known, known.count()
+    while count:
+        told = both.join(broadcast(new, count), "x").groupBy("y").agg(F.min("label").alias("less"))
+        least = known.join(told.withColumnRenamed("y", "x"), "x", "left")
+        known = least.select("x", F.least("label", "less").alias("label"), F.col("less") < F.col("label"))
+        known = known.toDF("x", "label", "fell").localCheckpoint(eager=False)
+        new = known.where("fell").select("x", "label")
+        count = new.count()
+        known = known.select("x", "label")
+    return known
 
 
 def andersen(spark: SparkSession, facts: Path) -> DataFrame:
@@ -153,6 +175,7 @@ PROGRAMS: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
     "reach": reach,
     "andersen": andersen,
 }
+OVER_FRAMES: dict[str, Callable[..., DataFrame]] = {"components": components, "reach": reached}
 CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",

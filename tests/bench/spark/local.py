@@ -13,8 +13,8 @@ from typing import Any
 MIB = 1 << 20
 
 
-def session(memory: str, **conf: str) -> Any:
-    """A new session with two cores, the given driver memory, and no progress bars or logs."""
+def session(memory: str, master: str = "local[2]", **conf: str) -> Any:
+    """A new session, by default of two cores, with the given driver memory and no progress bars or logs."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -24,7 +24,7 @@ def session(memory: str, **conf: str) -> Any:
         "spark.sql.shuffle.partitions": "2",
         **conf,
     }
-    builder = SparkSession.builder.master("local[2]").appName("ddlog-bench")
+    builder = SparkSession.builder.master(master).appName("ddlog-bench")
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

@@ -21,7 +21,8 @@ UPDATE_LIMIT = 0.05
 FLAT = 1.15  # what is held at the end, against a quarter of the way
 LARGE = 100_000_000
 SIDES = ("plain", "keyed", "distinct", "ours")
-NAMES = (*CASES, "iterations", "update", "network", "epochs", "large")
+EDGES = 20_000_000
+NAMES = (*CASES, "iterations", "update", "network", "epochs", "large", "edges")
 NETWORK_LIMIT = 6.0
 HELD = ("storage", "heap", "java", "python", "workers")
 
@@ -219,6 +220,35 @@ def large_table(found: Figures) -> str:
     )
 
 
+def edges(settings: Settings) -> Figures:
+    """Recursions over edges in Parquet, by hand and in workers, where single edges go and come back."""
+    count, found = EDGES if settings.full else 2_000, Figures()
+    for case in ("components", "reach"):
+        told = case, str(settings.cache / "edges"), str(count)
+        hand, ours = (figures_of("edges", side, *told) for side in ("handwritten", "ours"))
+        if hand["rows"] != ours["rows"]:
+            raise Failed(f"edges, {case}: {ours['rows']} rows, by hand {hand['rows']}")
+        found[case] = {**ours, "edges_loaded": count, "by_hand": hand["seconds"]}
+    return found
+
+
+def edges_table(found: Figures) -> str:
+    """The table of recursions over edges in Parquet."""
+    head = ("program", "edges", "rows", "by hand", "in workers", "ratio", "an edge, median", "longest")
+    body = [
+        (
+            case,
+            *(f"{each[name]:,}" for name in ("edges_loaded", "rows")),
+            *(f"{each[name]:.1f}" for name in ("by_hand", "seconds")),
+            f"{each['by_hand'] / each['seconds']:.1f}x",
+            f"{middle(each['edges']):.3f}",
+            f"{max(each['edges']):.3f}",
+        )
+        for case, each in found.items()
+    ]
+    return table("Recursions over edges in Parquet, seconds", head, body)
+
+
 def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> Figures:
     """Run the named benchmarks, printing each table as soon as it is complete."""
     found: Figures = {}
@@ -248,4 +278,6 @@ def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> 
         print(epoch_table(found["epochs"]), flush=True)
     if "large" in names and attempt("large", lambda: large(settings)):
         print(large_table(found["large"]), flush=True)
+    if "edges" in names and attempt("edges", lambda: edges(settings)):
+        print(edges_table(found["edges"]), flush=True)
     return found

@@ -1,0 +1,81 @@
+"""A recursion over edges in Parquet: `python edges.py ours|handwritten components|reach FOLDER EDGES`.
+
+Prints JSON: the seconds from the files to the number of rows; of our side, which keeps all in workers, also
+those of single edges that go and come back. Spark writes the edges of a random graph if they are not there.
+`--master` names a cluster, such as that of `python tests/spark/cluster.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from spark import handwritten
+from spark.local import session
+from spark.ours import OnSpark
+
+MEMORY = "2g"
+CHANGES = 8
+SOURCES = 10
+OUTPUTS = {"components": "Component", "reach": "Reach"}
+
+
+def inputs(spark: Any, case: str, folder: Path, count: int) -> dict[str, Any]:
+    """The relations of a case as DataFrames, four edges for each two nodes."""
+    path = folder / f"Edge{count}"
+    if not (path / "_SUCCESS").exists():
+        ends = (
+            f"CAST(pmod(xxhash64(id, {seed}), {count // 2}) AS INT) AS {end}" for seed, end in enumerate("xy")
+        )
+        spark.range(count).selectExpr(*ends).write.mode("overwrite").parquet(str(path))
+    edges = spark.read.parquet(str(path))
+    if case == "components":
+        return {"Edge": edges}
+    return {"Edge": edges, "Source": spark.range(SOURCES).selectExpr("CAST(id AS INT) AS x")}
+
+
+def ours(spark: Any, case: str, frames: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a session."""
+    with OnSpark(spark, case) as kept:
+        started = time.perf_counter()
+        for name, frame in frames.items():
+            kept.session.insert(name, frame)
+        kept.session.commit()
+        rows = kept.session.size(OUTPUTS[case])
+        seconds = time.perf_counter() - started
+        some = [tuple(row) for row in frames["Edge"].limit(CHANGES).collect()]
+        steps = [step for edge in some for step in kept.away_and_back("Edge", [edge])]
+        return {"rows": rows, "seconds": seconds, "edges": [round(step.ms / 1000, 4) for step in steps]}
+
+
+def by_hand(spark: Any, case: str, frames: dict[str, Any]) -> dict[str, Any]:
+    """The figures of the loop that is written by hand."""
+    started = time.perf_counter()
+    rows = handwritten.OVER_FRAMES[case](**frames).count()
+    return {"rows": rows, "seconds": time.perf_counter() - started}
+
+
+def main() -> None:
+    """The command line of this script."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("side", choices=("ours", "handwritten"))
+    parser.add_argument("case", choices=OUTPUTS)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("edges", type=int)
+    parser.add_argument("--master", default="local[2]")
+    given = parser.parse_args()
+    spark = session(MEMORY, given.master, **handwritten.CONF)
+    frames = inputs(spark, given.case, given.folder.absolute(), given.edges)
+    frames["Edge"].count()  # the first job of Java
+    print(json.dumps((ours if given.side == "ours" else by_hand)(spark, given.case, frames)))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
