@@ -88,6 +88,15 @@ def downstream(read_by: Sequence[Sequence[NodeId]], start: NodeId) -> set[NodeId
     return reached
 
 
+def last_read(circuit: Circuit, nodes: Iterable[NodeId]) -> dict[NodeId, list[NodeId]]:
+    """For each of some nodes, in order, those that it is the last one to read."""
+    last = {source: at for at in nodes for source in circuit.nodes[at].reads()}
+    found: dict[NodeId, list[NodeId]] = {}
+    for source, at in last.items():
+        found.setdefault(at, []).append(source)
+    return found
+
+
 class Operators(Protocol[B]):
     """The incremental operators of a runtime; `at` is the node's position in the circuit. A batch
     is a change, None no change; each operator brings its own state up to date."""
@@ -148,7 +157,8 @@ def walk(
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
     changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
-    the greatest seconds of each node. `meter` takes the walk if none is in force. Returns the changes of the
+    the greatest seconds of each node, of a large epoch, whose changes are dropped as soon as they are read.
+    `meter` takes the walk if none is in force. Returns the changes of the
     outputs among them. Raises IterationLimit, and what operators raise."""
     found = _Walk(circuit, operators, limit, progress, metering.current() or meter)
     if known:
@@ -188,6 +198,7 @@ class _Walk(Generic[B]):
     def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
         outputs: dict[str, B] = {}
         meter, visited = self._meter, iter(nodes)
+        done = {} if greatest is None or meter is not None else last_read(self.circuit, nodes)
         if meter is not None:
             inside = meter.inside
             visited = self._stamped(nodes, meter) if inside is None else self._inside(nodes, inside)
@@ -210,6 +221,8 @@ class _Walk(Generic[B]):
                     self._results[at] = self._fixpoint(at, node)
                 elif not isinstance(node, Trace):
                     raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
+                for source in done.get(at, ()):
+                    self.changes.pop(source, None)
             except MemoryError as error:
                 memory.tell(error, phase_of(node))
                 raise

@@ -110,27 +110,28 @@ class EpochOperators:
 
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
-        sizes = [0 if change is None else change.length for change in changes]
+        joiner = self.state.joiners[at]
+        starts = [joiner.net(place, change) for place, change in enumerate(changes)]
+        sizes = [0 if change is None else change.length for change in starts]
         rows = sum(sizes)
         if not (self.epoch.first or rows):
             return None
         if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
             place = sizes.index(rows)
-            change = changes[place]
+            change, alone = starts[place], self.state.views_from(at, node, place)
             assert change is not None
-            joiner, alone = self.state.joiners[at], self.state.views_from(at, node, place)
             few = joiner.one_by_one(place, change, alone)
             if few is None:
                 few = tuple(joiner.in_general(place, change, alone))
             return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
-            return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
+            return concat(list(joiner.run(0, starts[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
             if not meets_nothing(node.terms, views):
-                change = None if start is None else changes[start]
-                found.extend(self.state.joiners[at].run(start, change, views))
+                change = None if start is None else starts[start]
+                found.extend(joiner.run(start, change, views))
         total = found.total()
         self.gathering = None
         return total

@@ -10,10 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import thresholds
-from ddlog.engine.circuit import Circuit
+from ddlog.engine.circuit import Circuit, Join, Term
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.joins import proposals
+from ddlog.engine.inprocess.joins.join import Joiner
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.storage.batch import few_rows
+from ddlog.engine.inprocess.storage.interner import Values
+from ddlog.engine.inprocess.storage.steps import Evaluator
+from ddlog.engine.schema import Column, Kind
 
 from .random_circuits import Changes, circuits, streams
 from .test_oracle import follow, thorough, undo
@@ -59,3 +64,21 @@ def test_proposals_in_every_epoch(
 ) -> None:
     with at(limits, chunk, most):
         follow(circuit, InProcess(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs])
+
+
+def test_an_update_of_columns_that_a_join_does_not_read_changes_nothing() -> None:
+    schema = tuple(Column(name, Kind.INT, "") for name in ("key", "read", "unread"))
+    node = Join((Term(0, ("k", "x", None)),), (), ("k", "x"), schema[:2])
+    joiner = Joiner(node, [schema], Evaluator(Values()))
+    gone, come = (1, 5, 7), [(1, 5, 8), (1, 6, 7)]
+
+    def net(rows: list[tuple[int, ...]], weights: list[int]) -> list[tuple[tuple[int, ...], int]] | None:
+        change = joiner.net(0, few_rows(rows, weights, 3))
+        return change and [
+            (row[:2], weight) for row, weight in zip(change.rows(), change.weight_list(), strict=True)
+        ]
+
+    assert net([gone, come[0]], [-1, 1]) is None
+    assert net([gone, *come], [-1, 1, 1]) == [((1, 6), 1)]
+    assert net([gone, come[1]], [-1, 1]) == [((1, 5), -1), ((1, 6), 1)]
+    assert net([gone, come[0]], [1, 1]) == [((1, 5), 1), ((1, 5), 1)]

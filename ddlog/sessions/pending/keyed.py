@@ -44,6 +44,9 @@ class PresentByKey(Protocol):
     def untake(self, count: int) -> None:
         """Leaves so many of the batches that were taken."""
 
+    def hand_over(self) -> None:
+        """See `PendingChanges`."""
+
     def learn(self, keys: Iterable[Hashable]) -> None:
         """Has many rows looked up at once."""
 
@@ -153,6 +156,9 @@ class KeyedChanges:
     def batches(self) -> list[SignedBatch]:
         taken = self._present.taken
         return [*taken, *((batch, sign) for batch, sign, _ in self._signed(not taken))]
+
+    def hand_over(self) -> None:
+        self._present.hand_over()
 
     def mark(self) -> int:
         return len(self._log)

@@ -27,6 +27,9 @@ class Present:
         """Rows as a batch. `alone`: each of them changes the relation, and the transaction has no others."""
         return self._runtime.batch(self.relation.name, rows)
 
+    def hand_over(self) -> None:
+        """Lets go of batches that only a transaction that goes on would ask for."""
+
     def weights(self, rows: Sequence[Row]) -> Sequence[int]:
         """The number of times that the relation held each row at the last commit."""
         return self._runtime.lookup(self.relation.name, rows)

@@ -37,6 +37,9 @@ class PendingChanges(Protocol):
     def batches(self) -> list[SignedBatch]:
         """The batches that the commit gives to the runtime, in order."""
 
+    def hand_over(self) -> None:
+        """Drops what only a transaction that goes on would ask for: a commit has its batches now."""
+
     def mark(self) -> int:
         """The length of the log."""
 
@@ -83,8 +86,11 @@ class Runs:
     def undo(self, mark: int) -> None:
         del self._runs[mark:]
 
-    def settle(self, committed: bool) -> None:
+    def hand_over(self) -> None:
         self._runs, self._present.taken = [], []
+
+    def settle(self, committed: bool) -> None:
+        self.hand_over()
 
     def _signed(self) -> Iterator[tuple[Batch | None, int]]:
         """The runs as batches, in order, with neighbouring rows of one sign together; a sign of 0 for a

@@ -64,6 +64,10 @@ class StoredByKey(StoredRows):
         del self.taken[count:], self._readers[count:]
         self._changed = None
 
+    def hand_over(self) -> None:
+        if self._rows is None:
+            self.untake(0)
+
     def learn(self, keys: Iterable[Hashable]) -> None:
         """Nothing: each row is looked up as cheaply by itself."""
 

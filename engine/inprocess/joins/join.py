@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..arrangements.index import FaultyKey
 from ..arrangements.timeline import TimedView
 from ..arrangements.views import Groups, Matches, TableView, View
 from ..storage import sharing
-from ..storage.batch import Batch
+from ..storage.batch import Batch, few_rows
 from ..storage.derivedcolumns import evaluated_keys
 from ..storage.sharing import Unshared
 from ..storage.steps import Evaluator
@@ -58,6 +59,7 @@ class Joiner:
         self._epoch = evaluator.epoch
         self._stages: Stages | None = None
         self._lateness = 0, 0  # the numbers of late steps and faulty columns that the stages know
+        self._read = [_read(term.columns) for term in node.terms]  # None: all columns
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
@@ -71,6 +73,25 @@ class Joiner:
     def stages(self) -> Stages | None:
         """The stages that the join has gone through. None: it has not run."""
         return self._stages
+
+    def net(self, place: int, change: Batch | None) -> Batch | None:
+        """The change of a term, without rows that cancel out in the columns that the join reads: an update of
+        other columns changes nothing. None: no row is left. Many rows are left as they are."""
+        read = self._read[place]
+        if change is None or change.weights is None or read is None:
+            return change
+        weights = change.length <= thresholds.ROWS_BY_MEANS and change.weight_list()
+        if not weights or min(weights) > 0 or max(weights) < 0:
+            return change
+        rows, sums = change.rows(), dict[Any, int]()
+        keys = [*map(read, rows)]
+        for key, weight in zip(keys, weights, strict=True):
+            sums[key] = sums.get(key, 0) + weight
+        if len(sums) == len(rows):
+            return change
+        alike = dict(zip(keys, rows, strict=True))
+        left = {key: weight for key, weight in sums.items() if weight}
+        return few_rows([alike[key] for key in left], [*left.values()], len(change.columns)) if left else None
 
     def run(
         self,
@@ -739,6 +760,14 @@ class Joiner:
 def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:
     view = views[term]
     return 0.0 if view is None else view.fanout(positions)
+
+
+def _read(columns: Sequence[str | None]) -> Callable[[tuple[int, ...]], Any] | None:
+    """What gives the columns of a row that have a name; None: all have."""
+    places = [place for place, name in enumerate(columns) if name is not None]
+    if len(places) == len(columns):
+        return None
+    return itemgetter(*places) if places else lambda row: ()
 
 
 def _is_shareable(step: Step) -> bool:
