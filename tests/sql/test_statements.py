@@ -17,7 +17,7 @@ from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
 from ddlog.sessions.hosts.host import here_of
 from ddlog.sessions.persistence.fingerprints import Definitions
-from ddlog.sessions.program import Program
+from ddlog.sessions.program import Program, compile_source
 from ddlog.sessions.session import Session
 from ddlog.sql import changing
 
@@ -534,6 +534,22 @@ def test_statements_know_names_and_types_of_columns_that_relations_do_not_have()
     with program_of(text).session() as session:
         session.execute("""INSERT INTO t VALUES (1, '{"x": 2}')""")
         assert session.select("""SELECT "a b", j->>'x' AS x FROM v""").rows == [(1, "2")]
+
+
+def test_tables_and_views_may_have_names_like_those_that_a_translation_makes() -> None:
+    text = """CREATE TABLE sales__2024 (n INTEGER); CREATE TABLE rows__1 (n INTEGER UNIQUE);
+    CREATE VIEW constraint__1 AS SELECT DISTINCT n, rank() OVER (ORDER BY n) AS r FROM sales__2024;"""
+    rules = "input relation Sales__2024(n: bigint)\noutput relation Constraint__1(n: bigint)\n"
+    rules += "Constraint__1(n) :- Sales__2024(n)."
+    for program in (program_of(text), compile_source(Source("sales.dl", rules))):
+        with program.session() as session:
+            session.execute("CREATE VIEW more__9 AS SELECT count(*) AS n, max(n) AS m FROM sales__2024")
+            session.execute("INSERT INTO sales__2024 VALUES (7)")
+            assert session.select("SELECT m FROM more__9 JOIN constraint__1 ON m = constraint__1.n").rows == [(7,)]
+            with pytest.raises(DDlogError, match="unknown table"):
+                session.select("SELECT * FROM rows__2")
+            session.execute("DROP VIEW more__9")
+            assert list(session.program.relations) == list(program.relations)
 
 
 ADDED = """CREATE TABLE item (id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(8, 2));
