@@ -14,6 +14,7 @@ from ..syntax import VarDecl, VectorLit, Wildcard
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
+from .jsons import members_of
 from .lists import a_list
 from .nested import entries_of, field
 from .rules import Item, SqlBody, SqlClause
@@ -119,19 +120,11 @@ def generated(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequen
         case sql.Stack():
             return _stacked(block, node)
         case sql.Anonymous() if node.name.lower() == "json_tuple" and len(node.expressions) > 1:
-            text, *keys = node.expressions
-            cells = [sql.Anonymous(this="get_json_object", expressions=[text.copy(), _path(block, each)])
-                     for each in keys]  # fmt: skip
-            return [f"c{at}" for at, _ in enumerate(cells)], [
-                block.variable(block.scalars.value(e)) for e in cells
+            cells = members_of(node, block.places)
+            return [each.alias for each in cells], [
+                block.variable(block.scalars.value(e.this)) for e in cells
             ]
     block.places.refuse(f"{block.places.called(node)} as a table", node)
-
-
-def _path(block: SelectBlock, key: Expression) -> Expression:
-    if not (isinstance(key, sql.Literal) and key.is_string):
-        block.places.refuse("a key of JSON that is not a constant", key)
-    return sql.Literal.string(f'$["{key.name}"]')
 
 
 def _exploded(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequence[str], list[SqlValue]]:

@@ -185,7 +185,9 @@ def flattened(template: str, optional: bool = False) -> Translate:
     """FLATTEN of a list of lists, by a template."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        value = a_list(s, node.this or node.expressions[0], node)
+        given = list(node.iter_expressions())
+        check_arguments(s, node, len(given), 1, 1)
+        value = a_list(s, given[0], node)
         part = value.type.parts[0]
         if not part.is_list:
             s.places.mistyped("FLATTEN", str(value.type), node)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .jsons import members_of
+
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
@@ -156,6 +158,12 @@ def _of_each(node: Expression) -> None:
 def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: SqlPlaces) -> list[Expression]:
     """The expressions that an expression of a select list with COLUMNS stands for, each for one of the tables
     and columns; the expression itself if it has none. Raises SqlError."""
+    inner = node.this if isinstance(node, sql.Aliases) else node
+    if places.dialect.is_ansi and isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple":
+        found = [each.name for each in node.args.get("expressions") or ()] if inner is not node else []
+        if found and len(found) != len(inner.expressions) - 1:
+            places.wrong(f"{len(found)} names are given to {len(inner.expressions) - 1} keys", node)
+        return [*members_of(inner, places, found)]
     stars = list(node.find_all(sql.Columns))
     if not stars:
         return [node]
