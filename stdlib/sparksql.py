@@ -89,10 +89,6 @@ def read_integer(text: str) -> Struct:
     return NONE if found is None else some(int(found.group()))
 
 
-def hex(a: int) -> str:
-    return f"{a & _MASK:X}"
-
-
 def binary(a: int) -> str:
     return f"{a & _MASK:b}"
 
@@ -189,10 +185,6 @@ def crc32(text: str) -> int:
 
 def base64(text: str) -> str:
     return base64s.b64encode(text.encode()).decode()
-
-
-def hex_text(text: str) -> str:
-    return text.encode().hex().upper()
 
 
 def octets(text: str) -> int:

@@ -85,6 +85,7 @@ from .sqltexts import format_double as format_double
 from .sqltexts import format_integer as format_integer
 from .sqltexts import format_text as format_text
 from .sqltexts import glob as glob
+from .sqltexts import hex_text as hex_text
 from .sqltexts import ilike as ilike
 from .sqltexts import initcap as initcap
 from .sqltexts import left as left
@@ -125,7 +126,6 @@ from .sqlvalues import make_date as make_date
 from .sqlvalues import make_time as make_time
 from .sqlvalues import micros_of as micros_of
 from .sqlvalues import moment_of as moment_of
-from .sqlvalues import moments as moments
 from .sqlvalues import read_boolean as read_boolean
 from .sqlvalues import read_date as read_date
 from .sqlvalues import read_decimal as read_decimal
@@ -150,6 +150,7 @@ from .sqlzones import add_interval_in as add_interval_in
 from .sqlzones import between_in as between_in
 from .sqlzones import instant as instant
 from .sqlzones import instant_of as instant_of
+from .sqlzones import moments as moments
 from .sqlzones import read_timestamptz as read_timestamptz
 from .sqlzones import strftime_in as strftime_in
 from .sqlzones import strptime_in as strptime_in
@@ -240,6 +241,14 @@ def bit_count(a: int) -> int:
 
 def gcd(a: int, b: int) -> int:
     return math.gcd(a, b)
+
+
+def lcm(a: int, b: int) -> int:
+    return math.lcm(a, b)
+
+
+def hex(a: int) -> str:
+    return f"{a & (1 << 64) - 1:X}"
 
 
 def double_mod(a: float, b: float) -> float:

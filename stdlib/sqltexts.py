@@ -194,6 +194,10 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def hex_text(text: str) -> str:
+    return text.encode().hex().upper()
+
+
 def levenshtein(a: str, b: str) -> int:
     reserve(len(b) * 8)
     row = list(range(len(b) + 1))

@@ -303,16 +303,3 @@ def series(start: int, end: int, step: int, open: bool) -> Vec:
         raise Fault("a series has steps that are not 0")
     reserve(8 * max((end - start) // step, 0))
     return Vec(range(start, end if open else end + (1 if step > 0 else -1), step))
-
-
-def moments(start: int, end: int, months: int, micros: int, open: bool) -> Vec:
-    step = months * 30 * DAY + micros
-    if not step:
-        raise Fault("a series has steps in one direction")
-    reserve(8 * max((end - start) // step, 0))
-    found, at = [], start
-    while (at < end if step > 0 else at > end) or (at == end and not open):
-        found.append(at)
-        days, rest = divmod(at, DAY)
-        at = add_months(days, months) * DAY + rest + micros
-    return Vec(found)

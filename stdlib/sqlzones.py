@@ -13,9 +13,10 @@ import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from ..values import Fault, Struct
+from ..engine.memory import reserve
+from ..values import Fault, Struct, Vec
 from .options import NONE, some
-from .sqlintervals import Interval
+from .sqlintervals import Interval, add_interval
 from .sqlvalues import DAY, add_months, moment_of, strftime, timestamp_text, truncated
 
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -99,6 +100,18 @@ def _days_later(micros: int, days: int, zone: str) -> int:
         return micros
     wall, kept = wall_clock(micros, zone) + days * DAY, micros + days * DAY
     return kept if wall_clock(kept, zone) == wall else instant(wall, zone)
+
+
+def moments(start: int, end: int, step: Struct, open: bool, zone: str) -> Vec:
+    length = (step[0] * 30 + step[1]) * DAY + step[2]
+    if not length:
+        raise Fault("a series has steps in one direction")
+    reserve(8 * max((end - start) // length, 0))
+    found, at = [], start
+    while (at < end if length > 0 else at > end) or (at == end and not open):
+        found.append(at)
+        at = add_interval(at, step) if zone == "UTC" else add_interval_in(at, step, zone)
+    return Vec(found)
 
 
 def between_in(later: int, earlier: int, zone: str) -> Struct:

@@ -32,7 +32,7 @@ _TYPE: Mapping[str, str] = {
 }
 _CONSTRUCTOR = {"rust": _STRING}
 _FIELD = {"rust": _STRING, "deserialize_from_array": _CALL}
-_RELATION = {"original": _STRING, "demand": _TRUE}
+_RELATION = {"original": _STRING, "demand": _TRUE, "made": _TRUE}
 _RULE = {"distinct": _TRUE, "product": _TRUE}
 _FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
 _ARGUMENT = {"by_val": _TRUE}

@@ -5,7 +5,6 @@ The relation goes with its rules, and so do relations that were made for these r
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -16,8 +15,6 @@ from ..errors.source import Source
 from ..names.environment import Environment
 from ..names.modules import IMPORT, OTHER, ModuleSyntax, library
 from .elaborated import Elaborated
-
-_MADE = re.compile(r"[^_]__\d+\Z")
 
 
 def without_relation(program: core.CheckedProgram, source: Source, name: str) -> core.CheckedProgram | None:
@@ -60,7 +57,7 @@ def readers(program: core.CheckedProgram, name: str) -> dict[str, core.Rule]:
                 if head.relation not in seen:
                     seen.add(head.relation)
                     declared = program.relations[head.relation]
-                    if declared.hidden or _is_made(declared):
+                    if declared.hidden or declared.made:
                         waiting.append(head.relation)
                     else:
                         found[head.relation] = rule
@@ -76,7 +73,7 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
     for relation in program.relations.values():
         for read in relation.window.reads if relation.window else ():
             users.setdefault(read, set()).add(relation.name)
-    made = [each.name for each in program.relations.values() if each.hidden or _is_made(each)]
+    made = [each.name for each in program.relations.values() if each.hidden or each.made]
     gone = {name}
     while more := {each for each in made if each not in gone and users.get(each, {""}) <= gone}:
         gone |= more
@@ -96,10 +93,6 @@ def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
     inputs = [each for each in read if program.relations[each].role == "input"]
     stays = {read for rule in program.rules if not _fills(rule, gone) for read in _read(rule)}
     return any(each in stays and readers(program, each).keys() <= gone for each in inputs)
-
-
-def _is_made(relation: core.Relation) -> bool:
-    return relation.role == "internal" and _MADE.search(relation.name) is not None
 
 
 def _read(rule: core.Rule) -> set[str]:

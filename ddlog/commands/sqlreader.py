@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w*")
 _OF_SQL = re.compile(
-    r"""\s*(?:-- | /\* | (?i:(select|with|update|truncate|savepoint|release|describe|explain)\s
+    r"""\s*(?:-- | /\* | (?i:(\(\s*select|select|from|values|with|update|truncate|savepoint|release|describe
+    | explain)\s
     | (insert\s+(into|or)|delete\s+from|merge\s+into|create\s+(or\s+replace\s+)?view|drop\s+view|show\s+tables
     | start\s+transaction|rollback\s+to|begin(\s+transaction)?|abort|end)\b(?!\s*\())
     | (COMMIT|ROLLBACK)\b)""",

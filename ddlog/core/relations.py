@@ -54,7 +54,8 @@ class Relation:
     the type of an element. When it is a struct of one constructor, that is `constructor` and the columns are
     its fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
-    `original` is the name of the relation in its source, if an attribute gives it.
+    `original` is the name of the relation in its source, if an attribute gives it. `made` says that a
+    translation of another language made it, between the rules of what that language names.
     A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n. In a loop that
     declares R its role is earlier: it holds the rows of R n rounds ago, and `earlier` is R and n.
     `demand` marks an output for whose sake no more of other relations is computed than its rules ask for.
@@ -74,6 +75,7 @@ class Relation:
     demand: bool = False
     window: WindowRelation | None = None
     earlier: tuple[str, int] | None = None
+    made: bool = False
 
     @property
     def source_name(self) -> str:

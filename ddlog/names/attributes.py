@@ -33,6 +33,11 @@ def on_demand(declaration: syntax.RelationDecl) -> bool:
     return any(_says_yes(each, "demand") for each in declaration.attributes)
 
 
+def is_made(declaration: syntax.RelationDecl) -> bool:
+    """`made`, which translations write, or `made=true`"""
+    return any(_says_yes(each, "made") for each in declaration.attributes)
+
+
 def _says_yes(attribute: syntax.Attribute, name: str) -> bool:
     value = attribute.value
     return attribute.name == name and (value is None or value == syntax.BoolLit(True, attribute.span))

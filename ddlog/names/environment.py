@@ -35,7 +35,7 @@ from ..types import (
     unwrapped,
 )
 from ..types.unify import ERROR, depth, parts, substitute, type_variables
-from .attributes import json_fields, json_shapes, json_tag, on_demand, original
+from .attributes import is_made, json_fields, json_shapes, json_tag, on_demand, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .scopes import SPELLINGS, Names
 from .signatures import DeclaredSignature
@@ -212,6 +212,7 @@ class Environment(Names):
             declaration.name_span,
             original(declaration),
             demand=on_demand(declaration),
+            made=is_made(declaration),
         )
 
     # ----------------------------------------------------------------- types

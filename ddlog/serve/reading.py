@@ -50,15 +50,7 @@ def prepare(session: Session) -> None:
 
 def told_of(program: Program) -> list[str]:
     """The relations that answers tell of: not those that a module of SQL makes of parts of its views."""
-    return [
-        name
-        for name, each in program.relations.items()
-        if not each.hidden and (each.original or each.role != "internal" or not _is_of_sql(each))
-    ]
-
-
-def _is_of_sql(relation: Relation) -> bool:
-    return relation.span is not None and relation.span.source.name.endswith(".sql")
+    return [name for name, each in program.relations.items() if not (each.hidden or each.made)]
 
 
 def schema(program: Program, session: Session, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -97,7 +97,8 @@ def _of_transaction(session: Executing, commit: Callable[[], Changes], statement
     """Begins or ends a transaction, or goes to a point of it."""
     transaction, kind = session.transaction, statement.kind
     if transaction.is_open == (kind == "begin"):
-        raise DDlogError([InTransaction() if kind == "begin" else NoTransaction(kind)])
+        word = "rollback to" if kind == "back" else kind
+        raise DDlogError([InTransaction() if kind == "begin" else NoTransaction(word)])
     match kind:
         case "begin":
             transaction.begin()

@@ -341,7 +341,8 @@ class Program:
         """The names of the relations that a session keeps, for what `session` takes as `relations`: these,
         and the constraints of tables of SQL."""
         kept = self._asked_names(relations)
-        return (*kept, *(name for name in self.relations if is_constraint(name) and name not in kept))
+        broken = (name for name, each in self.relations.items() if each.made and name[:12] == "Constraint__")
+        return (*kept, *(name for name in broken if name not in kept))
 
     def _asked_names(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
@@ -361,11 +362,6 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
-
-
-def is_constraint(name: str) -> bool:
-    """Whether a relation is a constraint of a table of SQL, which has no rows."""
-    return name.startswith("Constraint__")
 
 
 def check_delays(query: CheckedQuery, relations: Mapping[str, Relation]) -> None:

@@ -91,7 +91,7 @@ def _without_view(program: Program, view: Relation) -> Program:
 
 def _without_parts(program: Program) -> Program:
     """The program without relations between the rules of a view, which nothing uses."""
-    for name in reversed([each for each in program.relations if re.search(r"[^_]__\d+\Z", each)]):
+    for name in reversed([name for name, each in program.relations.items() if each.made]):
         with suppress(DDlogError):
             program = without(program, name)
     return program

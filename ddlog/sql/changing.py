@@ -21,7 +21,7 @@ from ..errors.source import Source
 from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from .clock import is_clock
-from .conversions import outside, read_number
+from .conversions import outside, read_number, span
 from .merging import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
@@ -32,7 +32,7 @@ from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
 from .statements import ModuleTranslation
 from .translate import translate
-from .types import INTEGER, NULL, STRUCTS, SqlValue, null
+from .types import INTEGER, INTERVAL, NULL, STRUCTS, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -140,7 +140,7 @@ class StatementTranslation(ModuleTranslation):
                 made = self._deletion(node, node.this)
             case sql.TruncateTable() if len(node.expressions) == 1:
                 made = self._deletion(node, node.expressions[0])
-            case sql.Query():
+            case sql.Query() | sql.Values() | sql.Pivot():
                 made = self._selection(node)
             case sql.Transaction():
                 made = SqlStatement("begin")
@@ -171,13 +171,17 @@ class StatementTranslation(ModuleTranslation):
         whole, keys, more = in_order(node, self.places)
         query = self._translator.query(whole, self._names)
         shown, order = len(query.names) - more, list[tuple[int, bool, bool]]()
-        for by, is_downward, nulls_first in keys:
+        for by, *how in keys:
             if isinstance(by, int) and not 0 < by <= shown:
                 self.places.wrong(f"ORDER BY {by}: there {are(shown)}", node)
-            if not isinstance(by, int) and by not in query.names:
+            if not isinstance(by, int) and by not in (*query.names, "*"):
                 self.places.wrong(f"ORDER BY {by}: the answer has the columns {', '.join(query.names)}", node)
-            place = by if isinstance(by, int) else query.names.index(by) + 1
-            order.append((place, is_downward, nulls_first))
+            first = by if isinstance(by, int) else query.names.index(by) + 1 if by != "*" else 1
+            for place in range(first, shown + 1 if by == "*" else first + 1):
+                if query.branches[0].values[place - 1].type == INTERVAL:
+                    query, place = _with_span(query, place), len(query.names) + 1
+                order.append((place, *how))
+        more = len(query.names) - shown
         self._write(answer.lower(), answer, self._translator.unified(query))
         return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)
 
@@ -194,16 +198,20 @@ class StatementTranslation(ModuleTranslation):
             names = ()
         for name in names:
             self._column_of(source, name, node.this)
+        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+        if twice is not None:
+            self.places.wrong(f"the column `{twice}` is named twice", node.this)
         if any(len(each.values) != len(names) for each in query.branches):
             self.places.wrong(
                 f"{len(names)} columns are asked for ({', '.join(names)}), "
                 f"and a row has {len(query.branches[0].values)}",
                 node,
             )
-        rows = []
-        for branch in query.branches:
+        rows, written = [], node.expression
+        nodes = written.expressions if isinstance(written, sql.Values) else [node] * len(query.branches)
+        for branch, each in zip(query.branches, nodes, strict=True):
             given = dict(zip(names, branch.values, strict=True))
-            rows.append((branch.body, self._row(source, given, {}, node)))
+            rows.append((branch.body, self._row(source, given, {}, each)))
         if node.args.get("conflict") is not None or node.args.get("alternative"):
             made = self._conflict(node, into, source, rows)
         else:
@@ -258,6 +266,8 @@ class StatementTranslation(ModuleTranslation):
         return self._translator.bag(found, None)
 
     def _deletion(self, node: Expression, table: Expression) -> SqlStatement:
+        if not isinstance(table, sql.Table):
+            self.places.wrong("a DELETE is written DELETE FROM table", node)
         source = self._target(table)
         condition = node.args.get("where")
         using = node.args.get("using") or []
@@ -280,6 +290,8 @@ class StatementTranslation(ModuleTranslation):
             self.places.refuse("UPDATE … FROM of a table without a primary key", more)
         changed: dict[str, Expression] = {}
         for each in node.expressions:
+            if not isinstance(each, sql.EQ):
+                self.places.wrong("SET of an UPDATE is written column = value", each)
             name = each.this.name.lower()
             self._column_of(source, name, each.this)
             is_default = isinstance(each.expression, sql.Column) and each.expression.name.upper() == "DEFAULT"
@@ -416,6 +428,12 @@ class StatementTranslation(ModuleTranslation):
             made += "_"
         self.relations[f"${made}"] = made
         return made
+
+
+def _with_span(query: SqlQuery, place: int) -> SqlQuery:
+    """The query with one more column, the length of an interval."""
+    longer = (replace(each, values=(*each.values, span(each.values[place - 1]))) for each in query.branches)
+    return replace(query, names=(*query.names, f"order__{len(query.names)}"), branches=tuple(longer))
 
 
 def _with(node: Expression, select: sql.Select) -> sql.Select:

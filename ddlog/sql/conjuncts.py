@@ -15,6 +15,8 @@ def conjuncts(node: Expression) -> list[Expression]:
     a and (b or c), in three-valued logic, too."""
     inner = node.unnest()
     match inner:
+        case sql.EQ(this=sql.Tuple(expressions=a), expression=sql.Tuple(expressions=b)) if len(a) == len(b):
+            return [sql.NullSafeEQ(this=x, expression=y) for x, y in zip(a, b, strict=True)]
         case sql.And():
             return [each for part in inner.flatten() for each in conjuncts(part)]
         case sql.Or():

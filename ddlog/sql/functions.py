@@ -48,7 +48,20 @@ from .lists import LISTS, NAMED_LISTS, bracket
 from .nested import NAMED_NESTED, NESTED, at
 from .regexps import NAMED_REGEXPS, REGEXPS
 from .scalars import Scalars, Translate, conjoined, connected, is_true
-from .textfunctions import concat, concat_ws, joined, like, mixed, overlaid, pad, strings, substring, trim
+from .series import listed
+from .textfunctions import (
+    concat,
+    concat_ws,
+    hexed,
+    joined,
+    like,
+    mixed,
+    overlaid,
+    pad,
+    strings,
+    substring,
+    trim,
+)
 from .types import (
     BOOLEAN,
     DATE,
@@ -147,12 +160,12 @@ def _anonymous(s: Scalars, node: Expression) -> SqlValue:
     if translate is not None:
         return translate(s, node)
     if s.places.dialect.is_ansi:
-        s.places.refuse(s.places.called(node), node)
+        s.refuse(node)
     if name in ("date_part", "datepart") and len(args) == 2 and isinstance(args[0], sql.Literal):
         return part_of(s, args[0].name, s.value(args[1]), node)
     if name in ("ends_with", "suffix") and len(args) == 2:
         return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
-    s.places.refuse(s.places.called(node), node)
+    s.refuse(node)
 
 
 def _math(name: str) -> Translate:
@@ -215,6 +228,7 @@ NAMED: dict[str, Translate] = {
     "prefix": call("string_starts_with($, $)", BOOLEAN, "0 text", "1 text"),
     "printf": printed,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
+    "lcm": call("sql::lcm($, $)", INTEGER, "0 integer", "1 integer"),
     "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
     "isfinite": call("sql::is_finite($)", BOOLEAN, "0 double"),
     **NAMED_LISTS,
@@ -252,6 +266,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Glob: strings("sql::glob", "this", "expression", type=BOOLEAN),
     sql.Initcap: strings("sql::initcap", "this"),
     sql.Overlay: overlaid,
+    sql.Hex: lambda s, node: hexed(s, node, node.this),
     sql.Upper: strings("sql::upper", "this"),
     sql.Lower: strings("sql::lower", "this"),
     sql.Reverse: strings("sql::reversed", "this"),
@@ -346,6 +361,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Interval: interval,
     sql.ToDays: of_units("DAY"),
     sql.DateBin: bucket,
+    sql.GenerateSeries: listed,
     sql.Anonymous: _anonymous,
     **LISTS,
     sql.Bracket: at(bracket),

@@ -102,9 +102,9 @@ def _with_names(
 def grouping(
     node: Expression, places: dict[Expression, int], chosen: Sequence[int], block: SelectBlock
 ) -> SqlValue:
-    """GROUPING: a bit for each argument, 1 where rows are not grouped by it."""
+    """GROUPING, GROUPING_ID: a bit for each argument, or each key, 1 where rows are not grouped by it."""
     number = 0
-    for each in node.expressions or [node.this]:
+    for each in node.expressions or ([node.this] if node.this else places):
         if each not in places:
             block.places.wrong("the argument of GROUPING is no key of GROUP BY", each)
         number = 2 * number + (places[each] not in chosen)

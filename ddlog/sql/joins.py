@@ -115,10 +115,16 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             inner = _table(block, node.this)
             part = _joined(block, inner, node.args.get("joins") or [], [])
-            return (
-                part
-                if not alias
-                else JoinedTables(part.items, [replace(e, table=alias) for e in part.entries])
+            if not alias:
+                return part
+            block.places.check_named(names, sum(not e.hidden for e in part.entries), node)
+            given = iter(names)
+            return JoinedTables(
+                part.items,
+                [
+                    replace(e, table=alias, name=e.name if e.hidden else next(given, e.name))
+                    for e in part.entries
+                ],
             )
         case sql.Subquery() | sql.Values():
             query = translator.query(
@@ -150,6 +156,7 @@ def _read(
 ) -> JoinedTables:
     """The columns of a table or a query, under the name of a table."""
     translator = block.translator
+    block.places.check_named(names, len(found.names), node)
     if isinstance(found, SqlQuery):
         if names:
             found = translator.renamed(found, names, node)

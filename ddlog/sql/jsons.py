@@ -19,6 +19,8 @@ from .types import BOOLEAN, INTEGER, JSON, VARCHAR, SqlType, SqlValue, list_of
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
+    from .places import SqlPlaces
+
 # --------------------------------------------------------------------------- paths
 
 
@@ -150,6 +152,19 @@ def as_lists(node: Expression) -> None:
 @of_arguments
 def _pair(s: Scalars, node: Expression, key: Expression, value: Expression) -> SqlValue:
     return _member(s, key, value)
+
+
+def members_of(node: Expression, places: SqlPlaces, names: Sequence[str] = ()) -> list[sql.Alias]:
+    """The calls of GET_JSON_OBJECT that a JSON_TUPLE stands for, under these names or c0, c1, …"""
+    text, *keys = node.expressions
+    made = []
+    for at, key in enumerate(keys):
+        if not (isinstance(key, sql.Literal) and key.is_string):
+            places.refuse("a key of JSON that is not a constant", key)
+        path = sql.Literal.string(f'$["{key.name}"]')
+        cell = sql.Anonymous(this="get_json_object", expressions=[text.copy(), path])
+        made.append(sql.alias_(cell, names[at] if names else f"c{at}", quoted=True, copy=False))
+    return made
 
 
 _CLASSES = [sql.JSONExtract, sql.JSONExtractScalar]

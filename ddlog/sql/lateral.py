@@ -14,11 +14,13 @@ from ..syntax import VarDecl, VectorLit, Wildcard
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .conjuncts import conjuncts
+from .jsons import members_of
 from .lists import a_list
 from .nested import entries_of, field
 from .rules import Item, SqlBody, SqlClause
 from .scopes import VisibleColumn
-from .types import INTEGER, JSON, NULL, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlType, SqlValue, null
+from .series import series_of
+from .types import INTEGER, JSON, NULL, VARCHAR, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -54,8 +56,8 @@ def asof(block: SelectBlock, join: sql.Join) -> None:
     table, on = join.this, join.args.get("on")
     alias = table.alias or table.name
     tests = [] if on is None else [each for each in conjuncts(on) if type(each) in _NEAREST]
-    if len(tests) != 1 or not isinstance(table, sql.Table):
-        block.places.refuse("an ASOF join without one inequality, to a table", join)
+    if len(tests) != 1 or not isinstance(table, sql.Table | sql.Subquery):
+        block.places.refuse("an ASOF join without one inequality, to a table or a subquery", join)
     side = tests[0].expression if isinstance(tests[0].expression, sql.Column) else tests[0].this
     right = [each for each in (tests[0].this, tests[0].expression) if _is_of(each, alias)]
     side, down = (right or [side])[0], type(tests[0]) in (sql.GT, sql.GTE)
@@ -118,19 +120,11 @@ def generated(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequen
         case sql.Stack():
             return _stacked(block, node)
         case sql.Anonymous() if node.name.lower() == "json_tuple" and len(node.expressions) > 1:
-            text, *keys = node.expressions
-            cells = [sql.Anonymous(this="get_json_object", expressions=[text.copy(), _path(block, each)])
-                     for each in keys]  # fmt: skip
-            return [f"c{at}" for at, _ in enumerate(cells)], [
-                block.variable(block.scalars.value(e)) for e in cells
+            cells = members_of(node, block.places)
+            return [each.alias for each in cells], [
+                block.variable(block.scalars.value(e.this)) for e in cells
             ]
     block.places.refuse(f"{block.places.called(node)} as a table", node)
-
-
-def _path(block: SelectBlock, key: Expression) -> Expression:
-    if not (isinstance(key, sql.Literal) and key.is_string):
-        block.places.refuse("a key of JSON that is not a constant", key)
-    return sql.Literal.string(f'$["{key.name}"]')
 
 
 def _exploded(block: SelectBlock, node: Expression, outer: bool) -> tuple[Sequence[str], list[SqlValue]]:
@@ -186,37 +180,9 @@ def _stacked(block: SelectBlock, node: Expression) -> tuple[Sequence[str], list[
 
 def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
     """The clauses and the column of `generate_series(…)` or `range(…)`. Raises SqlError."""
-    call = node.this
-    ends = [block.scalars.value(each) for each in (call.args["start"], call.args["end"])]
-    step = call.args.get("step")
-    before = len(block.body.items)
-    is_open = "true" if call.args.get("is_end_exclusive") else "false"
-    if isinstance(step, sql.Interval):
-        is_zoned = TIMESTAMPTZ in [each.type for each in ends]
-        if is_zoned and c.zone() != c.UTC:
-            why = "cast its ends to TIMESTAMP, and the moments AT TIME ZONE to instants"
-            block.places.refuse("a series of TIMESTAMPTZ in another zone than UTC", node, why)
-        moments = [c.convert(c.wall_clock(each), TIMESTAMP) for each in ends]
-        kept = [block.plain(each) for each in moments if each is not None]
-        if len(kept) < 2:
-            block.places.mistyped(block.places.called(call), str(ends[0].type), node)
-        length = block.scalars.value(step).constant
-        if not isinstance(length, tuple):
-            block.places.refuse("a step that is not a constant", node)
-        months, days, micros = length
-        made, type = (
-            tree(
-                f"sql::moments($, $, $, $, {is_open})",
-                *(v.tree for v in (*kept, c.integer(months), c.integer(days * 86_400_000_000 + micros))),
-            ),
-            TIMESTAMPTZ if is_zoned else TIMESTAMP,
-        )
-    else:
-        steps = [*ends, c.integer(1) if step is None else block.scalars.value(step)]
-        if any(each.type != INTEGER for each in steps):
-            block.places.mistyped(block.places.called(call), str(ends[0].type), node)
-        kept = [block.plain(each) for each in steps]
-        made, type = tree(f"sql::series($, $, $, {is_open})", *(v.tree for v in kept)), INTEGER
+    before, call = len(block.body.items), node.this
+    values, template, type = series_of(block.scalars, call)
+    made = tree(template, *(block.plain(each).tree for each in values))
     found = _member(block, made, type, call)
     names = ["id"] if block.places.dialect.is_ansi else []
     return block.body.items[before:], _entries(block, node, [found], names)
@@ -319,6 +285,7 @@ def _entries(
     named, usual = node.args.get("alias"), names or [_name(node)]
     given = [each.name.lower() for each in (named.args.get("columns") or () if named is not None else ())]
     alias = node.alias.lower() or _name(node)
+    block.places.check_named(given, len(found), node)
     return [
         VisibleColumn(alias, name, block.output.say(each, name, alias))
         for name, each in zip([*given, *usual[len(given) :]], found, strict=True)

@@ -181,6 +181,21 @@ def function(template: str, result: SqlType | str, *arguments: str, optional: bo
     return translate
 
 
+def flattened(template: str, optional: bool = False) -> Translate:
+    """FLATTEN of a list of lists, by a template."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        given = list(node.iter_expressions())
+        check_arguments(s, node, len(given), 1, 1)
+        value = a_list(s, given[0], node)
+        part = value.type.parts[0]
+        if not part.is_list:
+            s.places.mistyped("FLATTEN", str(value.type), node)
+        return c.strict([value], template, part, optional=optional)
+
+    return translate
+
+
 def applied(
     s: Scalars,
     node: Expression,
@@ -416,6 +431,8 @@ LISTS: dict[type[Expression], Translate] = {
     sql.ArrayMax: function("sql::list_max($)", "element", "this list"),
     sql.ArrayOverlaps: function("sql::list_has_any($, $)", BOOLEAN, "this list", "expression list"),
     sql.ArrayContainsAll: function("sql::list_has_all($, $)", BOOLEAN, "this list", "expression list"),
+    sql.Flatten: flattened("sql::concatenated($)"),
+    sql.ArrayContainedBy: function("sql::list_has_all($, $)", BOOLEAN, "expression list", "this list"),
     sql.ArraySlice: sliced,
     sql.ArrayToString: as_text,
     sql.Split: split,

@@ -150,16 +150,12 @@ def _reads_alike(text: str, dialect: str) -> bool:
     return dialect == "duckdb" or _OTHERWISE.search(text) is None
 
 
-_MADE = re.compile(r"::|\AConstraint__|__\d+\Z")
-"""In the names of relations of other modules, and of those that a translation made."""
-
-
 def readable(relations: Mapping[str, Relation]) -> list[Relation]:
     """The relations that statements know."""
     return [
         each
         for each in relations.values()
-        if not each.hidden and each.kind != "stream" and _MADE.search(each.name) is None
+        if not (each.hidden or each.made or each.kind == "stream" or "::" in each.name)
     ]
 
 

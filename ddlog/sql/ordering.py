@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlglot import expressions as sql
 
 from .places import SqlPlaces
+from .topk import is_all
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -17,9 +18,14 @@ Key: TypeAlias = tuple[int | str, bool, bool]
 NULL comes first."""
 
 
+_OWN = ("alias", "limit", "offset", "order", "pivots", "sample", "with_")  # parts of a subquery
+
+
 def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key, ...], int]:
-    """A query, with the columns that its order needs besides its own as its last ones; its order by columns;
-    and how many columns it has more. Raises SqlError."""
+    """A query, with the columns that its order needs besides its own as its last ones; its order by columns,
+    of which `*` is all of its own; and how many columns it has more. Raises SqlError."""
+    if isinstance(node, sql.Subquery) and not any(node.args.get(key) for key in _OWN):
+        return in_order(node.this, places)
     parts = node.args["order"].expressions if node.args.get("order") is not None else ()
     columns = node.expressions if isinstance(node, sql.Select) else ()
     distinct = node.args.get("distinct")
@@ -29,7 +35,9 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
     for each in parts:
         of = each.this.unnest()
         how = bool(each.args.get("desc")), bool(each.args.get("nulls_first"))
-        if isinstance(of, sql.Literal) and not of.is_string:
+        if is_all(of):
+            keys.append(("*", *how))
+        elif isinstance(of, sql.Literal) and not of.is_string:
             if not of.this.isdigit():
                 places.wrong(f"ORDER BY {of.this}: a place is a whole number", each)
             keys.append((int(of.this), *how))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .jsons import members_of
+
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
@@ -24,11 +26,16 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
     for distinct in list(node.find_all(sql.ApproxDistinct)):
         distinct.replace(sql.Count(this=sql.Distinct(expressions=[distinct.this])))
+    for grouping in list(node.find_all(sql.GroupingId)):
+        grouping.replace(sql.Grouping(expressions=grouping.expressions))
     for share in list(node.find_all(*SHARES)):
         if isinstance(share.parent, sql.Window) and not share.expressions:
             share.parent.replace(_share(share, share.parent))
     if places.dialect.is_ansi:
         return
+    for several in list(node.find_all(sql.Max, sql.Min, sql.ArgMax, sql.ArgMin)):
+        if _number_of(several) is not None and not isinstance(_outside(several), sql.Window):
+            _firsts(several)
     for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
         name = call.name.lower() if isinstance(call, sql.Anonymous) else type(call).__name__.lower()
         values = call.expressions or [call.this]
@@ -74,6 +81,28 @@ def _share(node: Expression, window: Expression) -> Expression:
 
 def _there(node: Expression) -> Expression:
     return sql.Not(this=sql.Is(this=sql.paren(node.copy(), copy=False), expression=sql.Null()))
+
+
+def _number_of(node: Expression) -> Expression | None:
+    """The number of values that MAX(x, n) and the like ask for."""
+    more = node.expressions
+    found: Expression | None = node.args.get("count") or (more[0] if len(more) == 1 else None)
+    return found
+
+
+def _firsts(node: Expression) -> None:
+    """Writes MAX(x, n) and the like as the first elements of a LIST in an order."""
+    whole, value, by = _outside(node), node.this, node.args.get("expression") or node.this
+    tests = [_there(value), _there(by)]
+    if isinstance(node.parent, sql.Filter):
+        tests.append(node.parent.expression.this.copy())
+    down = isinstance(node, sql.Max | sql.ArgMax)
+    order = sql.Order(
+        this=value.copy(), expressions=[sql.Ordered(this=by.copy(), desc=down, nulls_first=False)]
+    )
+    listed = sql.Filter(this=sql.ArrayAgg(this=order), expression=sql.Where(this=sql.and_(*tests)))
+    one, number = sql.Literal.number(1), _number_of(node)
+    whole.replace(sql.Anonymous(this="list_slice", expressions=[listed, one, number]))
 
 
 def _outside(node: Expression) -> Expression:
@@ -129,6 +158,12 @@ def _of_each(node: Expression) -> None:
 def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: SqlPlaces) -> list[Expression]:
     """The expressions that an expression of a select list with COLUMNS stands for, each for one of the tables
     and columns; the expression itself if it has none. Raises SqlError."""
+    inner = node.this if isinstance(node, sql.Aliases) else node
+    if places.dialect.is_ansi and isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple":
+        found = [each.name for each in node.args.get("expressions") or ()] if inner is not node else []
+        if found and len(found) != len(inner.expressions) - 1:
+            places.wrong(f"{len(found)} names are given to {len(inner.expressions) - 1} keys", node)
+        return [*members_of(inner, places, found)]
     stars = list(node.find_all(sql.Columns))
     if not stars:
         return [node]

@@ -103,6 +103,11 @@ class SqlPlaces:
             span = self.between(before[0].start, noted[1]) if before else span
         raise SqlError(errors.NotSupported(what=what, why=why, span=span))
 
+    def check_named(self, names: Sequence[str], there: int, node: Expression) -> None:
+        """Raises SqlError if more columns are named than there are."""
+        if len(names) > there:
+            self.wrong(f"{len(names)} columns are named, and there {are(there)}", node)
+
     def wrong(self, what: str, node: Expression | None) -> NoReturn:
         """Raises the error for a construct that means nothing here."""
         raise SqlError(errors.WrongSql(what=what, span=self.of(node)))

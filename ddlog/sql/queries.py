@@ -19,7 +19,7 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent
 from .pivots import in_from
-from .places import SqlError, SqlPlaces, are
+from .places import SqlError, SqlPlaces
 from .rules import SqlBody, SqlLet, SqlOutput, SqlRelation, SqlTerm
 from .scopes import Capture, VisibleColumn
 from .types import INTEGER, SqlValue, common
@@ -136,8 +136,7 @@ class Translator:
 
     def renamed(self, query: SqlQuery, columns: Sequence[str], node: Expression) -> SqlQuery:
         """The query with other names for its columns."""
-        if len(columns) > len(query.names):
-            self.places.wrong(f"{len(columns)} columns are named, and there {are(len(query.names))}", node)
+        self.places.check_named(columns, len(query.names), node)
         return replace(query, names=(*columns, *query.names[len(columns) :]))
 
     def start(self, capture: Capture | None) -> SqlBody:
@@ -235,6 +234,8 @@ class Translator:
             branches.append(QueryBranch(block.body, values, self.places.of(row)))
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
+        if not branches[0].values:
+            self.places.wrong("a row of VALUES has no values", node)
         first = 1 if self.places.dialect.is_ansi else 0
         columns = tuple(f"col{i}" for i, _ in enumerate(branches[0].values, first))
         return SqlQuery(columns, tuple(branches))

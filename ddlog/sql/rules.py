@@ -6,7 +6,6 @@ something reads, and definitions that nothing reads are left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,9 +18,6 @@ from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, place
 from .types import SqlType, SqlValue, variables_in
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
-
-
-_MADE = re.compile(r"__\d+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +231,7 @@ class SqlOutput:
         self.tables: dict[str, object] = {}  # the tables and views that are declared, by their relations
         self.types: dict[str, SqlValue] = {}  # of variables
         self._count = 0  # of names
+        self._taken = set[str]()
         self._places = 0
 
     def mark(self) -> tuple[int, ...]:
@@ -281,13 +278,14 @@ class SqlOutput:
 
     def leave_names(self, taken: Iterable[str]) -> None:
         """Makes no names that are taken."""
-        numbers = (int(name.rpartition("__")[2]) for name in taken if _MADE.search(name))
-        self._count = max(numbers, default=self._count)
+        self._taken.update(taken)
 
     def new_name(self, hint: str) -> str:
         """A new name for a relation that no table or view has."""
+        while (made := f"{hint}__{self._count + 1}") in self._taken:
+            self._count += 1
         self._count += 1
-        return f"{hint}__{self._count}"
+        return made
 
     def declare(
         self, kind: str, relation: SqlRelation, original: str = "", key: ast.Expr | None = None
@@ -296,10 +294,19 @@ class SqlOutput:
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
         fields = tuple(ast.Field(c.field, written_type(c.written), (), NOWHERE) for c in relation.columns)
-        named = (ast.Attribute("original", string(original), NOWHERE),) if original else ()
+        named = ("original", string(original)) if original else ("made", None)
         primary = None if key is None else ast.PrimaryKey("x", key, NOWHERE)
         made = ast.RelationDecl(
-            relation.name, role, kind, False, fields, None, primary, named, NOWHERE, NOWHERE
+            relation.name,
+            role,
+            kind,
+            False,
+            fields,
+            None,
+            primary,
+            (ast.Attribute(*named, NOWHERE),),
+            NOWHERE,
+            NOWHERE,
         )
         self.declarations.append(placed(made, self._derived(self.place)))
 

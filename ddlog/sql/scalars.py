@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from sqlglot import expressions as sql
 
+from ..errors.nearest import meant, nearest
 from ..syntax import Expr
-from ..syntax.templates import tree
+from ..syntax.templates import items, tree
 from . import conversions as c
 from .moments import present_of
 from .places import SqlPlaces
@@ -113,6 +114,11 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
+                case sql.ByteString() if not self.places.dialect.is_ansi:  # E'a\nb'
+                    return c.string(node.this)
+                case sql.Lambda(expressions=[sql.Identifier() as whole]):  # f(j -> 'a'), of JSON
+                    path = self.places.dialect.reader.to_json_path(node.this)
+                    return self.value(sql.JSONExtract(this=sql.column(whole), expression=path))
             if present_of(node) is not None:
                 return self.queries.present(node)
             translate = self.places.dialect.functions.get(type(node))
@@ -126,7 +132,16 @@ class Scalars:
             self.places.wrong(f"the aggregate {name} stands outside of SELECT, HAVING, ORDER BY", node)
         if isinstance(node, sql.Window):
             self.places.wrong("a window function stands outside of SELECT, QUALIFY, ORDER BY", node)
-        self.places.refuse(self.places.called(node), node)
+        self.refuse(node)
+
+    def refuse(self, node: Expression) -> NoReturn:
+        """Raises the error for a call or an operator that is not supported, with the name that was probably
+        meant."""
+        dialect = self.places.dialect
+        classes = (each for each in dialect.functions if issubclass(each, sql.Func))
+        known = {*dialect.named, *(name.lower() for each in classes for name in each.sql_names())}
+        near = nearest(node.name.lower(), known) if isinstance(node, sql.Anonymous) else None
+        self.places.refuse(self.places.called(node), node, meant(near and near.upper()))
 
     def check_read(self, node: Expression) -> None:
         """Raises SqlError for a call with an argument that its translation would not read."""
@@ -174,6 +189,8 @@ class Scalars:
         value = self.value(node)
         if value.type.kind == "null":
             return null(BOOLEAN)
+        if value.type.is_number and not self.places.dialect.is_ansi:
+            return self.compared("!=", value, c.integer(0), node)
         if value.type != BOOLEAN:
             self.places.mistyped("a condition", str(value.type), node)
         return value
@@ -243,7 +260,7 @@ class Scalars:
         """`x > ANY (…)`, `x > ALL (…)`: ALL holds where the opposite comparison holds with no row."""
         query = right.this
         if not isinstance(query.unnest(), sql.Query):
-            self.places.refuse("ANY and ALL of an array", right)
+            query = sql.select(sql.Explode(this=query.unnest().copy()))
         values = (
             [self.value(each) for each in left.expressions]
             if isinstance(left, sql.Tuple)
@@ -256,16 +273,23 @@ class Scalars:
         return c.strict([found], "not $", BOOLEAN)
 
     def tuples(self, node: Expression, left: Expression, right: Expression) -> SqlValue:
-        """Equality of row values."""
-        if not isinstance(node, sql.EQ | sql.NEQ) or len(left.expressions) != len(right.expressions):
-            self.places.refuse("this comparison of rows", node)
-        pairs = zip(left.expressions, right.expressions, strict=True)
-        equal = self.all_equal([(self.value(a), self.value(b)) for a, b in pairs], node)
-        return equal if isinstance(node, sql.EQ) else c.strict([equal], "not $", BOOLEAN)
-
-    def all_equal(self, pairs: Sequence[tuple[SqlValue, SqlValue]], node: Expression) -> SqlValue:
-        """Whether all pairs are of equal values."""
-        return reduce(conjoined, (self.compared("==", a, b, node) for a, b in pairs))
+        """A comparison of rows, in which NULL equals NULL, and is the greatest; in Spark the least."""
+        if len(left.expressions) != len(right.expressions):
+            self.places.refuse("a comparison of rows of different lengths", node)
+        pairs = list(zip(left.expressions, right.expressions, strict=True))
+        if isinstance(node, sql.EQ | sql.NEQ):
+            equal = reduce(conjoined, (self.value(sql.NullSafeEQ(this=a, expression=b)) for a, b in pairs))
+            return equal if isinstance(node, sql.EQ) else c.strict([equal], "not $", BOOLEAN)
+        rows: list[list[Expr]] = [[], []]
+        for pair in pairs:
+            for row, each in zip(
+                rows, self.chosen(list(map(self.value, pair)), node, "a comparison"), strict=True
+            ):
+                value = c.span(each)
+                if value.nullable and not self.places.dialect.is_ansi:
+                    row.append(tree("is_none($)", value.tree))
+                row.append(value.tree)
+        return SqlValue(tree(f"$ {COMPARISONS[type(node)]} $", *(items(*row) for row in rows)), BOOLEAN)
 
     def compared(self, op: str, left: SqlValue, right: SqlValue, node: Expression) -> SqlValue:
         """A comparison of two values."""
@@ -415,7 +439,8 @@ def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
         return decimal(scale, digits)
     found = places.dialect.types.get(name)
     if found is None:
-        places.refuse(f"the type {places.written(node)}", node)
+        written, known = places.written(node), (*places.dialect.types, "INTEGER", "REAL", "STRING")
+        places.refuse(f"the type {written}", node, meant(nearest(written.upper(), known)))
     return replace(found)
 
 

@@ -192,7 +192,7 @@ class SelectBlock(Subqueries):
         if not shown:
             self.places.wrong("there is no table for `*`", star)
         grouped = self.node.args.get("group") is not None
-        for name in {*made, *names} - {e.name for e in shown}:
+        for name in {*made, *names, *left_out} - {e.name for e in shown}:
             self.places.wrong(f"`*` has no column `{name}`", star)
         return [
             (

@@ -13,17 +13,18 @@ from . import conversions as c
 from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, grouped
 from .scopes import Capture
-from .types import INTEGER, SqlValue
+from .types import INTEGER, NULL, SqlValue, null
 
 
 def combined(
     translator: Translator, node: sql.SetOperation, names: QueryNames, capture: Capture | None
 ) -> SqlQuery:
     """The branches of a set operation. Raises SqlError."""
-    if node.args.get("by_name"):
-        translator.places.refuse("BY NAME", node)
     left = translator.query(node.this, names, capture)
     right = translator.query(node.expression, names, capture)
+    if node.args.get("by_name"):
+        all_names = tuple(dict.fromkeys((*left.names, *right.names)))
+        left, right = _with_columns(left, all_names), _with_columns(right, all_names)
     if len(left.names) != len(right.names):
         translator.places.wrong(
             f"the two sides have {len(left.names)} and {number_of(len(right.names), 'column')}", node
@@ -46,6 +47,15 @@ def combined(
         said = f"not in {translator.places.written(node.expression)}"
         return _of_sets(translator, first, second, capture, is_except, said)
     return _of_bags(translator, first, second, capture, is_except)
+
+
+def _with_columns(query: SqlQuery, names: tuple[str, ...]) -> SqlQuery:
+    """The query with columns of these names, NULL where it has none."""
+    branches = []
+    for each in query.branches:
+        values = dict(zip(query.names, each.values, strict=True))
+        branches.append(replace(each, values=tuple(values.get(name, null(NULL)) for name in names)))
+    return replace(query, names=names, branches=tuple(branches))
 
 
 def _of_keys(query: SqlQuery) -> SqlQuery:

@@ -54,10 +54,11 @@ _AS_NODES = {
     "VAR_POP": sql.VariancePop, "VAR_SAMP": sql.Variance,
 }  # fmt: skip
 _AS_READ = (
-    "APPROX_COUNT_DISTINCT", "ARRAY_AGG", "COLLECT_LIST", "COUNT", "FIRST", "GROUPING", "LAST", "LISTAGG",
-    "MAX_BY", "MIN_BY", "PERCENTILE_CONT", "PERCENTILE_DISC", "STRING_AGG",
+    "APPROX_COUNT_DISTINCT", "ARRAY_AGG", "COLLECT_LIST", "COUNT", "COVAR_POP", "COVAR_SAMP", "FIRST",
+    "GROUPING", "GROUPING_ID", "LAST", "LISTAGG", "MAX_BY", "MIN_BY", "PERCENTILE_CONT", "PERCENTILE_DISC",
+    "STRING_AGG",
 )  # fmt: skip
-AGGREGATES = (*_AS_NODES, *_AS_READ, "COLLECT_SET", "PERCENTILE")
+AGGREGATES = (*_AS_NODES, *_AS_READ, "APPROX_PERCENTILE", "COLLECT_SET", "PERCENTILE", "PERCENTILE_APPROX")
 """Aggregates."""
 
 WINDOWS = (
@@ -75,6 +76,14 @@ def _percentile(args: list[Expression]) -> Expression:
     if len(args) != 2:
         return sql.Anonymous(this="percentile", expressions=args)
     return sql.PercentileCont(this=args[0], expression=args[1])
+
+
+def _element(args: list[Expression]) -> Expression:
+    """PERCENTILE_APPROX, which is exact here, so that its accuracy does not count."""
+    if len(args) not in (2, 3):
+        return sql.Anonymous(this="percentile_approx", expressions=args)
+    del args[2:]  # which the parser counts
+    return sql.Quantile(this=args[0], quantile=args[1])
 
 
 def _range(args: list[Expression]) -> Expression:
@@ -103,6 +112,7 @@ class SparkReader(type(_BASE)):  # type: ignore[misc]
             **{name: kind.from_arg_list for name, kind in _AS_NODES.items()},
             "COLLECT_SET": _set,
             "PERCENTILE": _percentile,
+            **dict.fromkeys(("PERCENTILE_APPROX", "APPROX_PERCENTILE"), _element),
             "RANGE": _range,
         }
         FUNCTION_PARSERS: ClassVar = {

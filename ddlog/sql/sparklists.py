@@ -9,7 +9,7 @@ from . import conversions as c
 from . import nested
 from .calls import call, of_arguments
 from .jsons import steps_of
-from .lists import a_list, bracket_of, folded, function, mapped
+from .lists import a_list, bracket_of, flattened, folded, function, mapped
 from .nested import of_maps
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, INTEGER, VARCHAR, SqlValue, list_of
@@ -42,15 +42,6 @@ def _sequence(s: Scalars, node: Expression) -> SqlValue:
         s.places.refuse("SEQUENCE of other than whole numbers", node)
     form = "$0, $1, if ($0 <= $1) (1: bigint) else (-(1: bigint))" if len(values) == 2 else "$, $, $"
     return c.strict(values, f"sparksql::sequence({form})", list_of(INTEGER))
-
-
-@of_arguments
-def _flattened(s: Scalars, node: Expression, given: Expression) -> SqlValue:
-    value = a_list(s, given, node)
-    part = value.type.parts[0]
-    if not part.is_list:
-        s.places.mistyped("FLATTEN", str(value.type), node)
-    return c.strict([value], "sparksql::flattened($)", part, optional=True)
 
 
 @of_arguments
@@ -105,7 +96,7 @@ LISTS: dict[str, Translate] = {
         nested.value_at, function("sparksql::element_at($, $)", "element", "0 list", "1 integer")
     ),
     "exists": _tested("any_of"),
-    "flatten": _flattened,
+    "flatten": flattened("sparksql::flattened($)", optional=True),
     "forall": _tested("all_of"),
     "get": function("sparksql::get($, $)", "element", "0 list", "1 integer"),
     "reduce": folded,

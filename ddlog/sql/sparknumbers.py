@@ -228,6 +228,8 @@ NUMBERS: dict[str, Translate] = {
     "shiftright": call("sparksql::shifted($0, -$1)", INTEGER, "0 integer", "1 integer"),
     "sign": _sign,
     "signum": _sign,
+    "width_bucket": call("sparksql::width_bucket($, $, $, $)", INTEGER, "0 double", "1 double", "2 double",
+                         "3 integer", optional=True),
     "try_add": _sum_or_null,
     "try_divide": safe_quotient,
     "try_multiply": _sum_or_null,

@@ -12,7 +12,7 @@ from .calls import call, either, of_arguments
 from .lists import function
 from .regexps import check_pattern
 from .scalars import Scalars, Translate
-from .textfunctions import strings_joined
+from .textfunctions import hexed, strings_joined
 from .types import BOOLEAN, INTEGER, VARCHAR, SqlType, SqlValue, list_of
 
 if TYPE_CHECKING:
@@ -79,14 +79,6 @@ def _matches(s: Scalars, node: Expression, text: Expression, pattern: Expression
     return c.strict([s.text(text), s.text(pattern)], "sql::regexp_matches($, $)", BOOLEAN)
 
 
-@of_arguments
-def _hex(s: Scalars, node: Expression, of: Expression) -> SqlValue:
-    """HEX of a number, or of the bytes of a text."""
-    if s.value(of).type == VARCHAR:
-        return call("sparksql::hex_text($)", VARCHAR, "0 text")(s, node)
-    return call("sparksql::hex($)", VARCHAR, "0 integer")(s, node)
-
-
 def _reversed(s: Scalars, node: Expression) -> SqlValue:
     if len(node.expressions) == 1 and s.value(node.expressions[0]).type.is_list:
         return function("sql::list_reversed($)", "list", "0 list")(s, node)
@@ -116,7 +108,7 @@ TEXTS: dict[str, Translate] = {
     "crc32": call("sparksql::crc32($)", INTEGER, "0 text"),
     "elt": _elt,
     "find_in_set": call("sparksql::find_in_set($, $)", INTEGER, "0 text", "1 text"),
-    "hex": _hex,
+    "hex": of_arguments(hexed),
     "initcap": call("sparksql::initcap($)", VARCHAR, "0 text"),
     "instr": call("sql::position($, $)", INTEGER, "0 text", "1 text"),
     "left": call("sql::left($, max($, 0))", VARCHAR, "0 text", "1 integer"),

@@ -16,6 +16,7 @@ from .lists import concatenated
 from .scalars import Scalars, Translate
 from .types import (
     BOOLEAN,
+    INTEGER,
     NULL,
     VARCHAR,
     SqlType,
@@ -132,6 +133,14 @@ def pad(s: Scalars, node: Expression) -> SqlValue:
     fill = node.args.get("fill_pattern")
     args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
     return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
+
+
+def hexed(s: Scalars, node: Expression, of: Expression) -> SqlValue:
+    """HEX of a number, or of the bytes of a text."""
+    value = s.value(of)
+    if value.type == VARCHAR:
+        return c.strict([value], "sql::hex_text($)", VARCHAR)
+    return c.strict([s.brought(of, INTEGER, node)], "sql::hex($)", VARCHAR)
 
 
 def overlaid(s: Scalars, node: Expression) -> SqlValue:

@@ -109,15 +109,21 @@ def order_keys(
     found = []
     for each in order:
         ordered = each if isinstance(each, sql.Ordered) else sql.Ordered(this=each)
-        value = _key(block, ordered.this, names, values)
+        all_of = is_all(ordered.this) and values
         down = bool(ordered.args.get("desc"))
-        if not value.nullable:
-            letter = "M" if down else "N"
-        else:
-            letter = "d" if down else "a"
-            letter = letter.upper() if ordered.args.get("nulls_first") else letter
-        found.append((value, letter))
+        for value in map(c.span, values) if all_of else [_key(block, ordered.this, names, values)]:
+            if not value.nullable:
+                letter = "M" if down else "N"
+            else:
+                letter = "d" if down else "a"
+                letter = letter.upper() if ordered.args.get("nulls_first") else letter
+            found.append((value, letter))
     return found
+
+
+def is_all(node: Expression) -> bool:
+    """Whether a key of ORDER BY is ALL: one column after another."""
+    return isinstance(node, sql.Var) and node.name.upper() == "ALL"
 
 
 def _key(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequence[SqlValue]) -> SqlValue:
@@ -135,7 +141,13 @@ def _number(block: SelectBlock, node: Expression | None, what: str) -> int | Non
     if node is None:
         return None
     inner, options = node.expression, node.args.get("limit_options")
-    if not isinstance(node, sql.Limit | sql.Offset) or not isinstance(inner, sql.Literal) or options:
+    if isinstance(node, sql.Fetch):
+        inner = node.args.get("count") or sql.Literal.number(1)
+    if options is not None and not (options.args.get("percent") or options.args.get("with_ties")):
+        options = None
+    if is_all(inner):
+        return None
+    if not isinstance(inner, sql.Literal) or options:
         block.places.refuse(f"{what} of this form", node, "write a whole number")
     if inner.is_string or not inner.this.isdigit():
         block.places.refuse(f"{what} of this form", node, "write a whole number")

@@ -19,6 +19,7 @@ from .. import syntax
 from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
+from ..errors.nearest import meant, nearest
 from ..errors.origins import Origins
 from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 DEEPEST = 300  # levels of a statement
 _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*\.(\w+)'>")
 _TOKEN = re.compile(r"<Token token_type: .*?, text: (.*?), line: \d+, .*?\]>", re.DOTALL)
+_KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "QUALIFY", "UNION", "INTERSECT",
+    "EXCEPT", "JOIN", "LEFT", "RIGHT", "INNER", "OUTER", "USING", "DISTINCT", "BETWEEN", "INSERT", "INTO",
+    "VALUES", "UPDATE", "DELETE", "MERGE", "CREATE", "TABLE", "VIEW", "RETURNING", "CONFLICT", "WITH",
+)  # fmt: skip
 _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
@@ -226,9 +232,13 @@ def _open_quote(places: SqlPlaces, tokenize: Callable[[str], object]) -> Diagnos
     return errors.SqlSyntax(reason="it has no words that can be told apart")
 
 
-def _words(reason: str) -> str:
-    """A reason of the parser without the objects of Python that it shows."""
-    reason = _INCOMPLETE.sub(lambda found: f"`{found[1].upper()}` is not complete", reason)
+def _words(reason: str, words: Collection[str]) -> str:
+    """A reason of the parser without the objects of Python that it shows; `words` are those of the text."""
+
+    def lacking(found: re.Match[str]) -> str:
+        return f"`{found[1].upper()}` is not complete" if found[1].upper() in words else "a part is missing"
+
+    reason = _INCOMPLETE.sub(lacking, reason)
     return _TOKEN.sub(lambda found: "nothing" if found[1] == "SENTINEL" else f"`{found[1]}`", reason)
 
 
@@ -238,6 +248,12 @@ def _syntax(error: Exception, tokens: Sequence[Token], places: SqlPlaces, whole:
     for each in getattr(error, "errors", None) or [{}]:
         at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]
         span = places.between(at[0].start, at[0].end + 1) if at else whole
-        reason = _words(each.get("description") or str(error).split("\n")[0]).rstrip(".")
-        found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span))
+        words = [token.text.upper() for token in tokens]
+        reason = _words(each.get("description") or str(error).split("\n")[0], words).rstrip(".")
+        if at and reason.startswith("Invalid expression"):
+            reason = f"`{at[0].text}` is not expected here"
+        before = tokens[: tokens.index(at[0]) + 1] if at else tokens
+        unknown = [each for each in (*before[-2:], tokens[0]) if each.token_type.name == "VAR"]
+        near = next(filter(None, (nearest(each.text.upper(), _KEYWORDS) for each in unknown)), None)
+        found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span, help=meant(near)))
     return found

@@ -18,13 +18,13 @@ CALLS = {
     "(sparksql::round_up(2.675, 2), sparksql::round_even(2.5, 0), sparksql::rounded_even(25, 10))": "(2.68, 2, 2)",  # noqa: E501
     "(sparksql::double_text(1e10), sparksql::double_text(0.5), sparksql::double_text(-1.25e-5))": '("1.0E10", "0.5", "-1.25E-5")',  # noqa: E501
     "(sparksql::logarithm(1.0), sparksql::logarithm(0.0), sparksql::factorial(5), sparksql::factorial(21))": "(Some{0}, None, Some{120}, None)",  # noqa: E501
-    "(sparksql::shifted(3, 2), sparksql::shifted(12, -2), sparksql::hex(255), sparksql::binary(5))": '(12, 3, "FF", "101")',  # noqa: E501
+    "(sparksql::shifted(3, 2), sparksql::shifted(12, -2), sparksql::binary(5), sparksql::width_bucket(2.5, 0.0, 10.0, 4))": '(12, 3, "101", Some{2})',  # noqa: E501
     '(sparksql::converted("ff", 16, 10), sparksql::converted("1", 1, 10), sparksql::format_number(1234.5, 2))': '(Some{"255"}, None, "1,234.50")',  # noqa: E501
     '(sparksql::to_utc(1729996200000000, "Europe/Berlin"), sparksql::to_utc(1711852200000000, "Europe/Berlin"))': "(1729989000000000, 1711848600000000)",  # noqa: E501
     '(sparksql::initcap("ab cD"), sparksql::substring_index("a.b.c", ".", -2), sparksql::locate("b", "abab", 3))': '("Ab Cd", "b.c", 4)',  # noqa: E501
     '(sparksql::overlay("abcd", "X", 2, -1), sparksql::find_in_set("b", "a,b"), sparksql::soundex("Robert"))': '("aXcd", 2, "R163")',  # noqa: E501
     '(sparksql::sha("", 1), sparksql::sha("", 7), sparksql::crc32("a"), sparksql::base64("a"))': '(Some{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, None, 3904355907, "YQ==")',  # noqa: E501
-    '(sparksql::hex_text("a"), sparksql::octets("é"), sparksql::read_integer(" 7 "), sparksql::read_integer("1.5"))': '("61", 2, Some{7}, None)',  # noqa: E501
+    '(sparksql::octets("é"), sparksql::read_integer(" 7 "), sparksql::read_integer("1.5"))': "(2, Some{7}, None)",  # noqa: E501
     '(sparksql::regexp_extract("a1b2", "([a-z])(\\\\d)", 2), 0)': '("1", 0)',
     'sparksql::regexp_extract("a", "a", 1)': "fault: a regular expression with 0 groups has no group 1",
     '(sparksql::regexp_substr("ab", "b"), sparksql::regexp_count("aa", "a"), sparksql::regexp_instr("ab", "b"))': '(Some{"b"}, 2, 2)',  # noqa: E501

@@ -89,18 +89,18 @@ CALLS = {
     '(sql::shape([Some{1.0}, Some{2.0}, Some{4.0}, Some{8.5}, None], "kurtosis"), sql::shape([Some{1.0}, Some{4.0}], "mad"), sql::shape([Some{1.0}], "skewness"))': "(Some{1.1604583612627277}, Some{1.5}, None)",  # noqa: E501
     '(sql::entropy([Some{1}, Some{2}, None]), sql::date_sub("MONTH", 0, 2592000000000), sql::make_time(1, 2, 3.5))': "(1, 0, 3723500000)",  # noqa: E501
     "sql::make_time(24, 0, 0.0)": "fault: 24:0:0.0 is no time",
-    '(sql::bits("&", 6, 3), sql::bits("|", 6, 3), sql::bits("^", 6, 3), sql::bit_count(7), sql::gcd(12, 8))': "(2, 7, 5, 3, 4)",  # noqa: E501
+    '(sql::bits("&", 6, 3), sql::bits("|", 6, 3), sql::bits("^", 6, 3), sql::bit_count(7), sql::gcd(12, 8), sql::lcm(4, 6))': "(2, 7, 5, 3, 4, 12)",  # noqa: E501
     '(sql::split_part("a,b", ",", 2), sql::split_part("a,b", ",", -3), sql::translated("abc", "ab", "x"))': '("b", "", "xc")',  # noqa: E501
     '(sql::chr(65), sql::ascii("A"), sql::ascii(""), sql::levenshtein("kitten", "sitting"))': '("A", 65, 0, 3)',  # noqa: E501
     "sql::chr(-1)": "fault: -1 is no letter",
-    '(sql::md5(""), sql::length(sql::sha256("")))': '("d41d8cd98f00b204e9800998ecf8427e", 64)',
+    '(sql::md5(""), sql::length(sql::sha256("")), sql::hex(-1), sql::hex_text("é"))': '("d41d8cd98f00b204e9800998ecf8427e", 64, "FFFFFFFFFFFFFFFF", "C3A9")',  # noqa: E501
     '(sql::strftime(0, "%Y/%m %z %%z %%Y"), sql::strptime("1970-02", "%Y-%m"), sql::last_day(0), sql::make_date(1970, 1, 2))': '("1970/01 +00 %z %Y", 2678400000000, 30, 1)',  # noqa: E501
     "sql::make_date(1970, 2, 30)": "fault: 1970-2-30 is no date",
     'sql::strptime("x", "%Y")': "fault: time data 'x' does not match format '%Y'",
     '(sql::json_at("[1,\\"a\\"]", "[1]", true), sql::json_at("[1,\\"a\\"]", "[1]", false), sql::json_at("[]", "[0]", true))': '(Some{"a"}, Some{"\\"a\\""}, None)',  # noqa: E501
     "(sql::series(1, 3, 1, false), sql::series(3, 1, -1, true))": "([1, 2, 3], [3, 2])",
     "sql::series(1, 3, 0, false)": "fault: a series has steps that are not 0",
-    "sql::moments(0, 172800000000, 0, 86400000000, true)": "[0, 86400000000]",
+    'sql::moments(0, 172800000000, sql::Interval{0, 1, 0}, true, "UTC")': "[0, 86400000000]",
     '(sql::json_length("[1,2]"), sql::json_valid("["), sql::json_valid("1"))': "(Some{2}, false, true)",
     'sql::json_length("[")': 'fault: "[" is no JSON',
     "(sql::add_months(30, 1), sql::add_months(0, -1))": "(58, -31)",

@@ -455,6 +455,13 @@ CAST(-m AS INT)
 m / (b - 100)
 sum(1) OVER (ORDER BY pk)
 positive(a)
+width_bucket(x, 0, 10, 4)
+width_bucket(m, 10, -5, 3)
+width_bucket(b, 2, 2, a)
+(a, b) = (1, 2)
+(a, b) <> (1, CAST(NULL AS INT))
+(a, b) < (2, 5)
+(a, s) >= (b, 'a')
 named_struct('x', a, 'y', s).y
 named_struct('x', a, 'y', s)['x']
 struct(a, b AS c, 5)
@@ -562,5 +569,9 @@ SELECT date_trunc('MONTH', w) AS mo, count(*) AS n FROM t GROUP BY date_trunc('M
 SELECT d, d + INTERVAL 1 MONTH AS e, datediff(d + INTERVAL 1 MONTH, d) AS n FROM t
 WITH ranked AS (SELECT *, row_number() OVER (PARTITION BY a ORDER BY w DESC) AS rn FROM t) SELECT pk FROM ranked WHERE rn = 1
 SELECT pk, CASE WHEN m > 1 THEN m ELSE 0 END AS v, coalesce(m, 0) AS c, nvl(m, 1.234) AS e, m IN (1.25, 2) AS i FROM t
+SELECT a, b, grouping_id() AS g, grouping_id(a, b) AS h, count(*) AS n FROM t GROUP BY CUBE (a, b)
+SELECT a, covar_pop(b, x) AS q, covar_samp(b, x) AS r, percentile_approx(b, 0.5) AS u, approx_percentile(x, 0.25, 100) AS v FROM t GROUP BY a
+SELECT pk, json_tuple(j, 'a', 'c') FROM t
+SELECT json_tuple(j, 'a', 'c') AS (u, v), pk FROM t
 """  # noqa: E501
 """Queries, one a line."""

@@ -191,7 +191,7 @@ ERRORS = {
     "SELECT t.a FROM t, t AS s WHERE a = 3": "column `a` is ambiguous",
     "SELECT SUM(COUNT(a)) FROM t": "an aggregate has another inside",
     "SELECT a FROM t UNION SELECT b FROM t": "of a union is not defined for INTEGER and VARCHAR",
-    "SELECT TOP 3 a FROM t": "this is not SQL: invalid expression / Unexpected token",
+    "SELECT TOP 3 a FROM t": "this is not SQL: `3` is not expected here",
     "SELECT 'x FROM t": "this is not SQL: ' does not end",
     "SELECT from, a FROM t": "this is not SQL: expected table name but got `,`",
     "SELECT a FROM t JOIN": "this is not SQL: expected table name but got nothing",

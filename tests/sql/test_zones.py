@@ -50,6 +50,7 @@ def test_views_are_those_of_duckdb(zone: str) -> None:
     views["g"] = (
         "SELECT date_trunc('day', b) AS day, min(a) AS x, max(b) AS y, count(DISTINCT a) AS n FROM t GROUP BY 1"
     )
+    views["s"] = "SELECT k, g FROM t, generate_series(a, a + INTERVAL 3 DAY, INTERVAL '1 day 1 hour') q(g)"
     both = Both(f"SET TimeZone = '{zone}';\n{TABLES}", views)
     rows = [row(number, choose) for number in range(40)]
     both.change({"t": rows}, {})
