@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from .. import core
 from ..core.clauses import mapped
-from ..core.walk import children, descendants, transform
+from ..core.walk import children, descendants, resolved
 from ..types import BigInt, Bit, Signed, Type
 
 
@@ -123,20 +123,6 @@ def records(body: Sequence[core.Clause]) -> dict[str, core.MakeStruct]:
         for each in body
         if isinstance(each, core.Let) and isinstance(each.value, core.MakeStruct)
     }
-
-
-def resolved(expr: core.Expr, made: Mapping[str, core.MakeStruct]) -> core.Expr:
-    """The expression with fields of such structs as what they were made of."""
-
-    def change(part: core.Expr) -> core.Expr | None:
-        match part:
-            case core.GetField(core.Var(name), field) if name in made:
-                whole = made[name]
-                names = [each for each, _ in whole.constructor.fields]
-                return whole.args[names.index(field)] if field in names else None
-        return None
-
-    return transform(expr, change) if made else expr
 
 
 def variables(expr: core.Expr) -> set[str]:

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import core, errors
 from ..core.clauses import binds, expressions
-from ..core.walk import descendants
+from ..core.walk import descendants, resolved
 from ..errors.diagnostics import Diagnostic
 from ..errors.grouping import EqualValues
 from ..errors.source import Span
-from .dependencies import Dependencies, inverted, records, resolved
+from .dependencies import Dependencies, inverted, records
 from .marked import written_in
 from .rewriting import Edit, called_name, place_of, rewritten
 from .wildcards import with_names

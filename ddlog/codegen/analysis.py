@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .. import core
 from ..core import Expr, Pattern
-from ..core.walk import children
+from ..core.walk import descendants
 from ..types import BigInt, Bit, FunctionType, Signed, Type
 from ..values import wrap
 
@@ -21,9 +21,13 @@ def folded(expr: Expr) -> Expr:
 
 def is_path(expr: Expr) -> bool:
     """Whether an expression is a variable or a part of one."""
-    while isinstance(expr, core.GetField | core.GetItem):
-        expr = expr.arg
-    return isinstance(expr, core.Var)
+    return bool(_root(expr))
+
+
+def _root(place: Expr) -> list[str]:
+    while isinstance(place, core.GetField | core.GetItem):
+        place = place.arg
+    return [place.name] if isinstance(place, core.Var) else []
 
 
 def bound_in(pattern: Pattern) -> list[str]:
@@ -39,52 +43,39 @@ def bound_in(pattern: Pattern) -> list[str]:
 def bound_names(expr: Expr) -> list[str]:
     """The variables that an expression declares."""
     found: list[str] = []
-    match expr:
-        case core.Declare(pattern) | core.For(pattern):
-            found += bound_in(pattern)
-        case core.Match(_, arms):
-            found += [name for pattern, _ in arms for name in bound_in(pattern)]
-    for each in children(expr):
-        found += bound_names(each)
+    for each in descendants(expr):
+        match each:
+            case core.Declare(pattern) | core.For(pattern):
+                found += bound_in(pattern)
+            case core.Match(_, arms):
+                found += [name for pattern, _ in arms for name in bound_in(pattern)]
     return found
 
 
 def free_variables(expr: Expr) -> dict[str, Type]:
     """The variables that an expression reads and does not declare, in the order of their first use."""
     found: dict[str, Type] = {}
-    _read(expr, found)
+    for each in descendants(expr):
+        if isinstance(each, core.Var):
+            found.setdefault(each.name, each.type)
     for name in bound_names(expr):
         found.pop(name, None)
     return found
 
 
-def _read(expr: Expr, found: dict[str, Type]) -> None:
-    if isinstance(expr, core.Var):
-        found.setdefault(expr.name, expr.type)
-    for each in children(expr):
-        _read(each, found)
-
-
-def _root(place: Expr) -> list[str]:
-    while isinstance(place, core.GetField | core.GetItem):
-        place = place.arg
-    return [place.name] if isinstance(place, core.Var) else []
-
-
 def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]) -> list[str]:
     """The variables that an expression changes. `parameters` returns the parameters of a function."""
     found: list[str] = []
-    match expr:
-        case core.Assign(target):
-            found += _root(target)
-        case core.Call(function, args):
-            for arg, parameter in zip(args, parameters(function), strict=True):
-                if parameter.mutable:
-                    found += _root(arg)
-        case core.Apply(applied, args) if isinstance(applied.type, FunctionType):
-            for arg, mutable in zip(args, applied.type.mutable, strict=True):
-                if mutable:
-                    found += _root(arg)
-    for each in children(expr):
-        found += assigned(each, parameters)
+    for each in descendants(expr):
+        match each:
+            case core.Assign(target):
+                found += _root(target)
+            case core.Call(function, args):
+                for arg, parameter in zip(args, parameters(function), strict=True):
+                    if parameter.mutable:
+                        found += _root(arg)
+            case core.Apply(applied, args) if isinstance(applied.type, FunctionType):
+                for arg, mutable in zip(args, applied.type.mutable, strict=True):
+                    if mutable:
+                        found += _root(arg)
     return found

@@ -126,7 +126,7 @@ class ArrayWriter(ArrayOperations):
                 test = self.value(condition, env, active)
                 return self.choice(test, then, otherwise, env, active)
             case core.Match(arg, arms):
-                return self.match(arg, list(arms), env, active)
+                return self.arms(self.value(arg, env, active), arg.type, list(arms), env, active)
             case core.Block(items):
                 return self.block(items, env, active)
             case core.Call(function, args):
@@ -183,13 +183,8 @@ class ArrayWriter(ArrayOperations):
         no = self.value(otherwise, env, self.both(active, self.put(f"~{test}")))
         return self.put(f"np.where({test}, {yes}, {no})")
 
-    def match(self, arg: Expr, arms: list[tuple[Pattern, Expr]], env: Env, active: str) -> str:
-        """A match on constants."""
-        subject = self.value(arg, env, active)
-        return self.arms(subject, arg.type, arms, env, active)
-
     def arms(self, subject: str, type: Type, arms: list[tuple[Pattern, Expr]], env: Env, active: str) -> str:
-        """The value of the first arm that matches."""
+        """The value of the first arm of a match on constants that matches."""
         (pattern, body), *others = arms
         bound = dict(env)
         while isinstance(pattern, core.VarPattern):

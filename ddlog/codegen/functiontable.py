@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
-from ..core.walk import children
+from ..core.walk import called
 from ..engine import memory
 from ..engine.schema import Deferred
 from ..stdlib.options import item
@@ -205,14 +205,11 @@ class Functions:
         return self.functions[key].parameters
 
     def library(self, key: str) -> str:
+        seen = {key}
+        while (to := self._handed_on(key)) is not None and to not in seen:
+            seen.add(key := to)
         declared = self.functions[key]
-        while declared.body is not None:
-            body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
-            given = [each.name if isinstance(each, core.Var) else "" for each in children(body)]
-            if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
-                return ""
-            declared = self.functions[body.function]
-        return f"{declared.module}::{declared.name}"
+        return f"{declared.module}::{declared.name}" if declared.body is None else ""
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         assert isinstance(type, User)
@@ -244,19 +241,24 @@ class Functions:
 
     def _forwarded(self, key: str) -> str:
         """The function that does the work, when this one only hands its parameters on."""
-        while True:
-            declared = self.functions[key]
-            body = declared.body
-            if isinstance(body, core.Block) and len(body.items) == 1:
-                body = body.items[0]
-            if self._captured(key) or not isinstance(body, core.Call):
-                return key
-            if any(each.mutable for each in declared.parameters):
-                return key
-            given = [each.name if isinstance(each, core.Var) else None for each in body.args]
-            if given != [each.name for each in declared.parameters] or body.function == key:
-                return key
-            key = body.function
+        seen = {key}
+        while not self._captured(key) and not any(each.mutable for each in self.functions[key].parameters):
+            to = self._handed_on(key)
+            if to is None or to in seen:
+                break
+            seen.add(key := to)
+        return key
+
+    def _handed_on(self, key: str) -> str | None:
+        """The function that a function calls with all of its parameters, if it does nothing else."""
+        declared = self.functions[key]
+        body = declared.body
+        if isinstance(body, core.Block) and len(body.items) == 1:
+            body = body.items[0]
+        if not isinstance(body, core.Call):
+            return None
+        given = [each.name if isinstance(each, core.Var) else None for each in body.args]
+        return body.function if given == [each.name for each in declared.parameters] else None
 
     def _captured(self, key: str) -> int:
         """The number of parameters of a function that are the items of a closure, its first argument then."""
@@ -305,11 +307,3 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             sys.setrecursionlimit(before)
 
     return limited
-
-
-def called(expr: Expr) -> set[str]:
-    """The keys of the functions that an expression calls itself."""
-    found = {expr.function} if isinstance(expr, core.Call | core.Closure) else set()
-    for each in children(expr):
-        found |= called(each)
-    return found

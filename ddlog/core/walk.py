@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from operator import is_
 from typing import Any, TypeGuard, get_args
@@ -41,15 +41,22 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def descendants(expr: Expr) -> Iterator[Expr]:
-    """The expression and all expressions in it."""
-    yield expr
-    for child in children(expr):
-        yield from descendants(child)
+    """The expression and all expressions in it, each before its parts."""
+    waiting = [expr]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += reversed(children(each))
 
 
 def mentions(expr: Expr, name: str) -> bool:
     """Whether the variable occurs in the expression."""
     return any(isinstance(each, Var) and each.name == name for each in descendants(expr))
+
+
+def called(expr: Expr) -> set[str]:
+    """The keys of the functions that the expression calls itself, or makes closures of."""
+    return {each.function for each in descendants(expr) if isinstance(each, core.Call | core.Closure)}
 
 
 def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
@@ -68,6 +75,20 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         if after is not before:
             new[name] = after
     return dataclasses.replace(expr, **new) if new else expr
+
+
+def resolved(expr: Expr, made: Mapping[str, core.MakeStruct]) -> Expr:
+    """The expression with fields of variables that are such structs as what they were made of."""
+
+    def change(part: Expr) -> Expr | None:
+        match part:
+            case core.GetField(Var(name), field) if name in made:
+                whole = made[name]
+                names = [each for each, _ in whole.constructor.fields]
+                return whole.args[names.index(field)] if field in names else None
+        return None
+
+    return transform(expr, change) if made else expr
 
 
 def _transform_field(value: Any, change: Callable[[Expr], Expr | None]) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from .. import core
 from ..core import Expr
 from ..core.clauses import expressions
-from ..core.walk import children, descendants
+from ..core.walk import called, children
 from ..types import BigInt, Bit, Signed
 
 
@@ -55,10 +55,10 @@ class Effects:
 
     def __init__(self, functions: Mapping[str, core.Function]) -> None:
         self._effectful = {key for key, each in functions.items() if each.effects}
-        calls = {key: _called(each.body) for key, each in functions.items() if each.body is not None}
+        calls = {key: called(each.body) for key, each in functions.items() if each.body is not None}
         found = self._effectful
         while found:
-            found = {key for key, called in calls.items() if called & found} - self._effectful
+            found = {key for key, each in calls.items() if each & found} - self._effectful
             self._effectful |= found
 
     def of_rule(self, rule: core.Rule) -> bool:
@@ -67,10 +67,4 @@ class Effects:
             return True
         parts = [part for each in rule.body for part in expressions(each)]
         parts += [arg for head in rule.heads for arg in head.args]
-        return bool(self._effectful) and any(_called(each) & self._effectful for each in parts)
-
-
-def _called(expr: Expr) -> set[str]:
-    """The functions that an expression may call."""
-    calls = (each for each in descendants(expr) if isinstance(each, core.Call | core.Closure))
-    return {each.function for each in calls}
+        return bool(self._effectful) and any(called(each) & self._effectful for each in parts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from .. import core
 from ..core import CheckedProgram, Expr, Rule
 from ..core.clauses import mapped
-from ..core.walk import descendants, transform
+from ..core.walk import descendants, resolved
 
 
 def fields_as_columns(program: CheckedProgram) -> CheckedProgram:
@@ -32,15 +32,8 @@ _PLAIN = (
 def _rule(rule: Rule) -> Rule:
     rows: dict[str, core.MakeStruct] = {}
 
-    def field(expr: Expr) -> Expr | None:
-        match expr:
-            case core.GetField(core.Var(name), field) if name in rows:
-                names = [each for each, _ in rows[name].constructor.fields]
-                return rows[name].args[names.index(field)]
-        return None
-
     def changed(expr: Expr) -> Expr:
-        return transform(expr, field) if all(isinstance(e, _PLAIN) for e in descendants(expr)) else expr
+        return resolved(expr, rows) if all(isinstance(e, _PLAIN) for e in descendants(expr)) else expr
 
     body = list[core.Clause]()
     for clause in rule.body:

@@ -23,6 +23,10 @@ function fib(n: s32): s32 { if (n < 2) { n } else { fib(n - 1) + fib(n - 2) } }
 function even(n: u32): bool { if (n == 0) true else odd(n - 1) }
 function odd(n: u32): bool { if (n == 0) false else even(n - 1) }
 function forever(n: bigint): bigint { 1 + forever(n + 1) }
+function there(n: bigint): bigint { back(n) }
+function back(n: bigint): bigint { there(n) }
+function pushes(v: mut Vec<bigint>, n: bigint) { pushes(v, n) }
+function pushed(n: bigint): bigint { var v = [n]; for (each in [n]) { pushes(v, each) }; n }
 function down(n: s32): s32 { if (n == 0) { 0 } else { 1 + down(n - 1) } }
 
 function bump(x: mut s32): s32 { x = x + 1; x * 10 }
@@ -160,14 +164,23 @@ EXPRESSIONS = {
 }  # fmt: skip
 
 
+_TOO_DEEP = "functions call each other too deep"
+FAULTS = {
+    "forever(0)": _TOO_DEEP,
+    "there(0)": _TOO_DEEP,
+    "pushed(0)": _TOO_DEEP,
+    "divided(1, 0)": "division by zero",
+}
+
+
 @pytest.fixture(scope="module")
 def program() -> tuple[CheckedProgram, dict[str, Expr]]:
     """The program with one fact for each expression."""
-    facts = [f"O(to_string_debug({expr}))." for expr in (*EXPRESSIONS, "forever(0)", "divided(1, 0)")]
+    facts = [f"O(to_string_debug({expr}))." for expr in (*EXPRESSIONS, *FAULTS)]
     checked, found = check_program(Source("test.dl", PROGRAM + "\n".join(facts)))
     assert checked is not None, found
     heads = [rule.heads[0].args[0] for rule in checked.rules]
-    return checked, dict(zip((*EXPRESSIONS, "forever(0)", "divided(1, 0)"), heads, strict=True))
+    return checked, dict(zip((*EXPRESSIONS, *FAULTS), heads, strict=True))
 
 
 @pytest.mark.parametrize("expr", EXPRESSIONS)
@@ -176,14 +189,11 @@ def test_value(program: tuple[CheckedProgram, dict[str, Expr]], expr: str) -> No
     assert row_expr(facts[expr], compile_function_table(checked), "s").scalar() == EXPRESSIONS[expr]
 
 
-@pytest.mark.parametrize(
-    ("expr", "message"),
-    [("forever(0)", "functions call each other too deep"), ("divided(1, 0)", "division by zero")],
-)
-def test_fault(program: tuple[CheckedProgram, dict[str, Expr]], expr: str, message: str) -> None:
+@pytest.mark.parametrize("expr", FAULTS)
+def test_fault(program: tuple[CheckedProgram, dict[str, Expr]], expr: str) -> None:
     checked, facts = program
     before = sys.getrecursionlimit()
-    with pytest.raises(Fault, match=message):
+    with pytest.raises(Fault, match=FAULTS[expr]):
         row_expr(facts[expr], compile_function_table(checked), "s").scalar()
     assert sys.getrecursionlimit() == before
 
