@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -91,6 +92,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Says how long the tests may take, before their modules are imported, and declares their marks."""
     trying.is_long = config.getoption("--long")
+    gc.disable()
     config.addinivalue_line("markers", "long: the test is part of the long form only")
     config.addinivalue_line("markers", "java: the test starts a JVM")
     config.addinivalue_line("markers", "needs_cluster: the test runs where DDLOG_TEST_CLUSTER says so")
@@ -105,6 +107,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in left]
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage looks no more at the modules and at the thousands of tests."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -65,17 +65,13 @@ def test_commands_print_what_is_shown(block: Block, place: Path) -> None:
 CODES = [b for b in BLOCKS if b.language == "python"]
 COMMANDS = [b.text.strip().replace("\\\n", "") for b in BLOCKS if b.language == "sh"]
 SHOWN, *PRINTED = [b for b in BLOCKS if b.language == "output"]
-EXAMPLES = [
-    pytest.param(code, output, id=name, marks=[pytest.mark.java] if name == "spark" else [])
-    for code, output, name in zip(CODES, PRINTED, ["in-process", "spark"], strict=True)
-]
 
 
-@pytest.mark.parametrize("code, output", EXAMPLES)
-def test_a_python_example_prints_what_is_shown(code: Block, output: Block, place: Path) -> None:
-    run = [sys.executable, "-c", code.text]
+def test_the_python_example_prints_what_is_shown(place: Path) -> None:
+    """The one on Spark is run in `tests/spark/test_cli.py`."""
+    run = [sys.executable, "-c", CODES[0].text]
     done = subprocess.run(run, cwd=place, text=True, capture_output=True, check=True)
-    assert done.stdout.rstrip() == output.text.rstrip()
+    assert done.stdout.rstrip() == PRINTED[0].text.rstrip()
 
 
 def test_the_first_command_runs_the_program_that_is_shown(place: Path) -> None:

@@ -18,6 +18,7 @@ from ddlog.sessions.collector import paused
 
 @pytest.fixture(autouse=True)
 def collecting() -> Iterator[None]:
+    gc.unfreeze()
     gc.enable()
     yield
     gc.enable()

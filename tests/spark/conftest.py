@@ -99,7 +99,8 @@ def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
     master = cluster.master if cluster else "local[2]"
     builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master(master)
     builder = builder.appName("ddlog tests")
-    for key, value in (_CONF | (_ON_CLUSTER | _INTERPRETED if cluster else {})).items():
+    elsewhere = _INTERPRETED if remote else _ON_CLUSTER | _INTERPRETED if cluster else {}
+    for key, value in (_CONF | elsewhere).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     yield session

@@ -1,4 +1,5 @@
-"""The command line on Spark: programs, messages, and that nothing of Spark's is printed."""
+"""The command line and the README's Python on Spark: programs, messages, and that nothing of Spark's is
+printed."""
 
 from __future__ import annotations
 
@@ -13,8 +14,12 @@ import pytest
 
 from ddlog.console.cli import main
 
+from ..test_readme import CODES, PRINTED, place
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["place"]
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 EDGES = """
@@ -67,9 +72,18 @@ def test_circuits_say_what_is_sql(capfd: pytest.CaptureFixture[str], tmp_path: P
     assert any(line.strip().startswith("sql: ") and "b + 1" in line for line in out.splitlines()), out
 
 
+def test_the_readme_prints_what_is_shown(
+    spark: SparkSession, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    exec(CODES[1].text, {})
+    assert capsys.readouterr().out.rstrip() == PRINTED[1].text.rstrip()
+
+
+@pytest.mark.long
 @pytest.mark.java
 def test_a_process_of_its_own(tmp_path: Path) -> None:
-    """Starts and stops Spark; all that is printed is ours."""
+    """Starts and stops Spark; all that is printed is ours. In the short form the README's command does so."""
     (tmp_path / "p.dl").write_text(EDGES)
     (tmp_path / "Edge.csv").write_text("1,2\n3,x\n")
     command = [

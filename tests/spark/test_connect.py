@@ -21,8 +21,9 @@ from ..trying import longer
 from .inner import run_inner
 
 FILES = ["test_session.py", "test_parity.py", "test_stream.py"]
-CHOSEN = "test_session or a_fault_is or outgrowing or (batch_is_an_epoch and not process)" + longer(
-    "", " or driver-points_to or (fault_ends_the_stream and process)"
+CHOSEN = "outgrowing or (batch_is_an_epoch and not process) or " + longer(
+    "frames_in_and or do_not_fit or a_fault_in or all_shapes or primary_keys or pipeline or active_session",
+    "test_session or driver-points_to or (fault_ends_the_stream and process)",
 )
 PORT = 15002  # where `remote("local[2]")` puts the server and looks for it
 
@@ -46,7 +47,7 @@ def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     import pyspark
 
     wait_for_port()
-    passed = run_inner(FILES, CHOSEN, ("DDLOG_TEST_REMOTE", "local[2]"), least=15)
+    passed = run_inner(FILES, CHOSEN, ("DDLOG_TEST_REMOTE", "local[2]"), least=9)
     with capsys.disabled():
         print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed}")
 

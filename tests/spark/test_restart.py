@@ -26,7 +26,6 @@ from ddlog.spark.streaming.inputchange import RowsChange
 from ddlog.spark.streaming.oldcheckpoint import described_inputs
 from ddlog.spark.streaming.stream import epochs_of
 
-from ..trying import longer
 from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
 
 if TYPE_CHECKING:
@@ -548,7 +547,8 @@ run_once(session, edges(spark, place / "in"), "Edge", checkpoint=place / "state"
 """
 
 
-@pytest.mark.parametrize("point", ["commit", *longer([], ["apply"])])
+@pytest.mark.long
+@pytest.mark.parametrize("point", ["commit", "apply"])
 def test_the_driver_is_killed_in_an_epoch(spark: SparkSession, tmp_path: Path, point: str) -> None:
     source = edges(spark, tmp_path / "in")
     for number in range(5):

@@ -698,10 +698,9 @@ def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
                 for query in ("SELECT DISTINCT * FROM", "SELECT count(*) AS n FROM"):
                     both.add(f"over_{name}", f"{query} {name}", f"{query} ({views[name]})")
         found += [f"seed {seed}, views after {step}: {each}" for each in both.differences()]
-        found += both.strays()
         if found:
             break
-    return found
+    return found + both.strays()
 
 
 def main() -> None:

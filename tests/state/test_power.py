@@ -9,6 +9,7 @@ import pytest
 
 from ddlog.durability.log import Durability
 
+from ..trying import longer
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage
 from .script import script
@@ -30,6 +31,6 @@ def test_a_changed_byte_is_found_or_of_no_account(tmp_path: Path, logged: bool) 
     damage = Damage(script(3, 14), tmp_path / "d", logged)
     for end in damage.ends:
         for opening in OPENINGS:
-            damage.flipped(end, range(1, damage.size(end), 4001), opening)
-            damage.cut(end, range(1, damage.size(end), 60_001), opening)
+            damage.flipped(end, range(1, damage.size(end), longer(9001, 4001)), opening)
+            damage.cut(end, range(1, damage.size(end), longer(90_001, 60_001)), opening)
     assert damage.counts["read: found"] > 2
