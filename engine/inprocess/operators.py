@@ -111,7 +111,7 @@ class EpochOperators:
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
         sizes = [0 if change is None else change.length for change in changes]
-        rows = sum(sizes)
+        rows = sum(sizes) if len(sizes) > 1 else sizes[0]
         if not (self.epoch.first or rows):
             return None
         if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
