@@ -7,7 +7,6 @@ give whole batches of changes. Only a recursion is asked, once an iteration, whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 from . import interrupt, memory, metering
@@ -44,8 +43,6 @@ from .circuit import (
 from .labels import operator_of
 from .runtime import Progress
 from .settling import MOST_ROUNDS, Changing, IterationLimit
-
-_CHECKED = 0.0005  # seconds between the safe points of a walk: each takes as long as a node without work
 
 B = TypeVar("B")
 B_co = TypeVar("B_co", covariant=True)
@@ -190,7 +187,6 @@ class _Walk(Generic[B]):
 
     def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
         outputs: dict[str, B] = {}
-        checked = 0.0
         meter, visited = self._meter, iter(nodes)
         if meter is not None:
             inside = meter.inside
@@ -198,9 +194,7 @@ class _Walk(Generic[B]):
         for at in visited if greatest is None else _timed(visited, greatest):
             node = self.circuit.nodes[at]
             try:
-                if (now := monotonic()) - checked >= _CHECKED:
-                    interrupt.check()
-                    checked = now
+                interrupt.check()
                 if self.progress is not None and node.text:
                     self.progress(phase_of(node), 0, 0)
                 ask = _ASKED.get(node.__class__)

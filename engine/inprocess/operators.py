@@ -62,7 +62,10 @@ class EpochOperators:
         if not changes:
             return None
         store = self._to_change(at)
-        self.taken[at] = change = self._taken(at, node, store, changes)
+        change = self._taken(at, node, store, changes)
+        if not change.length:
+            return None
+        self.taken[at] = change
         return change
 
     def _taken(self, at: int, node: Input, store: Store, changes: Sequence[tuple[Batch, int]]) -> Batch:
@@ -111,7 +114,7 @@ class EpochOperators:
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
         sizes = [0 if change is None else change.length for change in changes]
-        rows = sum(sizes) if len(sizes) > 1 else sizes[0]
+        rows = sum(sizes)
         if not (self.epoch.first or rows):
             return None
         if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
@@ -122,6 +125,8 @@ class EpochOperators:
             few = joiner.one_by_one(place, change, alone)
             if few is None:
                 few = tuple(joiner.in_general(place, change, alone))
+            if len(few) == 1:
+                return few[0]
             return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(self.state.joiners[at].run(0, changes[0], (None,))), len(node.schema))
