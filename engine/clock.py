@@ -2,6 +2,8 @@
 
 The time of day tells little on a machine with other work to do. Machine code that is loaded at its first use,
 and an arrangement that is built when first asked for, say nothing about the next epoch: they do not count.
+A reading of the processors' clock takes as long as a part of a small epoch, so the time of day goes on from
+it for a moment.
 """
 
 from __future__ import annotations
@@ -14,11 +16,18 @@ from contextlib import contextmanager
 _once = 0.0  # seconds of processors
 _waited_once = 0.0  # seconds of the day
 _inside = threading.local()
+_MOMENT = 0.0005  # seconds
+_read = 0.0, 0.0  # the time of day at the last reading, and what it gave
 
 
 def work() -> float:
-    """The seconds of work so far, from some point on."""
-    return time.process_time() - _once
+    """The seconds of work so far, from some point on, to half a millisecond."""
+    global _read
+    now = time.perf_counter()
+    at, read = _read
+    if now - at >= _MOMENT:
+        _read = at, read = now, time.process_time()
+    return read + (now - at) - _once
 
 
 def waited() -> float:

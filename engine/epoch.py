@@ -202,7 +202,8 @@ class Epochs(Generic[G, B]):
 
     def _changing(self, epoch: Epoch[G]) -> tuple[Sequence[NodeId], int]:
         """The inputs that change, and the rows by which they do."""
-        changing, rows = list[NodeId](), 0
+        changing: list[NodeId] = []
+        rows = 0
         for name, parts in epoch.changes.items():
             before = rows
             for part, _ in parts:

@@ -62,6 +62,8 @@ def seed(
             memory.assert_facts(head, constant)
     for rule in rules:
         sizes = [memory.changed(source) for source in rule.sources]
+        if not (first or any(sizes)):
+            continue
         for start, seen in versions(rule.node.terms, sizes, first):
             memory.derive(rule, start, seen)
     memory.merge()

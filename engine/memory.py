@@ -3,9 +3,9 @@
 The measure is the memory of the process that lies in the machine (its *resident size*, as `top` shows it),
 and not a sum over stores: only the former knows the temporary columns of a join, Python's own values, and
 room that is allocated but not yet used. It is taken at the safe points of an epoch (`interrupt.check`), at
-most once in a millisecond as long as half of the limit is free, and before each large allocation, which is
-added to it. An epoch goes over the limit at most by what lies between
-two of these points: the columns of one chunk of a join.
+most once in a millisecond as long as half of the limit is free, and once in ten as long as a gigabyte is;
+and before each large allocation, which is added to it. An epoch goes over the limit at most by what lies
+between two of these points: the columns of one chunk of a join.
 
 A limit is in force in one thread, for the time of `limited`; threads that share its work take it over.
 Where none is in force, checks cost nothing.
@@ -20,17 +20,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
 LONG = 0.5  # seconds of work after which the process may hold back much memory that was freed
 _PAUSE = 0.001  # seconds between two measurements at safe points
+_MUCH = 1 << 30  # bytes that are free while pauses are ten times as long: a process takes less in that time
 
 _NOTHING = nullcontext()
 _limits: dict[int, int] = {}  # by thread
 _last = 0.0
+_pause = _PAUSE
 _seen: float = math.inf  # bytes, at the last measurement
 
 
@@ -104,10 +106,11 @@ class _in_force:
         self._limit = limit
 
     def __enter__(self) -> None:
-        global _last
+        global _last, _pause
         self._thread = thread = threading.get_ident()
         self._outer = _limits.get(thread)
         _limits[thread] = self._limit
+        _pause = _pause_below(self._limit)
         if 2 * _seen > self._limit:
             _last = 0.0
 
@@ -115,6 +118,10 @@ class _in_force:
         _limits.pop(self._thread, None)
         if self._outer is not None:
             _limits[self._thread] = self._outer
+
+
+def _pause_below(limit: int) -> float:
+    return _PAUSE if limit - _seen < _MUCH else 10 * _PAUSE
 
 
 def limit_here() -> int | None:
@@ -135,7 +142,7 @@ def put_back(thread: int, limit: int) -> None:
 def check() -> None:
     """A safe point. Raises OverLimit."""
     global _last
-    if _limits and (now := time.monotonic()) - _last >= _PAUSE:
+    if _limits and (now := time.monotonic()) - _last >= _pause:
         _last = now
         _measure(0)
 
@@ -147,11 +154,12 @@ def reserve(size: int) -> None:
 
 
 def _measure(more: int) -> None:
-    global _seen
+    global _seen, _pause
     limit = _limits.get(threading.get_ident())
     if limit is None:
         return
     _seen = (resident() or 0) + more
+    _pause = _pause_below(limit)
     if _seen > limit:
         give_back()
         if (held := resident() or 0) + more > limit:
@@ -167,14 +175,17 @@ def give_back() -> None:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
-@contextmanager
-def given_back() -> Iterator[None]:
-    """Memory that is freed inside goes back to the system at the end, if this took long."""
-    since = time.perf_counter()
-    try:
-        yield
-    finally:
-        if time.perf_counter() - since > LONG:
+class given_back:
+    """Memory that is freed inside goes back to the system at the end, if this took long. A class, as every
+    commit comes here."""
+
+    __slots__ = ("_since",)
+
+    def __enter__(self) -> None:
+        self._since = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if time.perf_counter() - self._since > LONG:
             give_back()
 
 

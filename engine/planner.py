@@ -9,8 +9,10 @@ Inspect steps come last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from .circuit import Inspect, Step, Term
@@ -96,6 +98,7 @@ class Stages:
     ) -> None:
         self._terms, self._steps, self._output, self._late = terms, steps, frozenset(output), frozenset(late)
         self._derived = derived or ((),) * len(terms)
+        self._names = [{v for v in (*inputs(step), binds(step)) if v is not None} for step in steps]
         self._first: dict[int | None, Stage] = {}
         self._after: dict[tuple[int | None, frozenset[int], frozenset[int], int], Stage] = {}
 
@@ -123,8 +126,10 @@ class Stages:
     def _make(self, start: int | None, waiting: set[int], undone: set[int], bound: set[str]) -> Stage:
         tests: list[PlanStep] = []
         late: Collection[int] = self._late
+        needed = _Needed((self._output, *self._read_by(waiting, undone)))
         while True:
-            test = self._ready_step(waiting, undone, bound, late) or self._ready_term(waiting, undone, bound)
+            tests += self._ready_steps(waiting, undone, bound, late, needed)
+            test = self._ready_term(waiting, undone, bound, needed)
             if test is not None:
                 tests.append(test)
                 continue
@@ -137,36 +142,50 @@ class Stages:
         left = frozenset(waiting), frozenset(undone), frozenset(bound)
         return Stage(start, *left, tuple(tests), tuple(candidates))
 
-    def _ready_step(
-        self, waiting: set[int], undone: set[int], bound: set[str], late: Collection[int]
-    ) -> RunStep | None:
-        """A step whose inputs are bound; an Inspect only when all else is done."""
-        for number in sorted(undone):
+    def _ready_steps(
+        self,
+        waiting: set[int],
+        undone: set[int],
+        bound: set[str],
+        late: Collection[int],
+        needed: _Needed,
+    ) -> Iterator[RunStep]:
+        """The steps whose inputs are bound, in their order; Inspects only when all else is done."""
+        left = [k for k in sorted(undone) if not isinstance(self._steps[k], Inspect)]
+        is_last = not left
+        if is_last and not waiting:
+            left = sorted(undone)
+        at = 0
+        while at < len(left):
+            number = left[at]
             step = self._steps[number]
             if number in late or not bound.issuperset(inputs(step)):
+                at += 1
                 continue
-            if isinstance(step, Inspect) and (
-                waiting or not all(isinstance(self._steps[k], Inspect) for k in undone)
-            ):
-                continue
+            del left[at]
             undone.remove(number)
             name = binds(step)
             check = name is not None and name in bound
-            if name is not None:
+            if name is not None and not check:
                 bound.add(name)
-            return RunStep(step, number, check, self._needed(waiting, undone))
-        return None
+                at = 0  # of what another step before may have waited for
+            needed.drop(self._names[number])
+            yield RunStep(step, number, check, needed.names)
+        if not is_last and not left:
+            yield from self._ready_steps(waiting, undone, bound, late, needed)
 
-    def _ready_term(self, waiting: set[int], undone: set[int], bound: set[str]) -> LookUp | Exclude | None:
+    def _ready_term(
+        self, waiting: set[int], undone: set[int], bound: set[str], needed: _Needed
+    ) -> LookUp | Exclude | None:
         """A term whose columns are all bound."""
         for number in sorted(waiting):
             term = self._terms[number]
             if all(v is not None and v in bound for v in term.columns):
                 waiting.remove(number)
-                keep = self._needed(waiting, undone)
+                needed.drop(_named(term))
                 if term.negated:
-                    return Exclude(number, tuple(v for v in term.columns if v is not None), keep)
-                return _look_up(number, term, bound, keep)
+                    return Exclude(number, tuple(v for v in term.columns if v is not None), needed.names)
+                return _look_up(number, term, bound, needed.names)
         return None
 
     def _candidates(self, waiting: set[int], undone: set[int], bound: set[str]) -> list[LookUp]:
@@ -198,16 +217,27 @@ class Stages:
 
     def _needed(self, waiting: Collection[int], undone: Collection[int]) -> frozenset[str]:
         """The variables that these terms and steps, and the output, read."""
-        needed = set(self._output)
-        for number in waiting:
-            needed |= _named(self._terms[number])
-        for number in undone:
-            step = self._steps[number]
-            needed.update(inputs(step))
-            name = binds(step)
-            if name is not None:
-                needed.add(name)
-        return frozenset(needed)
+        return self._output.union(*self._read_by(waiting, undone))
+
+    def _read_by(self, waiting: Collection[int], undone: Collection[int]) -> list[set[str]]:
+        """The variables of each of these terms and steps."""
+        return [_named(self._terms[k]) for k in waiting] + [self._names[k] for k in undone]
+
+
+class _Needed:
+    """The variables that are read later, while terms and steps are done one after another."""
+
+    def __init__(self, read: Iterable[Collection[str]]) -> None:
+        """`read` are the variables of each term and step, and those of the output."""
+        self._counts = Counter(chain.from_iterable(read))
+        self.names = frozenset(self._counts)
+
+    def drop(self, read: Collection[str]) -> None:
+        """A term or a step that reads these is done."""
+        self._counts.subtract(read)
+        over = [name for name in read if not self._counts[name]]
+        if over:
+            self.names = self.names.difference(over)
 
 
 def plan(stages: Stages, start: int | None, fanout: Fanout) -> tuple[PlanStep, ...]:

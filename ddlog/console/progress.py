@@ -60,7 +60,7 @@ class ProgressLine:
 
     def __enter__(self) -> ProgressLine:
         self._inside = True
-        if not self._quiet and not self._enabled and (self._lines is None or not self._lines.is_alive()):
+        if self._lines is None and not self._quiet and not self._enabled:
             self._lines = threading.Thread(target=self._print_lines, daemon=True)
             self._lines.start()
         if self._enabled:
@@ -86,6 +86,7 @@ class ProgressLine:
         while True:
             time.sleep(_INTERVAL)
             if not self._inside:
+                self._lines = None
                 return
             print(f"{time.monotonic() - self._born:.0f} s: {self._text()}", file=sys.stderr, flush=True)
 

@@ -62,7 +62,10 @@ class EpochOperators:
         if not changes:
             return None
         store = self._to_change(at)
-        self.taken[at] = change = self._taken(at, node, store, changes)
+        change = self._taken(at, node, store, changes)
+        if not change.length:
+            return None
+        self.taken[at] = change
         return change
 
     def _taken(self, at: int, node: Input, store: Store, changes: Sequence[tuple[Batch, int]]) -> Batch:
@@ -123,6 +126,8 @@ class EpochOperators:
             few = joiner.one_by_one(place, change, alone)
             if few is None:
                 few = tuple(joiner.in_general(place, change, alone))
+            if len(few) == 1:
+                return few[0]
             return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(joiner.run(0, starts[0], (None,))), len(node.schema))

@@ -15,6 +15,7 @@ from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import rows as rows_module
+from ddlog.engine.inprocess.storage import sweeping
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
@@ -90,6 +91,28 @@ def test_truncate_forgets_the_latest_rows() -> None:
     assert table.insert([np.array([7, 5])], 2).tolist() == [1, 0]
 
 
+@quick
+@given(row_lists(), st.booleans(), st.data())
+def test_a_table_of_some_rows_numbers_them_anew(
+    case: tuple[int, list[list[tuple[int, ...]]]], ids: bool, data: st.DataObject
+) -> None:
+    arity, lists = case
+    table = RowTable(arity)
+    for rows in lists[1:]:
+        table.insert_new(columns(rows, arity), len(rows))
+        if ids:
+            table.find(columns(rows, arity), len(rows))
+    every = [table.row(at) for at in range(table.size)]
+    kept = sorted(data.draw(st.sets(st.sampled_from(range(table.size)))) if every else [])
+    some = table.only(np.array(kept, np.int64))
+    known = {every[at]: number for number, at in enumerate(kept)}
+    assert [some.row(at) for at in range(some.size)] == list(known)
+    assert some.find(columns(every, arity), len(every)).tolist() == [known.get(row, -1) for row in every]
+    for row in lists[0] + every:
+        assert some.insert_row(row) == known.setdefault(row, len(known))
+    assert [table.row(at) for at in range(table.size)] == every
+
+
 def test_layouts_share_out_spare_bits() -> None:
     layout = fit([(0, 1), (-3, 100)])
     assert layout is not None
@@ -97,6 +120,21 @@ def test_layouts_share_out_spare_bits() -> None:
     assert fit([(0, 2**40), (0, 2**40)]) is None
     for (low, high), field in zip([(0, 1), (-3, 100)], layout.fields, strict=True):
         assert field.offset <= low and high <= field.offset + field.mask
+
+
+def test_values_of_batches_are_held_while_these_are_alive() -> None:
+    values, schema = Values(), (Column("a", Kind.OBJECT, "text"),)
+    held = []
+    for number in range(2000):
+        batch = Batch(encode_rows(values, schema, [(f"text {number}",)]), 1)
+        values.hold(schema, batch)
+        if number % 100 == 0:
+            held.append(batch)
+    del batch
+    sweeping.sweep(values, lambda marks: None, sweeping.everything)
+    left = [f"text {number}" for number in range(0, 2000, 100)]
+    assert [values.decode_column(schema[0], each.columns[0]) for each in held] == [[text] for text in left]
+    assert sorted(values.domain("text").ids) == sorted(left)
 
 
 @quick

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import get_args
 from unittest import mock
 
 import pytest
 
 import ddlog
-from ddlog.engine import account, maintaining
+from ddlog.engine import account, clock, maintaining
 from ddlog.engine.inprocess.recursion import maintained
 from ddlog.engine.inprocess.recursion.maintained import depths
 from ddlog.engine.maintaining import (
@@ -110,6 +111,12 @@ def test_a_watch_gives_up_early_or_not_at_all() -> None:
         now[0] = 1.2
         with pytest.raises(GivenUp):
             slow.look()  # what follows at once took more than half
+
+
+def test_work_is_told_to_half_a_millisecond() -> None:
+    for _ in range(2000):
+        told, known = clock.work() + clock._once, time.process_time()
+        assert abs(told - known) < 0.001
 
 
 TEXT = """

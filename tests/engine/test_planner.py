@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import pytest
 
-from ddlog.engine.circuit import Guard, Let, Step, Term
+from ddlog.engine.circuit import Guard, Inspect, Let, Step, Term
 from ddlog.engine.derived import derived_keys
 from ddlog.engine.planner import Exclude, Fanout, LookUp, PlanStep, RunStep, Stages
 from ddlog.engine.planner import plan as plan_of
@@ -67,6 +67,20 @@ def test_a_late_step_waits_for_everything_else() -> None:
         (A, B, C), (Let("n", next_value("x")), Guard(less("x", "z"))), ("n",), 0, sizes({1: 1, 2: 1}), {0}
     )
     assert kinds(made) == [1, "Guard", 2, "Let"]
+
+
+def test_of_the_steps_that_can_run_the_first_one_runs_and_inspects_come_last() -> None:
+    show = Inspect(next_value("x"))
+    steps = (show, Let("u", next_value("w")), Guard(less("x", "y")), Let("w", next_value("y")), show)
+    made = plan((A,), steps, ("u",), 0, sizes({}))
+    assert [each.number for each in made if isinstance(each, RunStep)] == [2, 3, 1, 0, 4]
+    assert [sorted(each.keep) for each in made] == [
+        ["u", "w", "x", "y"],
+        ["u", "w", "x"],
+        ["u", "x"],
+        ["u", "x"],
+        ["u"],
+    ]
 
 
 def test_a_negated_term_runs_when_bound() -> None:

@@ -248,7 +248,8 @@ class Store(Unread):
     def _set_few(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """As `set_rows`."""
         rows = [(row, sign) for batch, sign in changes for row in batch.rows()]
-        now, counted = dict[int, int](), list[tuple[int, tuple[int, ...], int]]()
+        now: dict[int, int] = {}
+        counted: list[tuple[int, tuple[int, ...], int]] = []
         for at, (row, sign) in zip(self._ids_of([row for row, _ in rows]), rows, strict=True):
             assert self.weights is not None
             weight = now.get(at)
@@ -266,7 +267,7 @@ class Store(Unread):
         weights, signed = self.weights, self.signed
         assert weights is not None
         self._whole = False
-        crossed = dict[int, tuple[bool, bool, tuple[int, ...]]]()
+        crossed: dict[int, tuple[bool, bool, tuple[int, ...]]] = {}  # `dict[…]()` would make a type each time
         for at, row, change in zip(ids, rows, changes, strict=True):
             before = weights.item(at)
             weights[at] = after = before + change
@@ -274,7 +275,7 @@ class Store(Unread):
             if was != is_there:
                 crossed[at] = crossed[at][0] if at in crossed else was, is_there, row
         self._undo.append((ids, changes))
-        signs = dict[int, int]()
+        signs: dict[int, int] = {}
         for at, (was, is_there, row) in crossed.items():
             if was != is_there:
                 signs[at] = sign = -1 if was else 1
@@ -348,10 +349,9 @@ class Store(Unread):
         """Forgets the rows of weight 0."""
         assert self.weights is not None
         kept = np.flatnonzero(self.weights[: self.table.size])
-        table = RowTable(len(self.schema))
-        rows = table.insert(self.table.columns_at(kept), len(kept))
+        table = self.table.only(kept)
         weights = np.zeros(max(16, table.size), np.int64)
-        weights[rows] = self.weights[kept]
+        weights[: table.size] = self.weights[kept]
         self.table, self.weights = table, weights
         self.indexes.clear()
 

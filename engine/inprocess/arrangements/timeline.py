@@ -142,9 +142,7 @@ def _with_entries(sharing: Sequence[Timeline]) -> Array:
 
 
 def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
-    table = sharing[0].table
-    held = RowTable(table.arity)
-    held.insert(table.columns_at(kept), len(kept))
+    held = sharing[0].table.only(kept)
     for timeline in sharing:
         timeline.move(held, kept)
 

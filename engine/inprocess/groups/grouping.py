@@ -205,9 +205,7 @@ class GroupState(Unread):
     def _forget_ghosts(self) -> None:
         """Forgets the keys without rows."""
         kept = np.flatnonzero(self.counts[: self.keys.size] > 0)
-        keys = RowTable(self.arity)
-        keys.insert(self.keys.columns_at(kept), len(kept))
-        self.keys = keys
+        self.keys = self.keys.only(kept)
         if self._members is not None:
             self._members.keys = self.keys
         self.counts = self.counts[kept]

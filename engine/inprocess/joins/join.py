@@ -180,8 +180,9 @@ class Joiner:
         matches = self._note(plan.noting, counts, views) if counts else 0
         if since:
             self._note_time(start, plan.noting, evaluator.weight * (clock() - since))
-        made = 0 if out is None else out.length
-        evaluator.budget.spend(STEP + batch.length + matches + MADE * made)
+        if evaluator.budget.left is not None:
+            made = 0 if out is None else out.length
+            evaluator.budget.spend(STEP + batch.length + matches + MADE * made)
         return () if out is None else (out,)
 
     def row_plan(

@@ -134,10 +134,8 @@ class LoopSums:
         self._chains.grow(self.keys.size)
         kept = self._chains.alive(self.keys.size)
         if len(kept) < self.keys.size:
-            held = RowTable(self._node.keys)
-            held.insert(self.keys.columns_at(kept), len(kept))
             self._chains.move(kept)
-            self.keys = held
+            self.keys = self.keys.only(kept)
         marks.rows(self._node.schema[: self._node.keys], self.keys, None)
 
     @property

@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .sharing import building
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 _MOST_CODINGS = 256  # schemas whose functions are kept
+_HELD = 256  # batches beyond twice those that were alive, from which it is looked which still are
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
 
 
@@ -158,7 +160,9 @@ class Values:
 
     def __init__(self, nan: float = float("nan")) -> None:
         self._domains: dict[str, Interner] = {}
-        self._held: WeakKeyDictionary[Batch, Schema] = WeakKeyDictionary()
+        self._held: list[tuple[ref[Batch], Schema]] = []  # also some that are gone
+        self._held_most = _HELD
+        self._holding = Lock()
         self._codings: dict[int, Coding] = {}  # by the identity of the schema
         self._nan = nan
 
@@ -199,12 +203,19 @@ class Values:
     def hold(self, schema: Schema, batch: Batch) -> None:
         """The values of a batch are not forgotten while it is alive: it goes beyond the epoch."""
         if self._domains and batch.length:
-            self._held[batch] = schema
+            with self._holding:
+                if len(self._held) >= self._held_most:
+                    self._held = [each for each in self._held if each[0]() is not None]
+                    self._held_most = _HELD + 2 * len(self._held)
+                self._held.append((ref(batch), schema))
 
     def mark_held(self, marks: Marks) -> None:
         """Marks the ids in the batches that are held."""
-        for batch, schema in list(self._held.items()):
-            marks.columns(schema, batch.columns)
+        with self._holding:
+            held = [(of(), schema) for of, schema in self._held]
+        for batch, schema in held:
+            if batch is not None:
+                marks.columns(schema, batch.columns)
 
     def encode(self, kind: Kind, domain: str, value: Any) -> int:
         """The int64 of one value."""

@@ -52,7 +52,8 @@ class ArrayRows:
         if self._few is None and batch.length <= thresholds.FEW_ROWS:
             coding = self._values.coding(self.schema)
             if coding.sorts:
-                rows, weights = decode_each(self._values, self.schema, batch.rows()), batch.weight_list()
+                decode, weights = self._values.decode, batch.weight_list()
+                rows = [coding.decode(row, decode) for row in batch.rows()]
                 if len(rows) > 1:
                     order = sorted(range(len(rows)), key=rows.__getitem__)
                     rows, weights = [rows[k] for k in order], [weights[k] for k in order]

@@ -382,6 +382,20 @@ class RowTable(Unread):
             self._rehash(self._bits)
             raise
 
+    def only(self, rows: Array) -> RowTable:
+        """A table of the rows with these ids alone, in this order, with room for as many more."""
+        kept = RowTable(self.arity)
+        if self._untouched:
+            return kept
+        reserve(8 * len(rows) * (self.arity if self._layout is None else 1))
+        kept.size, kept._layout, kept._untouched = len(rows), self._layout, False
+        if self._layout is None:
+            kept._words, kept._wide = np.empty(0, np.int64), self._wide[rows]
+        else:
+            kept._words = self._words[rows]
+        kept._rehash(max(_FIRST_BITS, int((2 * len(rows) + 16) / _FULL).bit_length()))
+        return kept
+
     def truncate(self, size: int) -> None:
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
