@@ -9,6 +9,10 @@ between two of these points: the columns of one chunk of a join.
 
 A limit is in force in one thread, for the time of `limited`; threads that share its work take it over.
 Where none is in force, checks cost nothing.
+
+With a limit may go a way to relieve memory: to move arrays to disk (`spilling`). It is tried from a part of
+the limit on (`thresholds.RELIEVED`), again whenever the process has grown by an eighth of the limit, and
+before an epoch is given up. From the first time on, pages that files have do not count.
 """
 
 from __future__ import annotations
@@ -20,17 +24,32 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from . import thresholds
+
+Relieve: TypeAlias = Callable[[], None]
+"""Moves memory to disk. Raises OSError."""
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
 LONG = 0.5  # seconds of work after which the process may hold back much memory that was freed
 _PAUSE = 0.001  # seconds between two measurements at safe points
 _MUCH = 1 << 30  # bytes that are free while pauses are ten times as long: a process takes less in that time
 
+
+class Limit(NamedTuple):
+    """A limit in bytes, and how to relieve memory near it, if there is a way."""
+
+    size: int
+    relieve: Relieve | None = None
+
+
 _NOTHING = nullcontext()
-_limits: dict[int, int] = {}  # by thread
+_limits: dict[int, Limit] = {}  # by thread
+_relieved: int | None = None  # bytes, the least since memory was last relieved
 _last = 0.0
 _pause = _PAUSE
 _seen: float = math.inf  # bytes, at the last measurement
@@ -53,11 +72,20 @@ class Growth:
 class Exhausted(Exception):
     """An epoch ran out of memory, and was rolled back. `phase` is the rule or relation that was being
     computed, `limit` the limit, None if the machine had no more to give; `resident` is the size that the
-    process had; `grown` are the relations that grew, those that grew most first."""
+    process had; `grown` are the relations that grew, those that grew most first; `problem` says why nothing
+    more goes to disk, where that was tried."""
 
-    def __init__(self, phase: str, limit: int | None, resident: int | None, grown: Sequence[Growth]) -> None:
+    def __init__(
+        self,
+        phase: str,
+        limit: int | None,
+        resident: int | None,
+        grown: Sequence[Growth],
+        problem: str | None = None,
+    ) -> None:
         super().__init__(phase, limit)
         self.phase, self.limit, self.resident, self.grown = phase, limit, resident, tuple(grown)
+        self.problem = problem
 
 
 def tell(error: MemoryError, phase: str) -> None:
@@ -71,10 +99,19 @@ def phase_of(error: MemoryError) -> str:
     return phase
 
 
+def problem_of(error: MemoryError) -> str | None:
+    """Why memory could not be relieved, where that was tried."""
+    problem: str | None = vars(error).get("problem")
+    return problem
+
+
 def resident() -> int | None:
     """The resident size of this process in bytes; None where the system does not tell (it is not Linux)."""
     file = _status(os.getpid())
-    return None if file is None else int(os.pread(file, 128, 0).split()[1]) * _page()
+    if file is None:
+        return None
+    _, pages, of_files, *_ = os.pread(file, 128, 0).split()
+    return (int(pages) if _relieved is None else int(pages) - int(of_files)) * _page()
 
 
 @functools.cache
@@ -92,9 +129,9 @@ def _page() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-def limited(limit: int | None) -> AbstractContextManager[None]:
+def limited(limit: int | None, relieve: Relieve | None = None) -> AbstractContextManager[None]:
     """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is."""
-    return _NOTHING if limit is None else _in_force(limit)
+    return _NOTHING if limit is None else _in_force(limit, relieve)
 
 
 class _in_force:
@@ -102,16 +139,16 @@ class _in_force:
 
     __slots__ = ("_limit", "_outer", "_thread")
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, relieve: Relieve | None) -> None:
+        self._limit = Limit(limit, relieve)
 
     def __enter__(self) -> None:
         global _last, _pause
         self._thread = thread = threading.get_ident()
         self._outer = _limits.get(thread)
         _limits[thread] = self._limit
-        _pause = _pause_below(self._limit)
-        if 2 * _seen > self._limit:
+        _pause = _pause_below(self._limit.size)
+        if 2 * _seen > self._limit.size:
             _last = 0.0
 
     def __exit__(self, *_: object) -> None:
@@ -126,15 +163,16 @@ def _pause_below(limit: int) -> float:
 
 def limit_here() -> int | None:
     """The limit that is in force in this thread."""
-    return _limits.get(threading.get_ident()) if _limits else None
+    found = _limits.get(threading.get_ident()) if _limits else None
+    return None if found is None else found.size
 
 
-def lift(thread: int) -> int | None:
+def lift(thread: int) -> Limit | None:
     """Takes the limit of a thread away, for what must not fail. Returns the limit, for `put_back`."""
     return _limits.pop(thread, None)
 
 
-def put_back(thread: int, limit: int) -> None:
+def put_back(thread: int, limit: Limit) -> None:
     """Puts a limit that was taken away in force again."""
     _limits[thread] = limit
 
@@ -158,12 +196,43 @@ def _measure(more: int) -> None:
     limit = _limits.get(threading.get_ident())
     if limit is None:
         return
+    problem = None
     _seen = (resident() or 0) + more
-    _pause = _pause_below(limit)
-    if _seen > limit:
+    if limit.relieve is not None and _is_high(limit.size):
+        problem = _relieve(limit.relieve)
+        _seen = (resident() or 0) + more
+    _pause = _pause_below(limit.size)
+    if _seen > limit.size:
         give_back()
-        if (held := resident() or 0) + more > limit:
-            raise OverLimit(f"{held} + {more} bytes, of {limit}")
+        if (held := resident() or 0) + more > limit.size:
+            error = OverLimit(f"{held} + {more} bytes, of {limit.size}")
+            vars(error)["problem"] = problem
+            raise error
+
+
+def _is_high(limit: int) -> bool:
+    """Whether it is time to relieve memory."""
+    global _relieved
+    if _seen < thresholds.RELIEVED * limit:
+        return False
+    if _relieved is None:
+        return True
+    _relieved = min(_relieved, int(_seen))
+    return _seen > min(_relieved + limit // 8, limit)
+
+
+def _relieve(relieve: Relieve) -> str | None:
+    """Relieves memory. Returns why it cannot be relieved wholly, if so."""
+    global _relieved
+    problem = None
+    give_back()
+    try:
+        relieve()
+    except OSError as error:
+        problem = f"{error.filename}: {error.strerror}"
+    _relieved = 0
+    _relieved = resident()
+    return problem
 
 
 def give_back() -> None:

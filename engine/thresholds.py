@@ -184,3 +184,12 @@ UNDONE_ROWS = 1_000_000
 
 READ_AHEAD = 200_000
 """Rows of a kept state that are worth reading ahead in a pause."""
+
+# -------------------------------------------------------------------- memory
+
+SPILLED_PIECE = 1 << 22
+"""Bytes of an array that go to disk together, and of the smallest array that does: a process has at most
+65,530 mapped pieces, 256 GB. A load took as long with pieces of 1 and of 16 MiB."""
+
+RELIEVED = 0.75
+"""The part of a limit of memory from which arrays go to disk."""

@@ -88,7 +88,8 @@ BY_NAME = {
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "budget clock joinplan layers memory rounding schema thresholds zset",
+    "schema thresholds",
+    "budget clock joinplan layers memory rounding spilling zset",
     "interrupt machine maintaining sortedrows time",
     "account node settling",
     "operators",

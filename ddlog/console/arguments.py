@@ -508,6 +508,9 @@ def _engine_options(parser: UsageParser) -> None:
                         help="the most memory of the process, such as 4GiB, or none: a commit that would "
                              "take more is an error, and is rolled back (in-process; default: three "
                              "quarters of the memory of the machine or container)")  # fmt: skip
+    parser.add_argument("--spill", metavar="DIR",
+                        help="a folder on a disk, to which parts of a large state go near the memory limit "
+                             "(in-process)")  # fmt: skip
     parser.add_argument("--maintain", choices=("always", "never", "auto"), default="auto",
                         help="how a commit updates recursive relations: always derives their changes from "
                              "those of inputs, never evaluates them again and compares, where that gives the "

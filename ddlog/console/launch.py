@@ -72,7 +72,7 @@ def launch(
     given = SessionOptions(
         relations=relations, max_iterations=max_iterations, progress=progress, maintain=options.maintain,
         state=state.state, durability=_durability(state), read_only=state.read_only,
-        migrate=_migration(program, state),
+        migrate=_migration(program, state), spill=options.spill,
     )  # fmt: skip
     if choice.spark:
         if state.state is not None:

@@ -324,7 +324,7 @@ def _engine(arguments: argparse.Namespace) -> EngineOptions:
 
     return EngineOptions(
         arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
-        arguments.workers, arguments.memory_limit, arguments.maintain,
+        arguments.workers, arguments.memory_limit, arguments.maintain, arguments.spill,
     )  # fmt: skip
 
 

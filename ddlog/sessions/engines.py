@@ -36,7 +36,8 @@ _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
 class EngineOptions:
     """The options of a command that are about engines. `conf` holds settings of Spark, `limit` is the
     in-process limit in bytes, `workers` the number of threads that share the work, `memory_limit` the bytes
-    at which the in-process engine gives a commit up, `maintain` whether recursions are maintained."""
+    at which the in-process engine gives a commit up, `maintain` whether recursions are maintained, `spill`
+    the folder of the disk to which state goes before that."""
 
     engine: str = "auto"
     master: str | None = None
@@ -46,6 +47,7 @@ class EngineOptions:
     workers: int | None = None
     memory_limit: int | None = None
     maintain: Mode = "auto"
+    spill: str | None = None
 
     @property
     def names_spark(self) -> bool:

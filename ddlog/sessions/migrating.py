@@ -117,7 +117,7 @@ def migrated(
         SessionOptions(
             relations=wanted, engine="in-process", max_iterations=state.max_iterations, workers=here.workers,
             memory_limit=UNLIMITED if here.limit is None else here.limit, maintain=here.mode,
-            progress=state.progress,
+            progress=state.progress, spill=here.spill,
         )
     ).state  # fmt: skip
     keyed = [name for name in found.changed if program.relations[name].key] + [*found.keyed]

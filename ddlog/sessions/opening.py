@@ -41,7 +41,9 @@ def open_host(program: Program, circuit: Circuit, options: SessionOptions) -> Ho
     """The host of a session: in process, or on a Spark session, by default that of this process or a new one.
     Raises DDlogError."""
     if not options.choice.spark:
-        return open_in_process(program, circuit, options.workers, options.limit, options.maintain)
+        return open_in_process(
+            program, circuit, options.workers, options.limit, options.maintain, options.spill
+        )
     opened = on_spark().open_host if options.updates else on_spark().open_batch
     return opened(program, circuit, options.spark, options.spark_options, options.maintain)
 

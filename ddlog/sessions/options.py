@@ -9,6 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from ..engine.spilling import takes_arrays
 from ..errors.diagnostics import DDlogError
 from ..errors.options import STATE_NEEDS, BadOptionValue, Exclusion, check_combinations
 from .engines import EngineChoice, check_state, engine_named, memory_limit_of, path_of
@@ -39,6 +40,7 @@ class SessionOptions:
     workers: int | None = None
     progress: Progress | None = None
     memory_limit: int | str | None = None
+    spill: str | Path | None = None
     maintain: Mode = "auto"
     state: str | Path | None = None
     durability: Durability = "commit"
@@ -74,6 +76,9 @@ class SessionOptions:
             if value is not None and not (isinstance(value, int) and value > 0):
                 raise DDlogError([BadOptionValue(name, repr(value), "a positive integer")])
         memory_limit_of(self.memory_limit, choice)
+        if self.spill is not None and not takes_arrays(self.spill):
+            text = "a folder on a disk that this process may write to"
+            raise DDlogError([BadOptionValue("spill", repr(str(self.spill)), text)])
         if self.maintain not in ("always", "never", "auto"):
             raise DDlogError([BadOptionValue("maintain", repr(self.maintain), '"always", "never" or "auto"')])
         check_combinations(self, GIVEN, STATE_NEEDS, EXCLUSIONS)
@@ -87,6 +92,7 @@ GIVEN: dict[str, Callable[[SessionOptions], bool]] = {
     "durability": lambda options: options.durability != "commit",
     "migrate": lambda options: options.fill is not None,
     "read_only": lambda options: options.read_only,
+    "spill": lambda options: options.spill is not None,
     "state": lambda options: options.state is not None,
     "updates=False": lambda options: not options.updates,
     "workers": lambda options: options.workers is not None,
@@ -95,6 +101,7 @@ GIVEN: dict[str, Callable[[SessionOptions], bool]] = {
 
 EXCLUSIONS = (
     Exclusion("workers", 'engine="spark"', "the Spark session settles the number of its threads"),
+    Exclusion("spill", 'engine="spark"', "workers write to the local disks of Spark (spark.local.dir)"),
     Exclusion("updates=False", "a state", "a state is kept for updates"),
 )
 

@@ -7,7 +7,8 @@ after some commits, and in pauses (`engine/inprocess/storage/sweeping.py`): what
 epoch to epoch has to mark them there. Narrow rows are packed into one word
 (`engine/inprocess/storage/layout.py`). Large arrays and hash sets move to longer ones piece by
 piece (`engine/inprocess/storage/arrays.py`), and freed memory stays with the process until an epoch ends
-(`engine/inprocess/storage/allocator.py`). Loops over rows are kernels (`engine/inprocess/kernels/`),
+(`engine/inprocess/storage/allocator.py`). Near the limit of memory they go to disk where they lie
+(`engine/spilling.py`). Loops over rows are kernels (`engine/inprocess/kernels/`),
 interpreted until compiling them pays.
 
 **Records are columns.** A struct of one constructor, or a tuple, lies in a column for each of its fields,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..memory import Exhausted, Growth, OverLimit, phase_of
+from ..memory import Exhausted, Growth, OverLimit, phase_of, problem_of
 from .footprint import store_size, stores_by_name
 from .running import RunningEpoch
 from .state import State
@@ -51,4 +51,5 @@ def described(
             grown.append((size * (rows - old_rows) // rows, Growth(name, rows, size, old_rows)))
     grown.sort(key=lambda each: (-each[0], each[1].name))
     shown = limit if isinstance(error, OverLimit) else None
-    return Exhausted(phase_of(error), shown, held, [each for _, each in grown[:_MOST]])
+    most = [each for _, each in grown[:_MOST]]
+    return Exhausted(phase_of(error), shown, held, most, problem_of(error))

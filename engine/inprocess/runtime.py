@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakMethod, WeakSet, ref
 
 import numpy as np
 
-from .. import interrupt, memory, metering, thresholds
+from .. import interrupt, memory, metering, spilling, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
 from ..epoch import Epoch, Epochs, Running
@@ -56,7 +57,7 @@ from .storage.interner import Interner, Values, encode_each, encode_rows
 from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
-from .storage.sharing import among
+from .storage.sharing import among, building, in_task
 from .storage.unread import arrange_ahead, is_unread, read_now
 
 T = TypeVar("T")
@@ -73,13 +74,15 @@ class InProcess:
         memory_limit: int | None = None,
         values: Values | None = None,
         maintain: Mode | Coin = "auto",
+        spill: str | Path | None = None,
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
-        up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
-        recursions are maintained; see `engine.maintaining`. `budget`: one to share."""
+        up; see `engine.memory`. `spill`: the folder of the disk to which arrays go before that. `values` are
+        those of another runtime, to share with it. `maintain`: whether recursions are maintained; see
+        `engine.maintaining`. `budget`: one to share."""
         self.values, self.workers = Values(nan) if values is None else values, workers
         self._maintaining = Maintaining(maintain)
-        self.limit = memory_limit
+        self.limit, self.spill = memory_limit, spill
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
         """Held by an epoch; whoever else holds it reads a state that does not change."""
@@ -165,7 +168,9 @@ class InProcess:
     def beside(self, circuit: Circuit) -> InProcess:
         """A runtime for another circuit over the same values, which can take this one's batches."""
         self._settle()
-        other = InProcess(circuit, workers=self.workers, memory_limit=self.limit, values=self.values)
+        other = InProcess(
+            circuit, workers=self.workers, memory_limit=self.limit, values=self.values, spill=self.spill
+        )
         self._sharing.update(other._sharing)
         other._sharing = self._sharing
         return other
@@ -708,7 +713,7 @@ class InProcess:
     def _within_limit(self, run: Callable[[], dict[str, Delta]]) -> dict[str, Delta]:
         """Runs an epoch within the memory limit. Raises Exhausted where it is given up."""
         try:
-            with memory.limited(self.limit):
+            with memory.limited(self.limit, self._spill if self.spill else None):
                 return run()
         except MemoryError as error:
             error.__traceback__ = None
@@ -717,6 +722,13 @@ class InProcess:
             memory.give_back()
             self._within, (within, held) = ({}, None), self._within
             raise described(error, self.limit, held, within, sizes(self._state)) from None
+
+    def _spill(self) -> None:
+        """Moves large arrays to disk, unless other threads may write them now."""
+        assert self.spill is not None
+        if not in_task():
+            with building:
+                spilling.spill([self], (Values,), self.spill)
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""

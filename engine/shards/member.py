@@ -69,10 +69,11 @@ class Member(InProcess):
         memory_limit: int | None = None,
         values: Values | None = None,
         maintain: Mode | Coin = "auto",
+        spill: str | None = None,
     ) -> None:
         """See `InProcess`."""
         self.placed, self.team, self.arrivals = placed, team, Arrivals()
-        super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain)
+        super().__init__(placed.circuit, nan, workers, memory_limit, values, maintain, spill)
         team.start(self._answered)
 
     def _new_state(self, circuit: Circuit) -> ShardState:

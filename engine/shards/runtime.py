@@ -338,7 +338,7 @@ class Sharded(Member):
 
         def run() -> None:
             with suppress(_Looked):
-                self._together(changes, False, limit, None, act)
+                self._together(changes, False, limit, None, act, self._begins_with)
 
         self.surely(self.read_given_out)
         self.surely(run)

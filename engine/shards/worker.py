@@ -14,6 +14,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
 
 from ..machine import default_limit
+from ..spilling import local_folder
 from .giving import attend
 from .member import Member
 from .remote import Coming, Welcome, Work, met
@@ -49,7 +50,8 @@ def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None
         work: Work = pickle.loads(welcome.work)
         limit = default_limit() if work.share is None else None
         share = work.share if limit is None else limit // welcome.beside
-        member = Member(work.placed, team, work.nan, work.threads, share, maintain=work.maintain)
+        maintain, spill = work.maintain, local_folder()
+        member = Member(work.placed, team, work.nan, work.threads, share, maintain=maintain, spill=spill)
     except Exception as error:  # a module of the program's functions is missing here
         control.send(sendable(error))
         return

@@ -230,6 +230,31 @@ def test_reading_starts_workers_again(what: str) -> None:
     assert found[0] == found[1]
 
 
+RECENT = """
+import window
+input stream Event(id: u8, time: s64)
+relation Now[s64]
+apply window::clock(Event, |e| e.time) -> (Now)
+output multiset Recent[Event]
+apply window::range(Event, |e| e.time, Now, 3) -> (Recent)
+"""
+
+
+def test_looking_into_an_epoch_that_begins_with_contents() -> None:
+    """The epoch is given up, and the first one begins with the same."""
+    circuit = ddlog.compile(RECENT).circuit("relational")
+    before, after = in_threads(circuit, 3), in_threads(circuit, 2)
+    commit(before, {"Event": [((1, 1), 1), ((2, 4), 1)]})
+    after.begin_with_whole({at: before.remembered_contents(at) for at in before.placed.remembered})
+    for _ in range(2):
+        assert after.attempt({}, lambda: set(after.rows("Recent")), None) == {(1, 1), (2, 4)}
+    commit(after, {})
+    commit(after, {"Event": [((3, 5), 1)]})
+    assert set(after.rows("Recent")) == {(2, 4), (3, 5)}
+    for runtime in (before, after):
+        runtime.close()
+
+
 FAULTS = """
 input relation A(x: s32, d: s32)
 input relation B(x: s32)

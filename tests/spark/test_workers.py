@@ -19,6 +19,9 @@ import pytest
 
 import ddlog
 from ddlog import SparkOptions
+from ddlog.engine.memory import Exhausted
+from ddlog.engine.shards import runtime
+from ddlog.engine.shards.runtime import Sharded
 from ddlog.engine.spark import advising
 from ddlog.engine.spark.settings import is_encrypted
 from ddlog.engine.spark.tables import Tables
@@ -73,6 +76,23 @@ def test_killed_workers_cost_time_alone(spark: SparkSession, tmp_path: Path) -> 
         expected = contents(here, "Path")
     with paths.session(spark=spark, state=tmp_path) as again:
         assert contents(again, "Path") == expected
+
+
+def test_what_a_question_meets_when_workers_end(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They end again, and have no memory for the last commit; at last they have."""
+    others, full = workers(), Exhausted("Path", 1 << 30, None, ())
+    with program().session(spark=spark, spark_options=ON_WORKERS) as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        session.commit()
+        kill(*(workers() - others))
+        with monkeypatch.context() as patched:
+            patched.setattr(runtime, "_TRIES", 1)
+            with pytest.raises(ddlog.DDlogError, match="workers of the session ended"):
+                session.size("Path")
+            patched.setattr(Sharded, "_evaluate_inputs", mock.Mock(side_effect=full))
+            with pytest.raises(ddlog.DDlogError, match=r"memory limit of 1\.0 GB is reached, in `Path`"):
+                session.size("Path")
+        assert session.size("Path") == 3
 
 
 def test_windows_are_in_workers(spark: SparkSession, tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from .host import FactSource, Host, LocatedFacts, Offer, here_of
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...engine.circuit import Circuit
     from ...engine.inprocess.runtime import InProcess
     from ...engine.maintaining import Mode
@@ -41,17 +43,18 @@ def open_host(
     workers: int | None,
     memory_limit: int | None = None,
     maintain: Mode = "auto",
+    spill: str | Path | None = None,
 ) -> InProcessHost:
     """A host for an incremental circuit of a program. So many threads share its work; None: one for each
     processor that the process may use. `memory_limit` is in bytes, by default a part of the machine's memory;
-    `maintain` says whether recursions are maintained."""
+    `maintain` says whether recursions are maintained, and `spill` is the folder to which large arrays go."""
     from ...engine.inprocess.runtime import InProcess
     from ...engine.inprocess.storage.sharing import default_workers
 
     workers = workers or default_workers()
     limit = default_limit() if memory_limit is None else memory_limit
     bounded = None if limit == UNLIMITED else limit
-    runtime = InProcess(circuit, values.NAN, workers, bounded, maintain=maintain)
+    runtime = InProcess(circuit, values.NAN, workers, bounded, maintain=maintain, spill=spill)
     return InProcessHost(program, runtime)
 
 

@@ -70,6 +70,8 @@ def out_of_memory(exhausted: Exhausted) -> Diagnostic:
     notes = [Note(_growth(each)) for each in exhausted.grown]
     if exhausted.resident is not None:
         notes.append(Note(f"the process had {size_text(exhausted.resident)}"))
+    if exhausted.problem is not None:
+        notes.append(Note(f"nothing more goes to {exhausted.problem}"))
     phase = " ".join(exhausted.phase.split())
     if exhausted.limit is None:
         return NoMemoryLeft(phase, notes=tuple(notes))

@@ -9,13 +9,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...engine.memory import Exhausted
 from ...engine.shards.arriving import RowsChanged
 from ...engine.shards.remote import WorkersMissing
 from ...engine.shards.runtime import Closed, WorkerGone
 from ...engine.shards.spool import CannotSpool
+from ...engine.shards.team import Aborted
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
 from ...errors.spark import BadRecord, NoPySpark, NoSuchTable, SparkEnded, SparkFailed, WorkersEnd
+from ...sessions.transactions.faults import out_of_memory
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
@@ -66,7 +69,9 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     """The diagnostic of an exception of Spark, or of its workers; None for another exception."""
     if isinstance(error, WorkerGone):
         return WorkersEnd()
-    if isinstance(error, CannotSpool | Closed | RowsChanged):
+    if isinstance(error, Exhausted):  # workers that were started again
+        return out_of_memory(error)
+    if isinstance(error, Aborted | CannotSpool | Closed | RowsChanged):
         return SparkFailed(str(error))
     if isinstance(error, WorkersMissing):
         return SparkFailed(f"{error}; executors reach the driver at spark.driver.host, and each other")
