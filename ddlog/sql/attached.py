@@ -19,8 +19,7 @@ from ..syntax.templates import written_type
 from ..types import TypeDef
 from .fieldnames import field_name
 from .places import SqlPlaces
-from .queries import NamedRows
-from .rules import SqlColumn, SqlRelation
+from .rules import NamedRows, SqlColumn, SqlRelation
 from .types import (
     BOOLEAN,
     DATE,

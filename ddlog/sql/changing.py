@@ -28,8 +28,8 @@ from .moments import reads_clock
 from .ordering import in_order
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces, are
-from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
-from .rules import SqlBody, SqlColumn, SqlOutput, SqlRelation
+from .queries import QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import NamedRows, SqlBody, SqlColumn, SqlOutput, SqlRelation
 from .statements import ModuleTranslation
 from .translate import translate
 from .types import INTEGER, INTERVAL, NULL, STRUCTS, SqlValue, null

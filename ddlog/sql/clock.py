@@ -20,8 +20,7 @@ from ..stdlib.sqlintervals import unit_of
 from ..syntax.templates import integer, string, tree
 from . import conversions as c
 from .moments import NAME, is_local, present_of, reads_clock
-from .queries import NamedRows
-from .rules import Item, SqlBody, SqlColumn, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm
+from .rules import Item, NamedRows, SqlBody, SqlColumn, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm
 from .types import DATE, INTEGER, MOMENTS, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue, variables_in
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from .conversions import convert
 from .lateral import as_lateral, asof, is_members, lateral, members, reading, series, unnest
 from .moments import reads_clock
 from .pivots import unfolded
-from .queries import NamedRows, SqlQuery
-from .rules import Item, SqlBody, SqlGuard, SqlLet, SqlTerm
+from .queries import SqlQuery
+from .rules import Item, NamedRows, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
 from .scopes import VisibleColumn
 from .types import SqlValue, null, variables_in

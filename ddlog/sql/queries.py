@@ -20,7 +20,7 @@ from . import conversions as c
 from .extents import extent
 from .pivots import in_from
 from .places import SqlError, SqlPlaces
-from .rules import SqlBody, SqlLet, SqlOutput, SqlRelation, SqlTerm
+from .rules import NamedRows, SqlBody, SqlLet, SqlOutput, SqlTerm
 from .scopes import Capture, VisibleColumn
 from .types import INTEGER, SqlValue, common
 
@@ -46,16 +46,6 @@ class SqlQuery:
     branches: tuple[QueryBranch, ...]
     is_set: bool = False
     single: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NamedRows:
-    """A table, a view, or a query with a name, that is a relation: after the columns of its domain,
-    `names`."""
-
-    relation: SqlRelation
-    names: tuple[str, ...]
-    domain: tuple[SqlValue, ...] = ()
 
 
 @dataclass

@@ -17,8 +17,8 @@ from ..syntax.templates import items as tuple_of
 from ..syntax.templates import let, tree
 from . import conversions as c
 from .collecting import aggregates_of
-from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
-from .rules import Item, SqlBody, SqlClause, SqlGuard, SqlLet, SqlRelation, SqlTerm, grouped
+from .queries import QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import Item, NamedRows, SqlBody, SqlClause, SqlGuard, SqlLet, SqlRelation, SqlTerm, grouped
 from .scopes import Capture
 from .setoperations import counted, repeated
 from .topk import padded

@@ -49,6 +49,16 @@ class SqlRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedRows:
+    """A table, a view, or a query with a name, that is a relation: after the columns of its domain,
+    `names`."""
+
+    relation: SqlRelation
+    names: tuple[str, ...]
+    domain: tuple[SqlValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SqlTerm:
     """A term: the variables of a relation's columns, or `true` for the only column of one without. `said`:
     what this and other clauses say in SQL; empty, if nothing."""

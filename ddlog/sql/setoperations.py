@@ -10,8 +10,8 @@ from ..errors.diagnostics import counted as number_of
 from ..syntax import Expr
 from ..syntax.templates import let, tree
 from . import conversions as c
-from .queries import NamedRows, QueryBranch, QueryNames, SqlQuery, Translator
-from .rules import SqlBody, SqlClause, SqlGuard, grouped
+from .queries import QueryBranch, QueryNames, SqlQuery, Translator
+from .rules import NamedRows, SqlBody, SqlClause, SqlGuard, grouped
 from .scopes import Capture
 from .types import INTEGER, NULL, SqlValue, null
 

@@ -23,8 +23,8 @@ from .fieldnames import field_name
 from .literals import readable
 from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
-from .queries import NamedRows, QueryNames, SqlQuery, Translator, qualified
-from .rules import SqlColumn, SqlOutput, SqlRelation
+from .queries import QueryNames, SqlQuery, Translator, qualified
+from .rules import NamedRows, SqlColumn, SqlOutput, SqlRelation
 from .scalars import type_of
 from .types import NULL, SqlValue, null
 

@@ -290,3 +290,17 @@ def test_old_entries_are_removed(tmp_path: Path) -> None:
 def test_the_files_of_ddlog_are_part_of_the_key() -> None:
     names = {Path(name).name for name, _, _ in cache._own_files()}
     assert {"grammar.lark", "ddlog_std.dl", "program.py", "stratify.py", "expressions.py"} <= names
+
+
+def test_a_program_of_sql_starts_without_the_parser_of_sql(tmp_path: Path) -> None:
+    module = tmp_path / "views.sql"
+    module.write_text("CREATE TABLE t (a INTEGER); CREATE VIEW v AS SELECT a + 1 AS b FROM t;")
+    ddlog.compile(module)
+    script = (
+        "import sys, ddlog; sys.modules['sqlglot'] = None; session = ddlog.compile(sys.argv[1]).session(); "
+    )
+    script += "session.start(); session.insert('T', (1,)); print(session.commit())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(module)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "V:\nV{.b = 2}: +1\n", done.stderr
