@@ -70,7 +70,7 @@ CIRCLES = (
     "check.closures check.expr check.statement",
     "demand.linear demand.rewriting",
     "sql.arithmetic sql.calls sql.datefunctions sql.formats sql.functions sql.intervals sql.jsons sql.lists "
-    "sql.nested sql.regexps sql.scalars sql.textfunctions",
+    "sql.nested sql.regexps sql.scalars sql.series sql.textfunctions",
     "sql.aggregates sql.clock sql.formulas sql.frames sql.gathered sql.groupingkeys sql.joins sql.lateral "
     "sql.queries sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
     "errors.origins errors.source",

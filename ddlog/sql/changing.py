@@ -171,7 +171,7 @@ class StatementTranslation(ModuleTranslation):
         whole, keys, more = in_order(node, self.places)
         query = self._translator.query(whole, self._names)
         shown, order = len(query.names) - more, list[tuple[int, bool, bool]]()
-        for by, *how in keys:
+        for by, is_downward, nulls_first in keys:
             if isinstance(by, int) and not 0 < by <= shown:
                 self.places.wrong(f"ORDER BY {by}: there {are(shown)}", node)
             if not isinstance(by, int) and by not in (*query.names, "*"):
@@ -180,7 +180,7 @@ class StatementTranslation(ModuleTranslation):
             for place in range(first, shown + 1 if by == "*" else first + 1):
                 if query.branches[0].values[place - 1].type == INTERVAL:
                     query, place = _with_span(query, place), len(query.names) + 1
-                order.append((place, *how))
+                order.append((place, is_downward, nulls_first))
         more = len(query.names) - shown
         self._write(answer.lower(), answer, self._translator.unified(query))
         return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)

@@ -304,7 +304,7 @@ class SqlOutput:
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
         fields = tuple(ast.Field(c.field, written_type(c.written), (), NOWHERE) for c in relation.columns)
-        named = ("original", string(original)) if original else ("made", None)
+        said, value = ("original", string(original)) if original else ("made", None)
         primary = None if key is None else ast.PrimaryKey("x", key, NOWHERE)
         made = ast.RelationDecl(
             relation.name,
@@ -314,7 +314,7 @@ class SqlOutput:
             fields,
             None,
             primary,
-            (ast.Attribute(*named, NOWHERE),),
+            (ast.Attribute(said, value, NOWHERE),),
             NOWHERE,
             NOWHERE,
         )
