@@ -34,7 +34,7 @@ Where it may, and where a step betters what it carries, rounds are what they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -52,11 +52,11 @@ from .circuit import (
     Let,
     Node,
     NodeId,
-    Sum,
     Term,
     Variable,
 )
 from .incremental import incrementalize
+from .operators.distinct import summands
 from .operators.fixpoint import import_name
 from .operators.steps import Step, binds, has_effect, inputs
 from .schema import INLINE_LIMIT, Array, Carried, Column, Kind, RowExpr, Schema
@@ -143,7 +143,7 @@ class _Reading:
         best_places = self._best_places(best)
         steps = [
             self._steps(summand, places, best, best_places, greatest)
-            for summand in self._summands(self.results[offers])
+            for summand in summands(self.nodes, self.results[offers])
         ]
         width = len(self.nodes[source].schema)
         if len(set(places)) < len(places):
@@ -176,17 +176,6 @@ class _Reading:
         if source != self.group_at or sorted(places) != list(range(len(self.group.schema))):
             raise _Other
         return tuple(places)
-
-    def _summands(self, at: NodeId) -> Iterator[NodeId]:
-        node = self.nodes[at]
-        match node:
-            case Distinct(source):
-                yield from self._summands(source)
-            case Sum(sources):
-                for source in sources:
-                    yield from self._summands(source)
-            case _:
-                yield at
 
     # ------------------------------------------------------------- steps
 

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from .circuit import (
     Circuit,
     Constant,
-    DeltaDistinct,
     DeltaJoin,
-    Distinct,
     Fixpoint,
     Import,
     Join,
     NodeId,
-    Sum,
     Term,
     Variable,
 )
+from .operators.distinct import summands
 from .schema import Schema
 from .versions import Seen, inner_versions
 
@@ -52,7 +50,7 @@ def rules_of(
     heads: dict[NodeId, list[tuple[str, tuple[J, ...]]]] = {}
     facts: list[tuple[str, Constant]] = []
     for head, result in fixpoint.results:
-        for leaf in _leaves(body, result):
+        for leaf in summands(body.nodes, result):
             node = body.nodes[leaf]
             if isinstance(node, Constant):
                 facts.append((head, node))
@@ -94,17 +92,6 @@ def _as_join(body: Circuit, at: NodeId) -> Join | DeltaJoin:
         return node
     names = tuple(column.name for column in node.schema)
     return Join((Term(at, names),), (), names, node.schema, node.text)
-
-
-def _leaves(body: Circuit, at: NodeId) -> Iterator[NodeId]:
-    node = body.nodes[at]
-    if isinstance(node, Distinct | DeltaDistinct):
-        yield from _leaves(body, node.source)
-    elif isinstance(node, Sum):
-        for source in node.sources:
-            yield from _leaves(body, source)
-    else:
-        yield at
 
 
 def _source(body: Circuit, at: NodeId) -> Source:

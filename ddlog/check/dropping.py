@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 
@@ -54,7 +54,7 @@ def readers(program: core.CheckedProgram, name: str) -> dict[str, core.Rule]:
     while waiting:
         at = waiting.popleft()
         for rule in program.rules:
-            if at not in _read(rule):
+            if at not in rule.reads:
                 continue
             for head in rule.heads:
                 if head.relation not in seen:
@@ -71,10 +71,10 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
     """The relation, and those that a translation or the checker made and only these read."""
     users: dict[str, set[str]] = {}
     for rule in program.rules:
-        for read in _read(rule):
+        for read in rule.reads:
             users.setdefault(read, set()).update(head.relation for head in rule.heads)
     for relation in program.relations.values():
-        for read in relation.window.reads if relation.window else ():
+        for read in relation.reads:
             users.setdefault(read, set()).add(relation.name)
     made = [each.name for each in program.relations.values() if each.hidden or _is_made(each)]
     gone = {name}
@@ -88,22 +88,17 @@ def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
     then. A translation may have made such an input, as it does the clock of SQL."""
     read: set[str] = set()
     for name in gone:
-        window = program.relations[name].window
-        read.update(window.reads if window else ())
+        read |= program.relations[name].reads
     for rule in program.rules:
         if _fills(rule, gone):
-            read |= _read(rule)
+            read |= rule.reads
     inputs = [each for each in read if program.relations[each].role == "input"]
-    stays = {read for rule in program.rules if not _fills(rule, gone) for read in _read(rule)}
+    stays = {read for rule in program.rules if not _fills(rule, gone) for read in rule.reads}
     return any(each in stays and readers(program, each).keys() <= gone for each in inputs)
 
 
 def _is_made(relation: core.Relation) -> bool:
     return relation.role == "internal" and _MADE.search(relation.name) is not None
-
-
-def _read(rule: core.Rule) -> set[str]:
-    return {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
 
 
 def _fills(rule: core.Rule, gone: Collection[str]) -> bool:
@@ -112,9 +107,7 @@ def _fills(rule: core.Rule, gone: Collection[str]) -> bool:
 
 def _rests_on(relation: core.Relation, gone: Collection[str]) -> bool:
     """Whether a relation that stays is a window, an earlier state or a part of a relation that goes."""
-    reads: Iterator[str] = iter(relation.window.reads if relation.window else ())
-    made_of = [of[0] for of in (relation.past, relation.earlier) if of is not None]
-    return any(each in gone for each in (*reads, *made_of, relation.name.partition("$")[0]))
+    return any(each in gone for each in (*relation.reads, relation.name.partition("$")[0]))
 
 
 def _without(main: ModuleSyntax, source: Source, gone: Collection[str]) -> ModuleSyntax:

@@ -250,11 +250,8 @@ def unused_relations(
 ) -> list[Diagnostic]:
     """A warning for each declared relation that no rule or index reads, or that no rule fills. Inputs that an
     imported module declares may be for other programs."""
-    read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
-    read.update(name for index in indexes for name in (index.relation, index.source))
-    read |= {relation.past[0] for relation in relations.values() if relation.past}
-    read |= {name for relation in relations.values() if relation.window for name in relation.window.reads}
-    read |= {relation.earlier[0] for relation in relations.values() if relation.earlier}
+    read = {name for index in indexes for name in (index.relation, index.source)}
+    read.update(*(rule.reads for rule in rules), *(relation.reads for relation in relations.values()))
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():

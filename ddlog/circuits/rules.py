@@ -7,11 +7,11 @@ is what the join would see one iteration later, and the least fixpoint is the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..engine import circuit as c
 from ..engine.circuit import NodeId, Term
+from ..engine.operators.distinct import summands
 from ..engine.passes.chains import joined
 
 _MOST_TERMS = 8
@@ -48,19 +48,8 @@ class _BodyRules:
     def relation(self, at: NodeId) -> NodeId:
         """The Distinct of the sum of the rules for a node."""
         schema, text = self.body.nodes[at].schema, self.body.nodes[at].text
-        summands = tuple(self.rule(leaf) for leaf in self.summands(at))
-        return self.add(c.Distinct(self.add(c.Sum(summands, schema, text)), schema, text))
-
-    def summands(self, at: NodeId) -> Iterator[NodeId]:
-        node = self.body.nodes[at]
-        match node:
-            case c.Distinct(source):
-                yield from self.summands(source)
-            case c.Sum(sources):
-                for source in sources:
-                    yield from self.summands(source)
-            case _:
-                yield at
+        rules = tuple(self.rule(each) for each in summands(self.body.nodes, at))
+        return self.add(c.Distinct(self.add(c.Sum(rules, schema, text)), schema, text))
 
     def rule(self, at: NodeId) -> NodeId:
         node = self.body.nodes[at]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
@@ -71,6 +71,35 @@ class CheckedProgram:
     def __post_init__(self) -> None:
         for name in ("typedefs", "functions", "relations", "indexes", "array_keys", "externs"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+
+def reads(program: CheckedProgram) -> dict[str, set[str]]:
+    """The relations that each relation reads; those of a recursion or a loop all read each other."""
+    found = {name: each.reads for name, each in program.relations.items()}
+    for rule in program.rules:
+        of_rule = rule.reads
+        for head in rule.heads:
+            found.setdefault(head.relation, set()).update(of_rule)
+    for stratum in program.strata:
+        for name in stratum.relations if len(stratum.relations) > 1 else ():
+            found.setdefault(name, set()).update(stratum.relations)
+    return found
+
+
+def closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str]:
+    """The relations, and all that they read."""
+    found, pending = set[str](), list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += reads.get(name, ())
+    return found
+
+
+def needed(program: CheckedProgram, wanted: Iterable[str], given: Collection[str] = ()) -> set[str]:
+    """The relations that some are computed from, down to those that are given."""
+    return closed(wanted, {name: each for name, each in reads(program).items() if name not in given})
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,12 @@ class Relation:
     earlier: tuple[str, int] | None = None
 
     @property
+    def reads(self) -> set[str]:
+        """The relations that it is made of beside those of its rules."""
+        states = {of[0] for of in (self.past, self.earlier) if of is not None}
+        return states.union(self.window.reads if self.window is not None else ())
+
+    @property
     def source_name(self) -> str:
         """The name that the relation has in its source."""
         return self.original or self.name

@@ -106,3 +106,8 @@ class Rule:
     text: str
     span: Span = field(compare=False, repr=False)
     initial: bool = False
+
+    @property
+    def reads(self) -> set[str]:
+        """The relations of its terms."""
+        return {clause.relation for clause in self.body if isinstance(clause, Atom)}

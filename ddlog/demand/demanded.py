@@ -16,10 +16,11 @@ relation concerned is made whole, and the rewriting begins anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from ..core import Atom, CheckedProgram, Rule
+from ..core import CheckedProgram, Rule
+from ..core.program import closed, reads
 from ..lowering.stratify import Edge, dependencies, stratify
 from .linear import Case, linear
 from .rewriting import DEMAND, Rewriting
@@ -33,11 +34,11 @@ def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram
     if not goals:
         return program
     rules_of = _rules_of(program)
-    reads = _reads(program)
+    read = reads(program)
     held = _held(program)
-    every = _closed(wanted, reads)
+    every = closed(wanted, read)
     plain = {name for name in wanted if name not in goals}
-    whole = _closed({*plain, *(held & every), *_given(program)}, reads)
+    whole = closed({*plain, *(held & every), *_given(program)}, read)
     declared, linear_rules = linear(program.relations, rules_of)
     while True:
         made = Rewriting(program, declared, linear_rules, whole)
@@ -48,15 +49,15 @@ def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram
         more = made.unbound or set(_offending(rewritten, made))
         if not more:
             return rewritten
-        whole = _closed({*whole, *(made.of.get(name, name) for name in more)}, reads)
+        whole = closed({*whole, *(made.of.get(name, name) for name in more)}, read)
 
 
 def on_demand(program: CheckedProgram) -> set[str]:
     """The relations that only marked outputs need, and that no other output does."""
-    reads = _reads(program)
+    read = reads(program)
     outputs = {name for name, each in program.relations.items() if each.role == "output"}
     marked = {name for name in outputs if program.relations[name].demand}
-    return _closed(marked, reads) - _closed(outputs - marked, reads) - marked - _given(program)
+    return closed(marked, read) - closed(outputs - marked, read) - marked - _given(program)
 
 
 def there_anyway(program: CheckedProgram) -> set[str]:
@@ -76,12 +77,6 @@ def windows(program: CheckedProgram) -> set[str]:
     return {name for name, each in program.relations.items() if each.window}
 
 
-def needed(program: CheckedProgram, wanted: Iterable[str], given: Collection[str]) -> set[str]:
-    """The relations that some are computed from, down to those that are given."""
-    reads = {name: each for name, each in _reads(program).items() if name not in given}
-    return _closed(wanted, reads)
-
-
 def _given(program: CheckedProgram) -> set[str]:
     """The relations that are there whoever asks: inputs, and what the past fills."""
     return {name for name, each in program.relations.items() if each.role in ("input", "delayed")}
@@ -92,32 +87,6 @@ def _rules_of(program: CheckedProgram) -> dict[str, list[Case]]:
     for rule in program.rules:
         for head in rule.heads:
             found.setdefault(head.relation, []).append((rule, head))
-    return found
-
-
-def _reads(program: CheckedProgram) -> dict[str, set[str]]:
-    """The relations that each relation reads."""
-    found = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
-    found |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
-    found |= {name: {each.earlier[0]} for name, each in program.relations.items() if each.earlier}
-    for rule in program.rules:
-        atoms = {each.relation for each in rule.body if isinstance(each, Atom)}
-        for head in rule.heads:
-            found.setdefault(head.relation, set()).update(atoms)
-    for stratum in program.strata:
-        for name in stratum.relations if len(stratum.relations) > 1 else ():
-            found.setdefault(name, set()).update(stratum.relations)
-    return found
-
-
-def _closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str]:
-    """The relations, and all that they read."""
-    found, pending = set[str](), list(names)
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending += reads.get(name, ())
     return found
 
 

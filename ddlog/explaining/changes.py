@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from ..demand.demanded import needed
+from ..core.program import needed
 from ..values.rows import Row
 from .changeside import SHOWN, Side, SideMembers, Spot
 from .derivations import GroupMember, by_relation

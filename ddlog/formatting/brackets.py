@@ -97,23 +97,21 @@ class Brackets(TokenWriter):
 
     def _body(self, part: Any) -> None:
         """Writes the body of a heading: on its line, or indented below it."""
-        if type(part) is Phrase and part.action in BLOCKS:
+        if is_block(part):
             self._part(part)
-            return
-        out = self.out
-        out.group(self._gap.new_line)
-        out.indent()
-        out.line()
-        self._part(part)
-        out.dedent()
-        out.close()
+        else:
+            self._below(part, broken=self._gap.new_line)
 
     def _value(self, part: Any) -> None:
         """Writes the expression after `=` or `->`: on its line, or indented below it if that helps."""
         if type(part) is Phrase and part.action in (*HUGGED, "if_", "method", "text", "for_"):
             self._part(part)
-            return
-        self.out.group()
+        else:
+            self._below(part)
+
+    def _below(self, part: Any, broken: bool = False) -> None:
+        """Writes a part on this line, or indented on the next one."""
+        self.out.group(broken)
         self.out.indent()
         self.out.line()
         self._part(part)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from .. import core
 from ..codegen.functiontable import compile_function_table
 from ..codegen.scalar import row_expr
+from ..core.program import needed
 from ..engine import memory
 from ..engine.circuit import (
     Admit,
@@ -90,22 +91,15 @@ def _lowered(
     bound_nesting(program.typedefs)
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
-    needed = needed_by(program, wanted) | {name for name, role in roles.items() if role == "input"}
+    kept = needed(program, wanted) | {name for name, role in roles.items() if role == "input"}
     lowering = _Strata(program, compile_function_table(program))
-    done = {} if before is None else lowering.going_on(before, needed)
+    done = {} if before is None else lowering.going_on(before, kept)
     for stratum in program.strata:
-        kept = tuple(name for name in stratum.relations if name in needed)
-        if not kept or id(stratum) in done:
-            continue
-        done[id(stratum)] = stratum
-        if stratum.loop is not None:
-            lowering.loop(stratum)
-        elif stratum.recursive:
-            lowering.recursive(stratum)
-        else:
-            lowering.relation(program.relations[kept[0]], stratum.rules)
+        if id(stratum) not in done and not kept.isdisjoint(stratum.relations):
+            done[id(stratum)] = stratum
+            lowering.stratum(stratum)
     made = done, tuple(lowering.nodes), dict(lowering.known), lowering.windows.timed
-    delayed = [each.past[0] for name, each in program.relations.items() if each.past and name in needed]
+    delayed = [each.past[0] for name, each in program.relations.items() if each.past and name in kept]
     for name in dict.fromkeys([*wanted, *delayed]):
         if roles[name] == "output" or name in delayed:
             lowering.output(program.relations[name])
@@ -137,27 +131,6 @@ def _circuit(builder: CircuitBuilder) -> Circuit:
     circuit = Circuit(tuple(builder.nodes), relations)
     check_circuit(circuit)
     return circuit
-
-
-def needed_by(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
-    """The wanted relations, and all that they depend on."""
-    reads = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
-    reads |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
-    for stratum in program.strata:
-        for rule in stratum.rules:
-            read = {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
-            for head in rule.heads:
-                reads.setdefault(head.relation, set()).update(read)
-        if stratum.recursive or stratum.loop is not None:
-            for name in stratum.relations:
-                reads.setdefault(name, set()).update(stratum.relations)
-    needed, pending = set[str](), list(wanted)
-    while pending:
-        name = pending.pop()
-        if name not in needed:
-            needed.add(name)
-            pending += reads.get(name, ())
-    return needed
 
 
 @dataclass
@@ -243,21 +216,21 @@ class _Strata(CircuitBuilder):
             self.known[relation.name] = NodeRef(len(self.nodes) - 1)
         self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
-    def strata(self, strata: Sequence[core.Stratum]) -> None:
-        """Adds the values of the relations of some strata."""
-        for stratum in strata:
-            if stratum.loop is not None:
-                self.loop(stratum)
-            elif stratum.recursive:
-                self.recursive(stratum)
-            else:
-                self.relation(self.program.relations[stratum.relations[0]], stratum.rules)
+    def stratum(self, stratum: core.Stratum) -> None:
+        """Adds the values of the relations of a stratum."""
+        if stratum.loop is not None:
+            self.loop(stratum)
+        elif stratum.recursive:
+            self.recursive(stratum)
+        else:
+            self.relation(self.program.relations[stratum.relations[0]], stratum.rules)
 
     def loop(self, stratum: core.Stratum) -> None:
         """Adds the values of the relations of a loop: a Loop, and a FixpointResult for each."""
         assert stratum.loop is not None
         body = _Round(self)
-        body.strata(stratum.strata)
+        for each in stratum.strata:
+            body.stratum(each)
         relations = [name for name in stratum.relations if self.program.relations[name].earlier is None]
         results = tuple((name, body.known[name].node) for name in relations)
         loop, text = stratum.loop, f"loop {stratum.loop.name}"

@@ -52,11 +52,12 @@ def stratify(
 
 
 def all_dependencies(relations: Mapping[str, core.Relation], rules: Iterable[core.Rule]) -> Iterator[Edge]:
-    """The edges of rules and windows."""
+    """The edges of rules, and of windows to what they read beside their rules."""
     for rule in rules:
         yield from dependencies(rule, relations)
     for relation in relations.values():
-        yield from _of_window(relation)
+        for name in relation.window.reads if relation.window else ():
+            yield Edge(name, relation.name, "gathered", core.Atom(name, (), False, relation.span))
 
 
 def dependencies(rule: core.Rule, relations: Mapping[str, core.Relation]) -> Iterator[Edge]:
@@ -73,12 +74,6 @@ def dependencies(rule: core.Rule, relations: Mapping[str, core.Relation]) -> Ite
                 if head.relation in relations and relations[head.relation].window:
                     how = "gathered"
                 yield Edge(clause.relation, head.relation, how, clause)
-
-
-def _of_window(relation: core.Relation) -> Iterator[Edge]:
-    """An edge for each relation that a window reads beside those of its rules."""
-    for name in relation.window.reads if relation.window else ():
-        yield Edge(name, relation.name, "gathered", core.Atom(name, (), False, relation.span))
 
 
 def strongly_connected(successors: Mapping[str, Iterable[str]]) -> list[set[str]]:

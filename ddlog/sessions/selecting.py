@@ -8,7 +8,8 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..demand.demanded import needed, there_anyway
+from ..core.program import needed
+from ..demand.demanded import there_anyway
 from ..demand.question import over
 from ..engine.schema import Schema
 from ..stdlib.options import NONE

@@ -36,12 +36,13 @@ def rebuilt(tree: Any, change: Callable[[Any], Any], closed: type | tuple[type, 
     if isinstance(tree, tuple):
         items = [rebuilt(each, change, closed) for each in tree]
         return tree if all(map(is_, items, tree)) else tuple(items)
-    names = field_names(type(tree))
+    kind: Any = type(tree)
+    names = field_names(kind)
     if names and not isinstance(tree, closed):
         before = [getattr(tree, name) for name in names]
         after = [rebuilt(each, change, closed) for each in before]
         if not all(map(is_, before, after)):
-            tree = type(tree)(*after)
+            tree = kind(*after)
     return change(tree)
 
 

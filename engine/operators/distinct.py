@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .. import zset
-from ..node import Moment, Name, Node, NodeId, SourceOnly, Surroundings, fits
+from ..node import Moment, Name, Node, NodeId, SourceOnly
 from ..schema import Schema
 from ..zset import Zset
-from .linear import traced
+from .linear import Sum, Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Distinct(SourceOnly):
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDistinct(Node):
+class DeltaDistinct(Traced):
     """distinct^Δ: the sign changes H of the integral of the source; in a fixpoint, in nested time. `trace` is
     z⁻¹ I of the source."""
 
@@ -40,12 +40,6 @@ class DeltaDistinct(Node):
     makes_set: ClassVar[bool] = True
     kept: ClassVar[bool] = True
 
-    def reads(self) -> tuple[NodeId, ...]:
-        return self.source, self.trace
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, source=new(self.source), trace=new(self.trace))
-
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         change, before = sources
         return zset.sign_change(before, change)
@@ -53,6 +47,14 @@ class DeltaDistinct(Node):
     def details(self, name: Name) -> str:
         return name(self.source)
 
-    def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
-        yield from traced(scope.nodes, self.source, self.trace)
+
+def summands(nodes: Sequence[Node], at: NodeId) -> Iterator[NodeId]:
+    """The nodes whose values a relation is the sum of."""
+    node = nodes[at]
+    if isinstance(node, Distinct | DeltaDistinct):
+        yield from summands(nodes, node.source)
+    elif isinstance(node, Sum):
+        for source in node.sources:
+            yield from summands(nodes, source)
+    else:
+        yield at

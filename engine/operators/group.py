@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .. import zset
@@ -12,7 +12,7 @@ from ..rounding import rounded
 from ..schema import Origin, Schema
 from ..sortedrows import RowFunction
 from ..zset import Row, Zset
-from .linear import traced
+from .linear import Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Group(_Grouping):
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaGroup(_Grouping):
+class DeltaGroup(Traced, _Grouping):
     """Group^Δ: for each touched key, minus the row of before, plus the row of now. `trace` is z⁻¹ I of the
     source."""
 
@@ -105,9 +105,6 @@ class DeltaGroup(_Grouping):
     text: str = field(default="", compare=False)
     bag: bool = False
 
-    def reads(self) -> tuple[NodeId, ...]:
-        return self.source, self.trace
-
     @property
     def reads_members(self) -> bool:
         """Whether some aggregate needs the rows of a group, so that the source must be arranged by key."""
@@ -116,19 +113,12 @@ class DeltaGroup(_Grouping):
     def looked_up(self) -> tuple[NodeId, ...]:
         return (self.source,) if self.reads_members else ()
 
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, source=new(self.source), trace=new(self.trace))
-
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         change, before = sources
         return delta_group(before, change, self.keys, self.aggregates, self.bag)
 
     def title(self) -> str:
         return "group of a bagΔ" if self.bag else "groupΔ"
-
-    def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _Grouping.problems(self, scope)
-        yield from traced(scope.nodes, self.source, self.trace)
 
 
 # ------------------------------------------------------------------- meaning

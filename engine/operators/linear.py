@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .. import zset
 from ..node import (
@@ -142,6 +142,25 @@ class Exchange(SingleSource):
 
     def has_weights(self, nodes: Sequence[Node]) -> bool:
         return nodes[self.source].has_weights(nodes)
+
+
+class Traced(SingleSource):
+    """The incremental version of an operator of one source that reads the Trace of the source, too."""
+
+    __slots__ = ()
+    trace: NodeId
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return self.source, self.trace
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        changed: Any = self
+        made: Node = replace(changed, source=new(self.source), trace=new(self.trace))
+        return made
+
+    def problems(self, scope: Surroundings) -> Iterator[str]:
+        yield from super().problems(scope)
+        yield from traced(scope.nodes, self.source, self.trace)
 
 
 def traced(nodes: tuple[Node, ...], source: NodeId, trace: NodeId) -> Iterator[str]:

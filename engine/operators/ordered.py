@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from .. import zset
@@ -12,7 +12,7 @@ from ..schema import Schema
 from ..sortedrows import RowFunction, SortedRows
 from ..zset import Row, Zset
 from .group import Aggregate
-from .linear import traced
+from .linear import Traced
 
 
 class _Ordering(SingleSource):
@@ -64,7 +64,7 @@ class Ordered(_Ordering):
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaOrdered(_Ordering):
+class DeltaOrdered(Traced, _Ordering):
     """Ordered^Δ: for each touched key, minus the rows of before, plus the rows of now. `trace` is z⁻¹ I of
     the source."""
 
@@ -76,14 +76,8 @@ class DeltaOrdered(_Ordering):
     text: str = field(default="", compare=False)
     bag: bool = False
 
-    def reads(self) -> tuple[NodeId, ...]:
-        return self.source, self.trace
-
     def looked_up(self) -> tuple[NodeId, ...]:
         return (self.source,)
-
-    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
-        return replace(self, source=new(self.source), trace=new(self.trace))
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         change, before = sources
@@ -94,10 +88,6 @@ class DeltaOrdered(_Ordering):
 
     def title(self) -> str:
         return "ordered bagΔ" if self.bag else "orderedΔ"
-
-    def problems(self, scope: Surroundings) -> Iterator[str]:
-        yield from _Ordering.problems(self, scope)
-        yield from traced(scope.nodes, self.source, self.trace)
 
 
 def ordered(value: Mapping[Row, int], keys: int, aggregate: Aggregate, bag: bool = False) -> Zset:

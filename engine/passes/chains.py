@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..circuit import Circuit, Join, Let, Node, NodeId, Step, Term
-from ..operators.steps import has_effect, rename_step, variables
+from ..operators.steps import has_effect, rename_step
+from .canonical import canonical_names, rename_term
 from .dead_code import keep_nodes
 from .scopes import everywhere
 
@@ -61,7 +62,7 @@ def joined(outer: Join, inner: Mapping[int, Join], prefix: str) -> Join:
             if name is not None and names.setdefault(own, name) != name:
                 _unify(same, names[own], name)
         new = _renaming(names)
-        terms += [_renamed(each, new) for each in join.terms]
+        terms += [rename_term(each, new) for each in join.terms]
         steps += [rename_step(each, new) for each in join.steps]
     final = _renaming({name: _end(same, name) for name in same})
     whole = replace(outer, terms=tuple(terms), steps=(*steps, *outer.steps))
@@ -70,23 +71,18 @@ def joined(outer: Join, inner: Mapping[int, Join], prefix: str) -> Join:
 
 def _named_apart(join: Join, prefix: str) -> Join:
     """The join with variables that occur nowhere else."""
-    own = {name for term in join.terms for name in term.columns if name is not None}
-    own |= {name for step in join.steps for name in variables(step)}
+    own = canonical_names(join.terms, join.steps)
     return _all_renamed(join, _renaming({name: prefix + name for name in own}))
 
 
 def _all_renamed(join: Join, new: Callable[[str], str]) -> Join:
-    terms = tuple(_renamed(term, new) for term in join.terms)
+    terms = tuple(rename_term(term, new) for term in join.terms)
     steps = tuple(rename_step(step, new) for step in join.steps)
     return replace(join, terms=terms, steps=steps, output=tuple(map(new, join.output)))
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[str], str]:
     return lambda name: names.get(name, name)
-
-
-def _renamed(term: Term, new: Callable[[str], str]) -> Term:
-    return replace(term, columns=tuple(name and new(name) for name in term.columns))
 
 
 def _unify(same: dict[str, str], left: str, right: str) -> None:

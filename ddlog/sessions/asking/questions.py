@@ -18,7 +18,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...core import CheckedProgram, CheckedQuery
-from ...demand.demanded import effectful, needed, there_anyway
+from ...core.program import needed
+from ...demand.demanded import effectful, there_anyway
 from ...demand.question import FOUND, SEEDS, AskedProgram, over, question
 from ...demand.rewriting import DEMAND
 from ...engine import interrupt
