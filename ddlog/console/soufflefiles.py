@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..core import Relation
+from ..core.program import needed
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.souffle import BadParameter, NoFactFile
@@ -20,7 +21,6 @@ from ..io.formats import Row
 from ..io.packed import unpacked
 from ..io.read import faulty_file, too_large
 from ..io.write import make_directory, replacing
-from ..lowering.lower import needed_by
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..souffle.files.databases import read_database, write_database
@@ -58,9 +58,9 @@ class SouffleFiles:
                 each, self._output_dir or Path(), note, to_console=output_dir == "-" and each.what == "output"
             ),
         )
-        needed = needed_by(program.checked, self.results)
+        read = needed(program.checked, self.results)
         inputs = (each for each in translation.transfers if each.what == "input")
-        self._inputs = [each for each in inputs if each.relation in needed]
+        self._inputs = [each for each in inputs if each.relation in read]
 
     @property
     def results(self) -> list[str]:
