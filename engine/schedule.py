@@ -89,7 +89,7 @@ def downstream(read_by: Sequence[Sequence[NodeId]], start: NodeId) -> set[NodeId
 
 
 def last_read(circuit: Circuit, nodes: Iterable[NodeId]) -> dict[NodeId, list[NodeId]]:
-    """For each of some nodes, in order, those that it is the last one to read."""
+    """For each of some nodes, in order, the nodes that it is the last one to read."""
     last = {source: at for at in nodes for source in circuit.nodes[at].reads()}
     found: dict[NodeId, list[NodeId]] = {}
     for source, at in last.items():
@@ -157,9 +157,9 @@ def walk(
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
     changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
-    the greatest seconds of each node, of a large epoch, whose changes are dropped as soon as they are read.
-    `meter` takes the walk if none is in force. Returns the changes of the
-    outputs among them. Raises IterationLimit, and what operators raise."""
+    the greatest seconds of each node of a large epoch, which drops changes as soon as all that read them have
+    run. `meter` takes the walk if none is in force. Returns the changes of the outputs among them. Raises
+    IterationLimit, and what operators raise."""
     found = _Walk(circuit, operators, limit, progress, metering.current() or meter)
     if known:
         found.known = known
