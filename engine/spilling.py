@@ -112,7 +112,7 @@ def _move(at: int, size: int, directory: str | Path) -> None:
             raise OSError(error.errno, error.strerror, directory) from None
         shown = mmap.PROT_READ | mmap.PROT_WRITE
         if _map()(at, size, shown, mmap.MAP_PRIVATE | _FIXED, file.fileno(), 0) != at:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), directory)
 
 
 @functools.cache

@@ -89,7 +89,7 @@ def test_what_a_question_meets_when_workers_end(spark: SparkSession, monkeypatch
             patched.setattr(runtime, "_TRIES", 1)
             with pytest.raises(ddlog.DDlogError, match="workers of the session ended"):
                 session.size("Path")
-            patched.setattr(Sharded, "_evaluate_inputs", mock.Mock(side_effect=full))
+            patched.setattr(Sharded, "_together", mock.Mock(side_effect=full))
             with pytest.raises(ddlog.DDlogError, match=r"memory limit of 1\.0 GB is reached, in `Path`"):
                 session.size("Path")
         assert session.size("Path") == 3
