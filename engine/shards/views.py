@@ -140,7 +140,7 @@ class ShardsView:
         others = _others(len(self._spread.schema), positions)
         batch = unpacked(self._values, _with_places(self._spread.schema, others), answer)
         *found, left = batch.columns
-        columns = dict(zip(others, found, strict=True))
+        columns = dict[Position, Array](zip(others, found, strict=True))
         left = rows[left]
         columns |= {position: keys[k][left] for k, position in enumerate(positions)}
         table: Any = Received(columns)
@@ -262,5 +262,5 @@ def _others(arity: int, positions: tuple[Position, ...]) -> list[int]:
     return [k for k in range(arity) if k not in positions]
 
 
-def _with_places(schema: Schema, columns: Sequence[int]) -> list[Column]:
-    return [*(schema[k] for k in columns), _PLACE]
+def _with_places(schema: Schema, columns: Sequence[int]) -> Schema:
+    return (*(schema[k] for k in columns), _PLACE)

@@ -129,17 +129,27 @@ def components(Edge: DataFrame) -> DataFrame:
     """The least node that each node is connected to: in each iteration the nodes whose label fell tell their
     neighbours."""
     both = Edge.union(Edge.select("y", "x")).repartition("x").cache()
-    known = both.select("x", F.col("x").alias("label")).distinct().localCheckpoint(eager=False)
-    new, count = known, known.count()
+    parts = Parts(sized=True)
+    count = parts.add(both.select("x", F.col("x").alias("label"), F.lit(True).alias("fell")).distinct())
     while count:
-        told = both.join(broadcast(new, count), "x").groupBy("y").agg(F.min("label").alias("less"))
-        least = known.join(told.withColumnRenamed("y", "x"), "x", "left")
-        known = least.select("x", F.least("label", "less").alias("label"), F.col("less") < F.col("label"))
-        known = known.toDF("x", "label", "fell").localCheckpoint(eager=False)
+        (known,), before = parts.frames, parts.cached
         new = known.where("fell").select("x", "label")
-        count = new.count()
-        known = known.select("x", "label")
-    return known
+        told = (
+            both.join(broadcast(new, count), "x")
+            .groupBy(F.col("y").alias("x"))
+            .agg(F.min("label").alias("less"))
+        )
+        least, fell = known.join(told, "x", "left"), F.col("less") < F.col("label")
+        parts = Parts(sized=True)
+        parts.add(
+            least.select(
+                "x", F.least("label", "less").alias("label"), (fell & fell.isNotNull()).alias("fell")
+            )
+        )
+        count = parts.frames[0].where("fell").count()
+        for each in before:
+            each.unpersist()
+    return parts.frames[0]
 
 
 def andersen(spark: SparkSession, facts: Path) -> DataFrame:
