@@ -71,8 +71,8 @@ INDEX_CHUNK, INDEX_WAVE, INDEX_ROWS_PER_KEY = 1 << 19, 8, 4
 """Of a bulk index: rows whose keys are looked up at once; chunks whose keys are found before new keys are
 inserted; and rows a key from which threads find keys."""
 
-PACKED_IDS = 1 << 16
-"""Ids in a slab of an index that is lengthened sooner than packed, which takes some calls of NumPy."""
+PACKED_IDS = 1 << 20
+"""Ids in a slab of an index that is lengthened sooner than packed: 4 MB."""
 
 # --------------------------------------------------------------------- joins
 

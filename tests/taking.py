@@ -136,7 +136,7 @@ SMALL: tuple[dict[str, float], ...] = (
     {"MERGED_ROWS": 1, "MERGED_SAMPLE": 1, "MERGING_GAIN": 0.0, "MERGING_FANOUT": 0.0, "MERGED_PIECE": 2},
     {"CHUNK": 2},
     {"LOWERED_BATCHES": 1},
-    {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0},
+    {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0, "PACKED_IDS": 0},
     {"FIRST_SPARE": 1, "SMALL_GROUP": 0},
     {"GROUPS_READ_AGAIN": 0},
     {"GATE_BATCHES": 1},

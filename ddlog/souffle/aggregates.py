@@ -221,7 +221,7 @@ def _group(
     keys, taken = body.variables(summary.outer), _taken(summary, witnesses, body)
     function = f"{_function(summary, local)}()"
     if _is_witness(summary, witnesses):
-        row, place = body.writer.naming.name("%row#0"), list(witnesses).index(*target)
+        row, place = body.writer.naming.name("%row#0"), list(witnesses).index(target[0])
         function = f"{_OF_ROWS[summary.function]}(|{row}| {row}.{place})"
     grouped = tree(f"$.group_by($).{function}", taken, items(*keys, at=at), at=at)
     result = body.writer.naming.name(summary.var)

@@ -30,6 +30,7 @@ class Published:
     sizes: Mapping[str, int]
     limit: float
     limit_mib: int
+    archive: str = ""  # if it has another name
 
 
 PUBLISHED = {
@@ -51,6 +52,15 @@ PUBLISHED = {
             22.0,
             6144,
         ),
+        Published(
+            "crdt_plain",
+            " ",
+            {"Insert": "input/insert.txt", "Remove": "input/remove.txt"},
+            {"Result": 104_653},
+            3.0,
+            1024,
+            "crdt",
+        ),
     )
 }
 
@@ -62,7 +72,7 @@ def facts_of_archive(published: Published, cache: Path) -> Path:
     if done.exists():
         return folder
     home = os.environ.get(VARIABLE)
-    archive = Path(home or ".") / f"{published.name}.zip"
+    archive = Path(home or ".") / f"{published.archive or published.name}.zip"
     if home is None or not archive.exists():
         raise Missing(f"{published.name}: left out, {VARIABLE} names no folder with {archive.name}")
     folder.mkdir(exist_ok=True)

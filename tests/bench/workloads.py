@@ -366,6 +366,17 @@ WORKLOADS = {
             (3.9, 3.7, 3.6),
         ),
         Workload(
+            "countsum",
+            "countsum",
+            "Totals",
+            measurements,
+            {"count": 5_000_000, "groups": 100_000},
+            {"count": 500, "groups": 20},
+            {"full": "100000:1b0d584c6f51685c", "tiny": "20:f6146e3b87f6a20f"},
+            2.5,
+            None,
+        ),
+        Workload(
             "components",
             "components",
             "Component",

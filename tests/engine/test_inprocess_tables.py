@@ -187,9 +187,13 @@ def test_an_index_follows_insertions_and_removals(rows: list[tuple[int, int]], d
     table.insert(columns(rows, 2), len(rows))
     alive = set(range(len(rows) // 2))
     index = RowIndex(table, (0,), np.array(sorted(alive), np.int64))
-    for row in range(len(rows) // 2, len(rows)):
-        index.insert(np.array([row]))
-        alive.add(row)
+    row = len(rows) // 2
+    while row < len(rows):
+        stop = min(row + data.draw(st.integers(1, 7)), len(rows))
+        with mock.patch.multiple(thresholds, PACKED_IDS=0, INDEX_CHUNK=2):
+            index.insert(range(row, stop))
+        alive.update(range(row, stop))
+        row = stop
         if data.draw(st.booleans()):
             gone = data.draw(st.sampled_from(sorted(alive)))
             index.remove(np.array([gone]))

@@ -66,16 +66,15 @@ class Stretched:
         if self._end + 8 * len(coming) <= max(1.5 * held, thresholds.PACKED_IDS):
             grow(self, "_slab", self._end + max(1024, int(self._room.max()) * 2 + 8))
             return
-        room = self._count.copy()
+        room = self._count.astype(np.int64)
         postings.count(coming, room)
         room += room >> 3
-        first = np.cumsum(room, dtype=np.int64)
-        end = int(first[-1])
-        first -= room
+        first = np.cumsum(room) - room
+        end = int(first[-1] + room[-1])
         reserve(4 * end)
         slab: Any = np.empty(end, np.int32)
         postings.move(self._first, self._count, self._slab, first, slab)
-        self._first, self._room, self._slab, self._end = first, room, slab, end
+        self._first, self._room, self._slab, self._end = first, room.astype(np.int32), slab, end
         if len(self._place):
             self._locate()
 

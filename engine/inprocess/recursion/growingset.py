@@ -134,9 +134,8 @@ class GrowingSet:
         """Enters the delta into indexes."""
         fresh = range(self.low, self.high)
         if len(fresh) > thresholds.ROWS_ONE_BY_ONE:
-            rows = np.arange(self.low, self.high, dtype=np.int64)
             for index in indexes:
-                index.insert(rows)
+                index.insert(fresh)
             return
         for index in indexes:
             for at in fresh:
