@@ -122,7 +122,7 @@ LANGUAGE = (
     "__main__",
 )
 SESSIONS = (
-    "collector gaps nesting results sizes",
+    "collector gaps results sizes",
     "engines",
     "options",
     "program",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import syntax
+from ..codegen.functiontable import RECURSION_DEPTH
 from ..core import CheckedProgram, CheckedQuery, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
@@ -17,15 +19,16 @@ from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
 from ..errors.reading import NotDelayed, TakenByAnswer
+from ..errors.sessions import NestedTooDeeply
 from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
 from ..errors.unknown import unknown_relation
 from ..names.exposed import exposed
+from ..syntax.nesting import deep_recursion
 from ..values.rows import Row
 from .collector import paused
-from .nesting import nested_constants
 from .options import SessionOptions, taking
 
 if TYPE_CHECKING:
@@ -231,7 +234,7 @@ class Program:
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
-        with paused(), nested_constants():
+        with paused(), _nested_constants():
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if demand and any(self.relations[name].demand for name in wanted):
@@ -361,6 +364,17 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+@contextmanager
+def _nested_constants() -> Iterator[None]:
+    """Room on Python's stack for constants that nest as deeply as values of functions. Raises DDlogError for
+    one that nests more deeply."""
+    try:
+        with deep_recursion(RECURSION_DEPTH):
+            yield
+    except RecursionError:
+        raise DDlogError([NestedTooDeeply()]) from None
 
 
 def is_constraint(name: str) -> bool:
