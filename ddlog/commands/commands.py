@@ -11,7 +11,6 @@ from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError
 from ..stdlib.log import set_level
 from ..syntax.cursor import TextFault
-from .explaining import read_why
 from .interpreter import Action, Interpreter
 from .passages import Passage
 from .scanner import Scanner
@@ -80,6 +79,36 @@ class QueryCommand:
             on.show("true" if answer else "false")
         else:
             on.show_rows(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Prints why a row holds, does not hold, or came or went with the last commit, or what ends it: as the
+    method of a session says it that is named."""
+
+    method: str
+    question: Passage
+
+    def perform(self, on: Interpreter) -> None:
+        on.explain(_asked(on, self.method, self.question))
+
+
+@dataclass(frozen=True, slots=True)
+class WhyAll:
+    """Prints a proof of a row for each of its derivations, and how many there are."""
+
+    question: Passage
+
+    def perform(self, on: Interpreter) -> None:
+        found = _asked(on, "why_all", self.question)
+        for number, each in enumerate(found, 1):
+            on.show(f"derivation {number} of {len(found)}")
+            on.explain(each)
+
+
+def _asked(on: Interpreter, method: str, question: Passage) -> Any:
+    with question.placing():
+        return getattr(on.session, method)(question.text, values=on.values_in(question.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +215,14 @@ def _dump(scanner: Scanner, word: str) -> Dump:
     return Dump(None if scanner.at_command_end() else scanner.relation("a relation to dump").name)
 
 
+def _why(scanner: Scanner, word: str) -> Why | WhyAll:
+    """The rest of a command that begins with `why`."""
+    if scanner.accept_word("all"):
+        return WhyAll(scanner.query())
+    word = next((each for each in ("change", "ends", "not") if scanner.accept_word(each)), "")
+    return Why(f"why_{word}" if word else "why", scanner.query())
+
+
 def _query_index(scanner: Scanner, word: str) -> QueryIndex:
     index = scanner.index("an index to query")
     return QueryIndex(index.name, scanner.index_key(index))
@@ -217,7 +254,7 @@ COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
     "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
     "dump": _dump,
     "query": lambda scanner, _: QueryCommand(scanner.query()),
-    "why": read_why,
+    "why": _why,
     "query_index": _query_index,
     "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),
     "echo": lambda scanner, _: Echo(scanner.text_until_end()),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..errors.installed import versions
 from ..errors.source import DIALECTS
 from . import subcommands
 from .deltas import DELTAS
@@ -566,8 +567,6 @@ def _lines(text: str) -> tuple[int, int]:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
-        from .versions import versions
-
         print(versions())
         parser.exit()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from os.path import dirname, isdir
 
 HOME = dirname(dirname(dirname(__file__)))
 NOT_INSTALLED = "a checkout that is not installed"
+_RUNS_ON = ("numpy", "numba", "pyarrow", "pyspark", "sqlglot", "pandas", "polars")
 
 
 @cache
@@ -18,6 +20,19 @@ def version() -> str:
         return version("ddlog")
     except PackageNotFoundError:
         return NOT_INSTALLED
+
+
+def versions() -> str:
+    """The version of ddlog, and on a second line those of Python and of the packages that are installed, as a
+    report of a fault needs them."""
+    import platform
+    from importlib import metadata
+
+    found = [f"Python {platform.python_version()}"]
+    for name in _RUNS_ON:
+        with suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    return f"ddlog {version()}\n{', '.join(found)}, {platform.system()} {platform.machine()}"
 
 
 def check_packages() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..core import CheckedProgram, CheckedQuery, Relation
+from ..core import Relation
 from ..engine.runtime import Batch, Delta, RowSet
 from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
@@ -26,7 +26,7 @@ from ..io.jsonfiles import json_writer
 from ..io.refusals import Refuse
 from ..lowering.building import column
 from ..sessions.gaps import HostKind
-from ..sessions.hosts.host import Host, Offer
+from ..sessions.hosts.host import Offer
 from ..sessions.hosts.incoming import IncomingRows, file_rows
 from ..sessions.hosts.inprocess import InProcessHost
 from ..sessions.program import Program
@@ -272,7 +272,7 @@ def _json_row(row: Row, declared: Relation, typedefs: Any) -> Any:
 
 
 class RemoteHost(InProcessHost):
-    """A server as a host. See `Host`."""
+    """A server as a host. See `Host`. It is asked no query, and no host is beside it: the server answers."""
 
     def __init__(self, program: Program, runtime: RemoteRuntime) -> None:
         self.runtime = runtime
@@ -282,21 +282,6 @@ class RemoteHost(InProcessHost):
     def _read(self, file: FactFile, note: Callable[[str], None], refuse: Refuse | None) -> IncomingRows:
         declared = self._program.relations[file.relation]
         return file_rows(self.runtime, declared, file, self._typedefs, note, refuse)
-
-    def query(
-        self,
-        program: CheckedProgram,
-        query: CheckedQuery,
-        given: Mapping[str, Sequence[Row]] | None = None,
-        most: int | None = None,
-    ) -> RowSet:
-        raise InternalError("queries of a session over the wire are answered by its server")
-
-    def beside(self, program: Program, circuit: Any) -> InProcessHost:
-        raise InternalError("there is no host beside a server")
-
-    def handed(self, relation: str, to: Host) -> Batch:
-        raise InternalError("a server hands no relation on")
 
 
 class RemoteTransaction(Transaction):

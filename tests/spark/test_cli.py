@@ -39,8 +39,8 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, s
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("updates", [True, False])
 def test_a_program(spark: SparkSession, capfd: pytest.CaptureFixture[str], updates: bool) -> None:
-    home = PROGRAMS / "same_generation"
-    arguments = [f"{home}/same_generation.dl", "--input", f"{home}/facts", "--quiet"]
+    home = PROGRAMS / "routes"
+    arguments = [f"{home}/routes.dl", "--input", f"{home}/facts", "--quiet"]
     if updates:
         arguments += ["--updates", f"{home}/updates.dat"]
     expected = run(capfd, "run", *arguments, "--engine", "in-process")

@@ -3,20 +3,22 @@ transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...core import Relation
 from ...engine.memory import given_back
-from ...errors.changes import BadTable, NoPrimaryKey
+from ...errors.changes import BadTable, KeyExists, NoPrimaryKey
 from ...errors.diagnostics import DDlogError
 from ...errors.excerpt import row_span
+from ...errors.source import Span
 from ...values.rows import Row
 from ..gaps import Ability
 from ..hosts.host import frames_of
 from ..hosts.incoming import is_frame, key_value, row_change
-from ..pending import KeyedChanges, PendingChanges
-from .repeatedkeys import with_places
+from ..pending import KeyedChanges, PendingChanges, primary_key
+from ..program import Program
 from .state import SessionState
 from .transaction import Transaction
 
@@ -130,3 +132,22 @@ def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
     if not isinstance(changes, KeyedChanges):
         raise DDlogError([NoPrimaryKey(declared.name)])
     return changes
+
+
+def with_places(
+    error: DDlogError, program: Program, declared: Relation, placed: Iterable[tuple[Row, Span]]
+) -> DDlogError:
+    """The error of an insertion of rows with places; if their key is there twice, with both rows and their
+    places."""
+    key = primary_key(program, declared)
+    exists = next((each for each in error.diagnostics if isinstance(each, KeyExists)), None)
+    if key is None or exists is None:
+        return error
+    found = [(row, span) for row, span in placed if key.show(key.of(row)) == exists.key]
+    if not found:
+        return error
+    first, there = found[0]
+    for row, span in found:
+        if row != first:
+            return key.exists(declared.name, row, first, span, there)
+    return DDlogError([replace(exists, span=found[-1][1])])

@@ -14,7 +14,7 @@ from ...errors.diagnostics import DDlogError
 from ..gaps import Ability, check_offered
 from ..hosts.host import LocatedFacts
 from ..hosts.incoming import column_rows
-from .repeatedkeys import with_places
+from .inputs import with_places
 from .state import SessionState
 from .transaction import Transaction
 
