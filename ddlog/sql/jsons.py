@@ -154,10 +154,10 @@ def _pair(s: Scalars, node: Expression, key: Expression, value: Expression) -> S
     return _member(s, key, value)
 
 
-def members_of(node: Expression, places: SqlPlaces, names: Sequence[str] = ()) -> list[sql.Alias]:
+def members_of(node: Expression, places: SqlPlaces, names: Sequence[str] = ()) -> list[Expression]:
     """The calls of GET_JSON_OBJECT that a JSON_TUPLE stands for, under these names or c0, c1, …"""
     text, *keys = node.expressions
-    made = []
+    made: list[Expression] = []
     for at, key in enumerate(keys):
         if not (isinstance(key, sql.Literal) and key.is_string):
             places.refuse("a key of JSON that is not a constant", key)

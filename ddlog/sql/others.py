@@ -163,7 +163,7 @@ def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: Sql
         found = [each.name for each in node.args.get("expressions") or ()] if inner is not node else []
         if found and len(found) != len(inner.expressions) - 1:
             places.wrong(f"{len(found)} names are given to {len(inner.expressions) - 1} keys", node)
-        return [*members_of(inner, places, found)]
+        return members_of(inner, places, found)
     stars = list(node.find_all(sql.Columns))
     if not stars:
         return [node]
