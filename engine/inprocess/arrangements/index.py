@@ -70,11 +70,11 @@ class RowIndex(Stretched):
 
     def _grouped(self, rows: Rows) -> tuple[Rows, Array]:
         """The rows that have a key, and the ids of their keys, new ones for keys not seen before."""
-        if not self._derived:
+        if not self._derived and len(rows) > thresholds.INDEX_CHUNK:
             return rows, bulkindex.groups_of(self.keys, lambda some: self._keyed(some).keys, rows)
         keyed = self._keyed(bulkindex.ids(rows))
         self._faulty += keyed.faulty
-        return keyed.rows, self.keys.insert(keyed.keys, len(keyed.rows))
+        return keyed.rows, self.keys.insert(keyed.keys, len(keyed.rows)).astype(np.int32)
 
     @property
     def fanout(self) -> float:
