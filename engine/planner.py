@@ -126,7 +126,7 @@ class Stages:
     def _make(self, start: int | None, waiting: set[int], undone: set[int], bound: set[str]) -> Stage:
         tests: list[PlanStep] = []
         late: Collection[int] = self._late
-        needed = _Needed((self._output, *self._read_by(waiting, undone)))
+        needed = _ReadLater((self._output, *self._read_by(waiting, undone)))
         while True:
             tests += self._ready_steps(waiting, undone, bound, late, needed)
             test = self._ready_term(waiting, undone, bound, needed)
@@ -148,7 +148,7 @@ class Stages:
         undone: set[int],
         bound: set[str],
         late: Collection[int],
-        needed: _Needed,
+        needed: _ReadLater,
     ) -> Iterator[RunStep]:
         """The steps whose inputs are bound, in their order; Inspects only when all else is done."""
         left = [k for k in sorted(undone) if not isinstance(self._steps[k], Inspect)]
@@ -175,7 +175,7 @@ class Stages:
             yield from self._ready_steps(waiting, undone, bound, late, needed)
 
     def _ready_term(
-        self, waiting: set[int], undone: set[int], bound: set[str], needed: _Needed
+        self, waiting: set[int], undone: set[int], bound: set[str], needed: _ReadLater
     ) -> LookUp | Exclude | None:
         """A term whose columns are all bound."""
         for number in sorted(waiting):
@@ -224,7 +224,7 @@ class Stages:
         return [_named(self._terms[k]) for k in waiting] + [self._names[k] for k in undone]
 
 
-class _Needed:
+class _ReadLater:
     """The variables that are read later, while terms and steps are done one after another."""
 
     def __init__(self, read: Iterable[Collection[str]]) -> None:
