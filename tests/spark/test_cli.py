@@ -75,8 +75,8 @@ def test_circuits_say_what_is_sql(capfd: pytest.CaptureFixture[str], tmp_path: P
 def test_the_readme_prints_what_is_shown(
     spark: SparkSession, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(place)
-    exec(CODES[1].text, {})
+    monkeypatch.chdir(place)  # where the JVM is not
+    exec(CODES[1].text.replace('"facts/', f'"{place}/facts/'), {})
     assert capsys.readouterr().out.rstrip() == PRINTED[1].text.rstrip()
 
 
