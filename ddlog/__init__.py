@@ -68,14 +68,14 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """The public names, and what IPython asks for, from their modules, as they are first used."""
     if name == "__version__":
-        from .errors.installed import version
+        from .errors.installation import version
 
         return version()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    from .errors.installed import check_packages
+    from .errors.installation import check_packages
 
     check_packages()
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)

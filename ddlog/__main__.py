@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import sys
 
-from .console.ending import end_at_once, end_now
+from .console.exits import end_at_once, end_now
 
 
 def main() -> None:
     """Runs the command line, and ends the process with its exit code."""
     gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
     end_at_once()
-    from .errors.installed import check_packages
+    from .errors.installation import check_packages
 
     try:
         check_packages()

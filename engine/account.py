@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .clock import work
-from .maintaining import (
+from .maintenance import (
     Choice,
     Costs,
     Decision,

@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar, cast
 
 from . import interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
-from .metering import Meter
+from .epochcosts import Meter
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from . import circuit as c
 from . import zset
-from .settling import (
+from .divergence import (
     FIRST,
     MOST_ROUNDS,
     SHOWN,

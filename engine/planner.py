@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from .circuit import Inspect, Step, Term
-from .derived import DerivedKey, Position
+from .derivedcolumns import DerivedKey, Position
 from .operators.steps import binds, inputs
 
 

@@ -17,7 +17,7 @@ from .circuit import (
     Term,
     Variable,
 )
-from .derived import derived_keys
+from .derivedcolumns import derived_keys
 from .integrals import shown
 from .joinplan import JoinPlan, LookUpRows
 from .labels import one_line

@@ -15,10 +15,10 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
+from .divergence import IterationLimit
 from .naiveloop import Naive, bracket, changing
 from .node import Stateful
 from .operators.feedback import cycles
-from .settling import IterationLimit
 from .zset import Row, Zset
 
 Memory = dict[c.NodeId, Any]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from .circuit import Circuit
-from .maintaining import Decision, Expectation
+from .maintenance import Decision, Expectation
 from .schema import Array, Schema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from . import interrupt, memory, metering
+from . import epochcosts, interrupt, memory
 from .circuit import (
     Bracket,
     Circuit,
@@ -40,9 +40,9 @@ from .circuit import (
     Sum,
     Trace,
 )
+from .divergence import MOST_ROUNDS, Changing, IterationLimit
 from .labels import operator_of
 from .runtime import Progress
-from .settling import MOST_ROUNDS, Changing, IterationLimit
 
 B = TypeVar("B")
 B_co = TypeVar("B_co", covariant=True)
@@ -153,14 +153,14 @@ def walk(
     progress: Progress | None = None,
     known: Mapping[NodeId, B] | None = None,
     times: dict[NodeId, float] | None = None,
-    meter: metering.Meter | None = None,
+    meter: epochcosts.Meter | None = None,
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
     changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
     the greatest seconds of each node of a large epoch, which drops changes as soon as all that read them have
     run. `meter` takes the walk if none is in force. Returns the changes of the outputs among them. Raises
     IterationLimit, and what operators raise."""
-    found = _Walk(circuit, operators, limit, progress, metering.current() or meter)
+    found = _Walk(circuit, operators, limit, progress, epochcosts.current() or meter)
     if known:
         found.known = known
         found.changes.update(known)
@@ -171,9 +171,9 @@ def walk(
 def _timed(nodes: Iterable[NodeId], times: dict[NodeId, float]) -> Iterator[NodeId]:
     """The nodes. The greatest time of each is noted when the next one is asked for."""
     for at in nodes:
-        since = metering.clock()
+        since = epochcosts.clock()
         yield at
-        times[at] = max(times.get(at, 0.0), metering.clock() - since)
+        times[at] = max(times.get(at, 0.0), epochcosts.clock() - since)
 
 
 class _Walk(Generic[B]):
@@ -185,7 +185,7 @@ class _Walk(Generic[B]):
         operators: Operators[B],
         limit: int | None,
         progress: Progress | None,
-        meter: metering.Meter | None,
+        meter: epochcosts.Meter | None,
     ) -> None:
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
         self._meter = meter
@@ -228,9 +228,9 @@ class _Walk(Generic[B]):
                 raise
         return outputs
 
-    def _stamped(self, nodes: Sequence[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
+    def _stamped(self, nodes: Sequence[NodeId], meter: epochcosts.Meter) -> Iterator[NodeId]:
         """The nodes, with the time before each noted; the end of a node is the beginning of the next one."""
-        clock, append = metering.clock, self.times.append
+        clock, append = epochcosts.clock, self.times.append
         for at in nodes:
             append(clock())
             yield at
@@ -241,14 +241,14 @@ class _Walk(Generic[B]):
         """The rows of the changes of nodes."""
         return self.operators.lengths(map(self.changes.get, nodes))
 
-    def _inside(self, nodes: Sequence[NodeId], inside: metering.Inside) -> Iterator[NodeId]:
+    def _inside(self, nodes: Sequence[NodeId], inside: epochcosts.Inside) -> Iterator[NodeId]:
         """The nodes of the body of a recursion, which is measured with that recursion."""
         for at in nodes:
             node = self.circuit.nodes[at]
-            since = metering.clock()
+            since = epochcosts.clock()
             yield at
             if node.text and not isinstance(node, Fixpoint):
-                until = metering.clock()
+                until = epochcosts.clock()
                 if not inside.weight and until <= inside.late:
                     continue
                 out, *taken = self.rows((at, *node.reads()))
@@ -291,11 +291,11 @@ class _Walk(Generic[B]):
             count += 1
 
     def _measured(
-        self, at: int, node: Fixpoint, imports: Mapping[int, B], inside: metering.Inside
+        self, at: int, node: Fixpoint, imports: Mapping[int, B], inside: epochcosts.Inside
     ) -> Mapping[str, B]:
         """The epoch of a recursion, with its rounds noted. The last to be noted is round 0, when the rows are
         known that came in all."""
-        clock, since, start = metering.clock, metering.clock(), inside.derived
+        clock, since, start = epochcosts.clock, epochcosts.clock(), inside.derived
         inside.level += 1
         noted = inside.of_rounds
         nested = self.operators.recursion(at, node, imports)
@@ -312,7 +312,7 @@ class _Walk(Generic[B]):
             before, since, derived = rows, now, inside.derived
         found = nested.finish()
         came = sum(self.operators.lengths(found.values())) - (before - first) - inner[2]
-        inside.round(0, seconds, clock(), of_start, came if came >= 0 else metering.UNKNOWN)
+        inside.round(0, seconds, clock(), of_start, came if came >= 0 else epochcosts.UNKNOWN)
         inside.level -= 1
         return found
 

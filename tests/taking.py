@@ -15,13 +15,13 @@ from unittest import mock
 
 from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.divergence import Unsettled
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.storage import sweeping
+from ddlog.engine.inprocess.storage import sweep
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.operators.steps import has_effect
 from ddlog.engine.runtime import NotKept
 from ddlog.engine.schema import RowFault
-from ddlog.engine.settling import Unsettled
 
 WAYS = ("tried", "tried", "undone", "refused", "interrupted", "interrupted", "exhausted")
 
@@ -153,5 +153,5 @@ def small(seed: int) -> Iterator[None]:
             if seed == 1 or (seed and rng.random() < 0.5):
                 patched.enter_context(mock.patch.multiple(thresholds, **values))
         if seed == 1 or (seed and rng.random() < 0.5):
-            patched.enter_context(mock.patch.object(sweeping, "is_due", lambda _: True))
+            patched.enter_context(mock.patch.object(sweep, "is_due", lambda _: True))
         yield

@@ -18,7 +18,7 @@ import ddlog.engine
 HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
-    "IPython", "ada_url", "ddlog.sessions.executing", "ddlog.syntax.parser", "importlib.metadata", "lark",
+    "IPython", "ada_url", "ddlog.sessions.statements", "ddlog.syntax.parser", "importlib.metadata", "lark",
     "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2",
     "rich", "sqlglot",
     "httpx", "starlette", "uvicorn",
@@ -68,19 +68,20 @@ FILES = module_files()
 # Imports inside functions and for types alone count, too.
 CIRCLES = (
     "check.closures check.expr check.statement",
-    "demand.linear demand.rewriting",
+    "demand.linear demand.adornment",
     "sql.arithmetic sql.calls sql.datefunctions sql.formats sql.functions sql.intervals sql.jsons sql.lists "
     "sql.nested sql.regexps sql.scalars sql.series sql.textfunctions",
-    "sql.aggregates sql.clock sql.formulas sql.frames sql.gathered sql.groupingkeys sql.joins sql.lateral "
-    "sql.queries sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk sql.windows",
+    "sql.aggregates sql.clock sql.formulas sql.frames sql.groupingkeys sql.joins sql.lateral "
+    "sql.orderedaggregates sql.queries sql.recursion sql.selects sql.setoperations sql.subqueries sql.topk "
+    "sql.windows",
     "errors.origins errors.source",
     "circuits.runnable circuits.session",
-    "circuits.making circuits.streams",
+    "circuits.arguments circuits.streams",
     "console.arguments console.examples console.explainerror console.subcommands",
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {
-    "ddlog", "ddlog.errors", "ddlog.errors.explanations", "ddlog.io.formats", "ddlog.serve.carrying",
+    "ddlog", "ddlog.errors", "ddlog.errors.explanations", "ddlog.io.formats", "ddlog.serve.jsonforms",
     "ddlog.sessions.hosts.on_spark", "ddlog.stdlib",
 }  # fmt: skip
 """The modules that import others by their names in strings."""
@@ -90,17 +91,17 @@ BY_NAME = {
 ENGINE = (
     "schema thresholds",
     "budget clock joinplan layers memory rounding spilling zset",
-    "interrupt machine maintaining sortedrows time",
-    "account node settling",
+    "interrupt machine maintenance sortedrows time",
+    "account node divergence",
     "operators",
     "ranks circuit",
-    "derived loopparts naiveloop",
+    "derivedcolumns loopparts naiveloop",
     "incremental integrals labels passes planner versions wellformed",
     "fingerprints paths plans",
-    "drawing metering reference rules runtime",
+    "svg epochcosts reference rules runtime",
     "fixpoint schedule text",
-    "epoch forgetting",
-    "remembering",
+    "epoch windowonly",
+    "windowmemory",
     "inprocess",
     "shards",
     "spark",
@@ -127,16 +128,16 @@ SESSIONS = (
     "engines",
     "options",
     "program",
-    "amending pending",
+    "amendments pending",
     "hosts",
     "asking measuring",
-    "computed transactions",
-    "explained persistence selecting subscribers",
-    "migrating",
-    "extending planning viewing",
-    "answering",
-    "describing",
-    "executing",
+    "computedrelations transactions",
+    "explanations persistence siderelations subscribers",
+    "migration",
+    "extension statementplans runtimeviews",
+    "answers",
+    "descriptions",
+    "statements",
     "session",
     "opening profile",
 )

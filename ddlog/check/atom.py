@@ -14,7 +14,7 @@ from ..errors.source import Span
 from ..names.modules import RELATIONS
 from ..names.signatures import readable
 from ..types import Constructor, Type, TypeDef, User, wrapped
-from . import grouping
+from . import groups
 from .body import BodyBuilder, variable
 from .context import Context, Local
 from .destructure import Destructure, destructure, is_pattern, stored
@@ -231,7 +231,7 @@ def _auxiliary(
 
 def _bind_rest(body: BodyBuilder, term: syntax.Atom) -> None:
     """After an error: the variables that the term may bind and has not, of unknown types."""
-    found = grouping.names_in(term)
+    found = groups.names_in(term)
     if term.binder is not None:
         found.setdefault(term.binder, term.span)
     for name, span in found.items():

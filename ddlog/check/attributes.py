@@ -13,8 +13,8 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import meant, nearest
 from ..names.attributes import is_nested, json_fields, json_shapes, serde_settings
 from ..names.environment import Environment
+from ..names.jsonnames import RULES
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..names.renaming import RULES
 from ..types import Constructor, JsonField, KeyOf, Opaque, String, Type, TypeDef, TypeVar, User, unwrapped
 from .function import Instances
 

@@ -25,9 +25,9 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.modules import AbsentCode
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached
-from ..syntax.nesting import deep_recursion
+from ..syntax.stackroom import deep_recursion
 from ..types import TypeDef
-from .elaborated import Elaborated
+from .elaboration import Elaborated
 
 if TYPE_CHECKING:
     from ..names.environment import Environment

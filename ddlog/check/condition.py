@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import core, errors, syntax
 from ..types import Bool, Type
-from . import grouping
+from . import groups
 from .access import element_type
 from .body import BodyBuilder, variable
 from .context import Local, Scope, Typed
@@ -20,12 +20,12 @@ def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
         case syntax.Assign(target, syntax.FlatMap(collection, _), _):
             flatmap(body, target, collection)
         case syntax.Assign(target, syntax.Aggregate(keys, value, _), _):
-            group = grouping.aggregate(context, keys, value)
+            group = groups.aggregate(context, keys, value)
             if group is not None:
                 grouped(body, group, None)
                 assignment(body, target, value)
         case syntax.Assign(target, value, _):
-            group = grouping.find(context, value)
+            group = groups.find(context, value)
             if group is None:
                 assignment(body, target, value)
             elif group.call is value and isinstance(target, syntax.VarDecl):
@@ -38,7 +38,7 @@ def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
         case _ if round_condition(body, expr):
             pass
         case _:
-            group = grouping.find(context, expr)
+            group = groups.find(context, expr)
             if group is not None:
                 grouped(body, group, None)
             kept = check(context, expr, body.scope, Bool())
@@ -89,7 +89,7 @@ def define(body: BodyBuilder, target: syntax.Expr, value: Typed) -> None:
 def flatmap(body: BodyBuilder, target: syntax.Expr, collection: syntax.Expr) -> None:
     """`pattern = FlatMap(e)`: a valuation for each element."""
     context = body.context
-    group = grouping.find(context, collection)
+    group = groups.find(context, collection)
     if group is not None:
         grouped(body, group, None)
     value = infer(context, collection, body.scope)
@@ -110,7 +110,7 @@ def flatmap(body: BodyBuilder, target: syntax.Expr, collection: syntax.Expr) -> 
         define(body, annotated, read(context, whole, target.span))
 
 
-def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.VarDecl | None) -> None:
+def grouped(body: BodyBuilder, group: groups.GroupExpression, target: syntax.VarDecl | None) -> None:
     """`e.group_by(k)`: from here on only the keys and the group are visible."""
     context = body.context
     value = infer(context, group.value, body.scope)
@@ -124,7 +124,7 @@ def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.V
             keys[key.name] = local
     context.forgotten = (context.forgotten | body.scope.names()) - set(keys)
     known = context.substitution.resolve(value.type)  # each use of the group would resolve it again
-    type_ = grouping.group_type([local.type for local in keys.values()], known)
+    type_ = groups.group_type([local.type for local in keys.values()], known)
     taken = target is not None and body.scope.find(target.name) is not None
     if target is not None and taken:
         context.report(errors.names.VariableDefined(span=target.span, name=target.name))

@@ -15,11 +15,11 @@ from .. import core, errors
 from ..core.clauses import binds, expressions
 from ..core.walk import descendants, resolved
 from ..errors.diagnostics import Diagnostic
-from ..errors.grouping import EqualValues
+from ..errors.groups import EqualValues
 from ..errors.source import Span
+from .declaredrules import written_in
 from .dependencies import Dependencies, inverted, records
-from .marked import written_in
-from .rewriting import Edit, called_name, place_of, rewritten
+from .ruletexts import Edit, called_name, place_of, rewritten
 from .wildcards import with_names
 
 _COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})

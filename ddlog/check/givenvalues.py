@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import core, syntax, values
 from ..errors.diagnostics import Diagnostic
-from ..errors.reading import NoValue, UnknownTypeOfValue, UnusedValue, WrongValue
+from ..errors.lookups import NoValue, UnknownTypeOfValue, UnusedValue, WrongValue
 from ..syntax.walk import nodes, rebuilt
 from ..types import Type, TypeDef
 from ..values.structs import reason

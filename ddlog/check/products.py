@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from .. import core, errors
 from ..core.clauses import named
 from ..lowering.rulebody import conjuncts
+from .declaredrules import written_in
 from .dependencies import Dependencies, equalities, variables
-from .marked import written_in
 
 _Sides = tuple[core.Expr, core.Expr]
 

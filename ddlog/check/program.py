@@ -9,18 +9,18 @@ from pathlib import Path
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, in_order
-from ..errors.repeated import told_once
+from ..errors.firstuse import told_once
 from ..errors.source import Source
 from ..lowering.loopstrata import stratify_loops
 from ..names.environment import Environment
 from ..names.imports import Modules, load_program
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
 from ..syntax.forrules import for_rules
-from ..syntax.nesting import deep_recursion
+from ..syntax.stackroom import deep_recursion
 from .attributes import check_array_keys, check_attributes
 from .context import Context
 from .declarations import check_declarations
-from .elaborated import Elaborated
+from .elaboration import Elaborated
 from .equalvalues import equal_values, explained
 from .function import Instances
 from .index import check_index, repeated_indexes

@@ -12,24 +12,24 @@ from .. import core, syntax
 from ..core import Relation
 from ..core.relations import originals
 from ..errors.diagnostics import DDlogError, InternalError
-from ..errors.reading import HiddenName
+from ..errors.lookups import HiddenName
 from ..errors.source import Source
 from ..names.environment import Environment
 from ..syntax.cursor import TextFault
-from ..syntax.nesting import deep_recursion
 from ..syntax.parser import parse_query
+from ..syntax.stackroom import deep_recursion
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
 from ..values.shapes import is_nullable
 from ..values.totext import NULL
 from .attributes import check_query_attributes
 from .context import Context
-from .elaborated import Elaborated
+from .declaredrules import is_marked
+from .elaboration import Elaborated
 from .equalvalues import equal_values_in_query
 from .erase import Eraser
 from .function import Instances
 from .givenvalues import with_values
-from .marked import is_marked
 from .rule import read_body
 
 _HIDDEN = re.compile(r"""\A(?:[^"]|"(?:[^"\\]|\\.)*")*?\b([A-Za-z_][\w:]*\$[\w$]*)""", re.DOTALL)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from . import grouping
+from . import groups
 from .atom import atom
 from .body import BodyBuilder
 from .condition import condition, grouped
@@ -48,7 +48,7 @@ def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None,
 def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> BodyBuilder:
     """All clauses of a body."""
     body = BodyBuilder(context)
-    bound = [grouping.binds(clause) for clause in clauses]
+    bound = [groups.binds(clause) for clause in clauses]
     places: dict[str, list[Span]] = {}  # where each variable is bound, the first place last
     for names in reversed(bound):
         for name, span in names.items():
@@ -76,7 +76,7 @@ def _group_in_heads(body: BodyBuilder, rule: syntax.RuleDecl) -> None:
     """`e.group_by(k)` in a head is the last step of the body."""
     if rule.body:
         for term in rule.heads:
-            group = grouping.find(body.context, term)
+            group = groups.find(body.context, term)
             if group is not None:
                 grouped(body, group, None)
 

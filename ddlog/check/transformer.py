@@ -15,8 +15,8 @@ from ..errors.diagnostics import Diagnostic, Note, counted
 from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
 from ..types import Opaque, Type, User
+from .applications import RuleWriter
 from .windows import check_window, is_window, window_rules
-from .written import RuleWriter
 
 
 def check_applications(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from .. import core
 from ..core.clauses import named
 from ..errors.source import Source, Span
 from ..syntax.lexer import Places, Token, tokenize
-from .rewriting import Edit, place_of
+from .ruletexts import Edit, place_of
 
 _OPENING = frozenset({"LPAR", "LBRACE", "LSQB", "_OPEN_SPLICE"})
 _CLOSING = frozenset({"RPAR", "RBRACE", "RSQB"})

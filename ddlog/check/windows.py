@@ -17,7 +17,7 @@ from ..errors.diagnostics import Diagnostic
 from ..names.environment import Environment
 from ..names.modules import WINDOW, ModuleSyntax
 from ..types import BigInt, Bit, Signed, Type
-from .written import RuleWriter
+from .applications import RuleWriter
 
 _SUMS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _STREAMS = ("all", "last")

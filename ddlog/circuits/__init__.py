@@ -12,10 +12,10 @@
 `ddlog/circuits/` builds circuits without a program (docs/circuits.md). Row expressions are checked and
 lowered as queries over the columns of a stream. What users connect is ordered into nodes by `scopes.py`,
 which turns the delay of a cycle into a `Feedback` and a `Feed`. For a runtime, `recognition.py` makes a
-`Fixpoint` of a bracket that is one, `nesting.py` one `Fixpoint` of monotone fixpoints in one another, and
-`rules.py` brings the body of a monotone fixpoint into rules. Chains of row operators and joins become one
-join (`engine/passes/chains.py`), whose faults name the operator that was written. A circuit on values runs
-as its incremental version with streams at its ends: C = I ∘ C^Δ ∘ D.
+`Fixpoint` of a bracket that is one, `nestedfixpoints.py` one `Fixpoint` of monotone fixpoints in one another,
+and `rules.py` brings the body of a monotone fixpoint into rules. Chains of row operators and joins become one
+join (`engine/passes/chains.py`), whose faults name the operator that was written. A circuit on values runs as
+its incremental version with streams at its ends: C = I ∘ C^Δ ∘ D.
 """
 
 from .circuit import Circuit, Incremental, Nested

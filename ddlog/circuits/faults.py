@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..engine import circuit as c
+from ..engine.divergence import Endless, IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ..engine.memory import Exhausted
 from ..engine.operators.steps import expression, with_expression
 from ..engine.schema import Origin, RowFault, fault_message
-from ..engine.settling import Endless, IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ..errors.circuits import FaultInOperator, NeverZero
 from ..errors.diagnostics import DDlogError, Note
 from ..errors.memory import NoMemoryLeft

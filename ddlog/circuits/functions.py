@@ -16,7 +16,7 @@ from ..engine.schema import Column as Stored
 from ..engine.schema import Kind, RowExpr
 from ..errors.nearest import meant_of
 from ..errors.source import Span
-from ..lowering.building import column as stored_column
+from ..lowering.builder import column as stored_column
 from ..types import Bit, Bool, Float, Signed, String, Type, TypeDef
 from .language import Columns, Language, TypeText
 from .places import refuse

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import core, syntax
-from ..check.elaborated import Elaborated
+from ..check.elaboration import Elaborated
 from ..check.query import check_query
 from ..engine import schema as engine
 from ..engine.circuit import Aggregate, Circuit, Distinct, Group, Join, Let, Step
 from ..engine.operators.steps import expression, rename_step, with_expression
 from ..errors.diagnostics import DDlogError, Diagnostic, Note
 from ..errors.source import Source, Span
-from ..lowering.building import column as stored_column
+from ..lowering.builder import column as stored_column
 from ..lowering.lower import lower_query
 from ..names.environment import Environment
 from ..sessions.program import Program, compile_source

@@ -22,7 +22,7 @@ from ..values.numbers import integer_range
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
 from .language import Columns, Language, relation_of
-from .nesting import flattened
+from .nestedfixpoints import flattened
 from .recognition import with_fixpoints
 from .rules import in_rules
 
@@ -88,7 +88,7 @@ class Runnable:
 
     def svg(self) -> str:
         """A drawing: a standalone SVG document."""
-        from ..engine.drawing import to_svg
+        from ..engine.svg import to_svg
 
         return to_svg(self.shown)
 

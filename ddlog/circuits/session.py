@@ -14,7 +14,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.nearest import meant_of
 from ..errors.sessions import SessionClosed
 from ..sessions.hosts.host import Host
-from ..sessions.hosts.incoming import table_rows
+from ..sessions.hosts.inputrows import table_rows
 from ..sessions.opening import open_host
 from ..sessions.options import SessionOptions
 from .faults import diagnosed

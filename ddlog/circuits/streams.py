@@ -22,9 +22,9 @@ from ..engine.circuit import (
 from ..errors.source import Span
 from ..types import BigInt, Bit, Bool, Signed
 from . import functions
+from .arguments import Expression, Operand, argument, listed, matched, named
 from .functions import Python
 from .language import ArgumentText, Columns, aggregate_of, steps_of
-from .making import Expression, Operand, argument, listed, matched, named
 from .places import caller, refuse
 from .scopes import Operator, delay
 

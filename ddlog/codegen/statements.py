@@ -13,9 +13,9 @@ from ..core import Expr, Pattern
 from ..core.walk import children
 from ..types import Opaque, Tuple, User
 from ..values import local_name
+from .accumulators import FILLING, LOOKING_UP, filled
 from .analysis import assigned
 from .expressions import ExpressionWriter, GeneratedNames, changed_arguments
-from .filling import FILLING, LOOKING_UP, filled
 from .patterns import bindings, conditions
 
 RETURN = "return"

@@ -18,7 +18,7 @@ from .update import Update, UpdateRun
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
-    from ..sessions.executing import Outcome
+    from ..sessions.statements import Outcome
 
 Locate: TypeAlias = Callable[[], Span]
 """Computes the place of a command, which only an error needs."""

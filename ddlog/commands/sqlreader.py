@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..core import Relation
 from ..errors.source import Source, Span
 from ..sql.literals import PlainInserts
-from ..sql.splitting import statements
+from ..sql.splitter import statements
 from ..types import TypeDef
 from ..values.rows import Row
 from .interpreter import Command, Interpreter, Locate
@@ -23,7 +23,7 @@ from .passages import Passage
 from .update import UpdateRun
 
 if TYPE_CHECKING:
-    from ..sessions.executing import Outcome
+    from ..sessions.statements import Outcome
 
 _WORD = re.compile(r"\w*")
 _OF_SQL = re.compile(

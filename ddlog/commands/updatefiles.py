@@ -16,10 +16,10 @@ from ..core import Index, Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.source import Source
+from ..io.decompression import unpacked
 from ..io.delimited import usual_shape
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
-from ..io.packed import unpacked
 from ..io.read import faulty_file, too_large
 from ..io.refusals import Refuse, stop
 from ..io.utf8 import decode

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..errors.installed import versions
+from ..errors.installation import versions
 from ..errors.source import DIALECTS
 from . import subcommands
 from .deltas import DELTAS
+from .foreignoptions import REASONS, SOUFFLE_REASONS, refuse
 from .options import PRINTED, REPORTED
-from .refused import REASONS, SOUFFLE_REASONS, refuse
 from .topics import BEGINNING, TOPICS, explain_topic
 from .usage import UsageParser
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 
-from . import ending
+from . import exits
 from .arguments import parser
 from .givenprogram import with_text
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     large state and a compiler apart in good order would only keep the user waiting.
     """
     if argv is None:
-        ending.raise_at_signals()
+        exits.raise_at_signals()
         _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     code = _run_main(argv)
     if argv is None:
-        ending.end_at_once()
+        exits.end_at_once()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -54,14 +54,14 @@ def _run_main(argv: Sequence[str] | None) -> int:
     try:
         code = _parse_and_act(argv)
         sys.stdout.flush()
-        return ending.told() if ending.is_asked() else code
+        return exits.told() if exits.is_asked() else code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USER_ERROR
     except OSError as error:
         return _cannot_write(error)
     except KeyboardInterrupt:
-        return ending.told()
+        return exits.told()
 
 
 def _parse_and_act(argv: Sequence[str] | None) -> int:
@@ -114,7 +114,7 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
         print("error: a value is nested too deeply to be compared or written", file=sys.stderr)
         return USER_ERROR
     except Exception as error:
-        if ending.is_asked():  # a library made an error of its own of the interrupt
+        if exits.is_asked():  # a library made an error of its own of the interrupt
             raise KeyboardInterrupt from None
         if os.environ.get("DDLOG_DEBUG"):
             raise

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
-from ..errors.following import OutputOfAnotherRun
+from ..errors.follow import OutputOfAnotherRun
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..sessions.transactions.durable_state import StateListener

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
-from ..errors.following import NotOfThisFolder
+from ..errors.follow import NotOfThisFolder
 from ..io.files import split_name
 from ..io.refusals import Refuse, stop
 from ..sessions.results import Changes

@@ -1,7 +1,7 @@
 """`ddlog run --follow DIR`: the files that appear in DIR/REL/ change the relation REL, batch by batch.
 
-Each batch is one epoch. A session in process looks at the folder itself (`watching.py`). On Spark, and where
-Spark knows what was read before, Spark finds the new files and passes them on in batches.
+Each batch is one epoch. A session in process looks at the folder itself (`folderwatch.py`). On Spark, and
+where Spark knows what was read before, Spark finds the new files and passes them on in batches.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ..sessions.session import Session
 from .batches import Batches
 from .epochfiles import EpochFiles, StateFiles
 from .folderchanges import FolderChanges
+from .folderwatch import FolderWatch, seconds_of
 from .notes import Note
 from .options import RunOptions
 from .pauses import Pauses
-from .printing import printing_sink
+from .printer import printing_sink
 from .progress import ProgressLine
 from .sinks import TextSink
 from .statefile import check_input
-from .watching import FolderWatch, seconds_of
 
 if TYPE_CHECKING:
     from ..spark.streaming.epochs import Receiver

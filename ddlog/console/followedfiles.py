@@ -18,7 +18,7 @@ from ..commands.updatefiles import commands_of, read_update_file
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
-from ..errors.following import OnlyInsertsAndDeletes
+from ..errors.follow import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
 from ..io.delimited import Record, RowShape, records, usual_shape
 from ..io.faults import CellFault

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ..engine.circuit import DeltaJoin, Fixpoint, Join
 from ..engine.joinplan import JoinPlan
-from ..engine.maintaining import RATE, Costs, Expectation, ImportSize, Situation, expectation
+from ..engine.maintenance import RATE, Costs, Expectation, ImportSize, Situation, expectation
 from ..engine.operators.steps import has_effect
 from ..engine.plans import ASSUMED
 from ..engine.plans import plans as planned

@@ -17,7 +17,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from ..commands.commands import COMMANDS
 from ..core import Relation
 from ..syntax.privatefiles import state_directory
-from .ending import heard
+from .exits import heard
 from .pauses import Pauses
 from .shell import Shell
 from .shellcommands import SHELL_COMMANDS

@@ -15,7 +15,7 @@ from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from .deltas import Delta
-from .ending import heard
+from .exits import heard
 from .launch import loaded
 from .notes import noting
 from .options import NO_STATE, StateOptions

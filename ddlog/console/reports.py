@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ..errors.codes import code_of
 from ..errors.diagnostics import Diagnostic, Note, in_order
-from ..errors.installed import version
+from ..errors.installation import version
 from ..errors.source import Span
 
 Json: TypeAlias = dict[str, Any]

@@ -17,7 +17,7 @@ from ..errors.diagnostics import DDlogError, Note
 from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
 from ..errors.source import Source
 from ..errors.spark import OnlySparkWrites
-from ..errors.unknown import unknown_relation
+from ..errors.unknownnames import unknown_relation
 from ..io.dialects import check_fits
 from ..io.files import split_name
 from ..io.formats import TABLE_FORMATS
@@ -33,7 +33,7 @@ from .notes import Note as Tell
 from .notes import noting, warning
 from .options import RunOptions, check_options, is_elsewhere
 from .phases import OTHERS, PREPARING, PRINTING, READING, Phases
-from .printing import printing_sink, row_lines
+from .printer import printing_sink, row_lines
 from .profiles import check_profile, profiled
 from .progress import ProgressLine
 from .sinks import ChangeSink, FileSink, TextSink, print_line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined, OptionNeeded
-from ..errors.serving import NeedsTls
+from ..errors.server import NeedsTls
 from ..errors.sessions import NotInstalled
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
@@ -21,7 +21,7 @@ from .options import StateOptions
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
-    from ..serve.serving import ServerAddress
+    from ..serve.eventloop import ServerAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ def serve(
     if state.state is None:  # a server can be read-only without a state
         state = replace(state, read_only=False)
     try:
+        from ..serve.eventloop import serve as serve_session
+        from ..serve.eventloop import serve_agents
         from ..serve.limits import Limits
-        from ..serve.serving import serve as serve_session
-        from ..serve.serving import serve_agents
     except ImportError as error:
         raise _not_installed(error) from None
     if options.agents == "stdio":
@@ -81,7 +81,7 @@ def serve(
 
         watching = None
         if options.watch:
-            from ..serve.watching import watched
+            from ..serve.programwatch import watched
 
             watching = watched(
                 Path(program.source.name), lambda text: print(text, file=sys.stderr, flush=True)
@@ -117,7 +117,7 @@ def _check_stdio(options: ServeOptions) -> None:
 
 
 def _place(options: ServeOptions) -> ServerAddress:
-    from ..serve.serving import ServerAddress
+    from ..serve.eventloop import ServerAddress
 
     if (options.certificate is None) != (options.key is None):
         raise DDlogError([OptionNeeded("--tls-cert", "--tls-key", "a certificate has a key")])

@@ -23,12 +23,12 @@ from ..errors.shell import NoRule
 from ..errors.state import EpochExpected
 from ..io.tables import SHOWN, cell_texts, table_lines
 from ..sessions.results import Changes, Result
+from ..sessions.runtimeviews import changes_views
 from ..sessions.session import Session
-from ..sessions.viewing import changes_views
 from .deltas import Delta, shows
-from .ending import heard
+from .exits import heard
 from .notes import Note, noting, warning
-from .printing import row_lines
+from .printer import row_lines
 from .progress import ProgressLine
 from .shellcommands import SHELL_COMMANDS, shell_commands
 

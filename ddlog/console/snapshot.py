@@ -14,7 +14,7 @@ from ..io.write import write_relation
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .options import RunOptions
-from .printing import printed_tables
+from .printer import printed_tables
 from .sinks import print_lines
 
 

@@ -11,7 +11,7 @@ from ..errors.options import OptionNeeded, OutputIsProgram
 from ..sessions.program import compile_source, read_source
 from ..souffle.preprocess import PreprocessorSettings
 from ..souffle.translate import translate
-from ..syntax.nesting import deep_recursion
+from ..syntax.stackroom import deep_recursion
 from .notes import noting
 from .progress import ProgressLine
 from .soufflefiles import SouffleFiles

@@ -16,9 +16,9 @@ from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.souffle import BadParameter, NoFactFile
 from ..io.columns import Columns
+from ..io.decompression import unpacked
 from ..io.faults import FaultyFile
 from ..io.formats import Row
-from ..io.packed import unpacked
 from ..io.read import faulty_file, too_large
 from ..io.write import make_directory, replacing
 from ..sessions.program import Program

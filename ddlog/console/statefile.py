@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..durability.doubting import trusting
+from ..durability.corruption import trusting
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
 from ..errors.visible import visible
@@ -45,7 +45,7 @@ def _reports_of(path: str) -> tuple[Any, Sequence[Any]]:
 
         return of_folder, ()
     from ..durability import reports
-    from ..sessions.persistence.exporting import output_tables
+    from ..sessions.persistence.exports import output_tables
 
     return reports, (output_tables,)
 

@@ -134,7 +134,7 @@ def circuit(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.engine == "spark":
         return _circuit_on_spark(arguments)
-    from .drawing import draw
+    from .picture import draw
 
     draw(_compile(arguments, externs="warn").circuit(arguments.stage), arguments.output, arguments.profile)
     return 0

@@ -6,6 +6,6 @@ demand holds these values, and the part of R holds at least the rows that have t
     R$bf$demand(x)          R$bf(x, y) :- R$bf$demand(x), …
 
 The demands come from the rules that read R: each term of a rule is asked for the values that the terms before
-it bind (`passing.py`). The rewriting is one of rules to rules (`rewriting.py`), so everything after it, the
+it bind (`sideways.py`). The rewriting is one of rules to rules (`adornment.py`), so everything after it, the
 increments above all, is that of any program.
 """

@@ -29,7 +29,7 @@ from ..core.walk import mentions
 from ..types import Type
 
 if TYPE_CHECKING:
-    from .rewriting import Rewriting
+    from .adornment import Rewriting
 
 Case: TypeAlias = tuple[Rule, Head]
 """A rule, and one of its heads."""

@@ -97,7 +97,7 @@ class Checkpoint:
 
 
 class PieceSource:
-    """Gives the bytes of a unit. See `engine.inprocess.storage.keeping.ByteSource`."""
+    """Gives the bytes of a unit. See `engine.inprocess.storage.serialization.ByteSource`."""
 
     def __init__(self, store: FileStore, unit: SavedUnit) -> None:
         self._store, self._unit = store, unit
@@ -127,7 +127,8 @@ class PieceSource:
 
 
 class PieceSink:
-    """Takes the bytes of a unit, and gives them on in pieces. See `engine.inprocess.storage.keeping.Sink`."""
+    """Takes the bytes of a unit, and gives them on in pieces. See the `Sink` of
+    `engine.inprocess.storage.serialization`."""
 
     def __init__(self, write: Callable[[bytes], None], most: int) -> None:
         """Raises UnitTooLarge when there are more than `most` bytes."""

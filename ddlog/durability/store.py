@@ -24,10 +24,10 @@ from ..errors.diagnostics import DDlogError
 from ..errors.state import CheckpointDamaged, NoState, NotAState, ReadOnlyState, StateDamaged
 from .lock import StateLock
 from .mark import is_marked, lacks_log, mark, unmark
-from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
-from .reading import ReadableState
 from .records import EpochSpan, StateHead, Stored, applied_row, own_sums, relation_row, span_row, stored_of
+from .rowreader import ReadableState
+from .statefile import check_header, connected, diagnosed, reachable
 from .typetexts import is_readable
 from .walog import PAGE
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from . import (
         attributes,
         functions,
-        grouping,
+        groups,
         loops,
         modules,
         names,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "attributes",
     "functions",
-    "grouping",
+    "groups",
     "loops",
     "modules",
     "names",

@@ -1,6 +1,6 @@
 """Errors and warnings: their form, and the one renderer that prints them.
 
-A kind of error is a subclass of `Diagnostic`, a frozen dataclass (`declared.py`). Its class variables say
+A kind of error is a subclass of `Diagnostic`, a frozen dataclass (`lazyclasses.py`). Its class variables say
 the words, its fields hold the facts; the words may name fields in braces:
 
     class UnknownRelation(Diagnostic):
@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from string import Formatter
 from typing import Any, ClassVar
 
-from .declared import Declared
+from .lazyclasses import Declared
 from .source import Span
 from .visible import visible
 

@@ -21,11 +21,11 @@ from ..types import BigInt, Type
 from ..values.rows import Row
 from .derivations import HeadCase
 from .heights import Heights
-from .held import ANY
-from .inverting import bindings, rest
+from .inversion import bindings, rest
 from .node import Reason, remark
 from .oneround import AT, FIRST, LATER
 from .places import ProofPlace
+from .snapshot import ANY
 from .stages import BodyStage
 from .tree import Trees, guard_text, shown, step
 from .words import is_passed

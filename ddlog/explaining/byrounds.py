@@ -20,9 +20,9 @@ from ..core import Stratum
 from ..values.rows import Row
 from .derivations import Derivations, GroupMember
 from .heights import UNKNOWN, Heights
-from .held import Fact, Replay
 from .node import Reason, absences, decisive, rows
 from .oneround import AT, FIRST, LATER, OneRound
+from .snapshot import Fact, Replay
 from .tree import Trees
 
 _ROUND = 1 << 32

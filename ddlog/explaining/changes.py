@@ -24,8 +24,8 @@ from ..values.rows import Row
 from .changeside import SHOWN, Side, SideMembers, Spot
 from .derivations import GroupMember, by_relation
 from .heights import UNKNOWN
-from .held import Fact, HeldRelations
 from .node import Reason, more, remark
+from .snapshot import Fact, HeldRelations
 from .tree import SHOWN_MEMBERS
 from .words import is_passed
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from ..values.rows import Row
 from .byrounds import with_loops
 from .derivations import Derivations, GroupMember
-from .held import ANY, HeldRelations, Replay
 from .node import Reason
+from .snapshot import ANY, HeldRelations, Replay
 from .stages import over
 from .tree import Trees
 

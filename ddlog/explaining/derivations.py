@@ -12,12 +12,12 @@ from ..core import Call, CheckedProgram, Expr, GroupBy, Head, Rule, Stratum, Var
 from ..core.clauses import expressions, positive
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
-from ..errors.explaining import LoopWithEffects
+from ..errors.why import LoopWithEffects
 from ..values import local_name
 from ..values.rows import Row
-from .held import Fact, HeldRelations, is_given
-from .inverting import bindings, invertible, resolved, rest
+from .inversion import bindings, invertible, resolved, rest
 from .oneround import by_rounds
+from .snapshot import Fact, HeldRelations, is_given
 from .stages import MEMBER, BodyStage, ValueTest, over, picked, plain
 
 _DECIDERS = frozenset({"min", "max", "first"})

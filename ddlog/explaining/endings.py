@@ -20,10 +20,10 @@ from .byrounds import with_rounds
 from .derivations import Derivations, GroupMembers, RuleValuation
 from .explanation import Ending
 from .heights import UNKNOWN, Heights
-from .held import ANY, Fact
 from .node import Reason
 from .places import ProofPlace
 from .repairs import MOST, Repairs, sorted_facts
+from .snapshot import ANY, Fact
 
 _SETS = 5  # that are told
 _ROWS = 4  # that are tried for a negated term, or as members of a group

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core import CheckedProgram
-from ..syntax.nesting import deep_recursion
+from ..syntax.stackroom import deep_recursion
 from ..values.rows import Row
 from ..values.tojson import json_text
-from .held import Fact
 from .node import Reason, remark
+from .snapshot import Fact
+from .sqlterms import in_sql
 from .titles import Titles
-from .translated import in_sql
 from .words import Words
 
 SHOWN_ROWS = 10

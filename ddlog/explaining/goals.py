@@ -12,10 +12,10 @@ from ..check.query import check_query
 from ..codegen.analysis import free_variables
 from ..core import Atom, CheckedQuery, Clause, Let, relation_named
 from ..errors.diagnostics import DDlogError
-from ..errors.explaining import NotARow
 from ..errors.source import Source
+from ..errors.why import NotARow
 from ..values.rows import Row
-from .held import ANY, HeldRelations
+from .snapshot import ANY, HeldRelations
 
 _RECORD = re.compile(r"(\s*)([\w:]+)(\s*)\{(.*)\}(\s*)", re.DOTALL)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
 from .derivations import Derivation, Derivations, GroupMember, GroupMembers, RuleValuation, by_relation
-from .held import Fact, Replay
+from .snapshot import Fact, Replay
 
 if TYPE_CHECKING:
     from .node import Reason

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..types import Type
-from .held import Fact
 from .node import Reason
+from .snapshot import Fact
 from .titles import Titles, did, rule_text
 
 

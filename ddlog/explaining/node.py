@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import Rule
 from ..errors.source import Span
 from ..types import Type
-from .held import Fact
+from .snapshot import Fact
 
 if TYPE_CHECKING:
     from .derivations import GroupMembers

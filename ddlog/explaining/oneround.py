@@ -34,7 +34,7 @@ from ..core import (
     Stratum,
     Var,
 )
-from ..demand.demanded import effectful
+from ..demand.program import effectful
 from ..types import BigInt, User
 
 AT, FIRST, LATER = "$at", "$first", "$later"

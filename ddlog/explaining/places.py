@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from ..core import Rule, Stratum
 from .derivations import Derivations
-from .held import Replay
+from .snapshot import Replay
 
 
 @dataclass(eq=False)

@@ -16,9 +16,9 @@ from ..core import Atom, Clause, GroupBy
 from ..core.clauses import binds, bound_by_terms, expressions, named, positive
 from ..engine.clock import waited
 from .derivations import HeadCase
-from .held import Fact, HeldRelations
-from .inverting import bindings
+from .inversion import bindings
 from .places import ProofPlace
+from .snapshot import Fact, HeldRelations
 from .stages import BodyStage
 
 MOST = 3

@@ -37,7 +37,7 @@ from ..core import (
 from ..core.clauses import binds, positive
 from ..types import Opaque, Type, User
 from ..values.rows import Row
-from .held import HeldRelations
+from .snapshot import HeldRelations
 
 GIVEN, KEYS, MEMBER = "$given", "$keys", "$member"
 

@@ -12,8 +12,8 @@ from ..errors.source import Span
 from ..types import Bool, Type
 from .derivations import Derivation, GroupMember, GroupMembers, RuleValuation
 from .heights import UNKNOWN, Heights
-from .held import ANY, Fact, HeldRelations
 from .node import Reason, more
+from .snapshot import ANY, Fact, HeldRelations
 from .words import is_passed
 
 SHOWN_MEMBERS = 10

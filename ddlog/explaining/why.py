@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.clock import waited
 from ..errors.diagnostics import DDlogError
-from ..errors.explaining import (
+from ..errors.why import (
     DoesNotHold,
     Holds,
     NoAttempt,
@@ -21,7 +21,7 @@ from .byrounds import with_rounds
 from .derivations import Derivations
 from .explanation import Absence, ChangeExplanation, EndingSets, Explanation
 from .heights import UNKNOWN
-from .held import Fact, HeldRelations
+from .snapshot import Fact, HeldRelations
 from .tree import DEPTH, Trees
 from .words import Words
 

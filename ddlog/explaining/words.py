@@ -13,7 +13,7 @@ from ..values import local_name
 from ..values.shapes import is_option
 from ..values.structs import TypeDefs, make, taken_apart
 from ..values.tojson import to_json
-from .held import ANY
+from .snapshot import ANY
 
 
 def made_of(relation: Relation | None) -> MadeRelation | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors.diagnostics import DDlogError
-from ..errors.formatting import WouldChange
+from ..errors.fmt import WouldChange
 from ..errors.source import Source
 from ..syntax.lexer import Places, Token, tokenize
-from ..syntax.nesting import deep_recursion
 from ..syntax.parser import Phrase, parse_phrases, parse_program
+from ..syntax.stackroom import deep_recursion
 from .comments import gap_of
 from .forms import DeclarationForms
 

@@ -12,8 +12,8 @@ from ..core import Column, Relation
 from ..engine import memory
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
 from ..values.shapes import is_option, shape_of, some_maker
+from ..values.textforms import text_form
 from ..values.units import Units
-from ..values.written import text_form
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault, RefuseFault, gathered_faults
 from .plainform import from_plain, is_optional_string

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .packed import check_size
+from .decompression import check_size
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -36,9 +36,9 @@ from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
 from ..values.numbers import decimal, shortest
 from ..values.shapes import is_nullable, is_option, some_maker
+from ..values.textforms import from_written, text_form
 from ..values.tojson import json_text, to_json
 from ..values.units import Units
-from ..values.written import from_written, text_form
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]

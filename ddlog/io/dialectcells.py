@@ -11,7 +11,7 @@ from typing import Any
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ..values.defaults import default_value
 from ..values.shapes import is_option, some_maker
-from ..values.written import text_form
+from ..values.textforms import text_form
 from .columns import TypeDefs, cell_reader, is_value
 from .dialects import Dialect
 

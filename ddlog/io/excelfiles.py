@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import NotInstalled
+from .decompression import check_size
 from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
-from .packed import check_size
 
 if TYPE_CHECKING:
     import pyarrow as pa

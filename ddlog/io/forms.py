@@ -34,7 +34,7 @@ import pyarrow as pa
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, TextForm, Tuple, Type, User
 from ..values import TypeDefs, struct_class
 from ..values.shapes import UUID_TYPE, collection_of, is_option, shape_of, some_maker
-from ..values.written import text_form
+from ..values.textforms import text_form
 from .columns import cell_reader, cell_writer
 from .scalarforms import (
     ArrowForm,

@@ -16,7 +16,7 @@ from .. import values
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.fromjson import from_json
 from ..values.shapes import UUID_TYPE, collection_of, is_option, shape_of, some_maker
-from ..values.written import text_form, written
+from ..values.textforms import text_form, written
 from .columns import TypeDefs, cell_reader
 
 

@@ -17,11 +17,11 @@ from ..errors.diagnostics import DDlogError, Note
 from ..errors.excerpt import Excerpt, row_span
 from ..errors.source import Span
 from .columns import Columns, TypeDefs
+from .decompression import check_size, unpacked
 from .dialects import Reading
 from .faults import CellFault, FaultyFile
 from .files import FactFile
 from .formats import TABLE_FORMATS, table_format, text_format
-from .packed import check_size, unpacked
 from .refusals import Refuse
 from .utf8 import decode
 

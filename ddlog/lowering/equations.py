@@ -1,7 +1,7 @@
 """Equations between terms: conditions by which one term can be looked up from others.
 
 `f(x) == g(y)` is a condition on pairs of rows. As two definitions of one variable, it is a key of the term
-that binds x, and one of the term that binds y (see `engine.derived`).
+that binds x, and one of the term that binds y (see `engine.derivedcolumns`).
 """
 
 from __future__ import annotations

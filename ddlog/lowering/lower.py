@@ -40,7 +40,7 @@ from ..engine.wellformed import check_circuit
 from ..errors.source import Span
 from ..types import BigInt
 from ..values.structs import bound_nesting
-from .building import CircuitBuilder, NodeRef
+from .builder import CircuitBuilder, NodeRef
 from .records import Splitting
 from .rounds import ROUND_DOMAIN, round_number
 from .rulebody import BodyCircuit

@@ -28,7 +28,7 @@ from ..engine.operators.steps import binds, rename_step, variables
 from ..engine.schema import Column, Kind, RowExpr, Schema
 from ..types import Bool, Type, User
 from .aggregates import is_group, plan_grouping
-from .building import CircuitBuilder, NodeRef, column
+from .builder import CircuitBuilder, NodeRef, column
 from .equations import Equation, between_terms, equation
 from .rounds import ROUND_DOMAIN, SINCE, UNTIL, Bound, round_number
 

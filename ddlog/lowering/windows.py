@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from .. import core
 from ..engine.circuit import Clock, Integrate, Late, Negate, Sum, Window
-from .building import CircuitBuilder, NodeRef
+from .builder import CircuitBuilder, NodeRef
 from .rulebody import BodyCircuit
 
 TimedWindow: TypeAlias = tuple[NodeRef, NodeRef, core.Rule]

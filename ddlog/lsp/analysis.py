@@ -24,7 +24,7 @@ from ..names.modules import (
     ModuleSyntax,
     library,
 )
-from ..syntax.nesting import deep_recursion
+from ..syntax.stackroom import deep_recursion
 from .findings import Findings, find
 from .occurrences import (
     CONSTRUCTOR,

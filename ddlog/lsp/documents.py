@@ -18,7 +18,7 @@ from pygls.lsp.server import LanguageServer
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
 from .analysis import Analysis
-from .checking import Checker
+from .checkprocess import Checker
 from .occurrences import Occurrence
 
 

@@ -12,7 +12,7 @@ from ..commands.updatefiles import commands_of
 from ..core import CheckedProgram, Rule
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.source import Source, Span, program_text
-from ..sql.splitting import without_script
+from ..sql.splitter import without_script
 from ..sql.translate import translate
 from ..types import User, unwrapped
 

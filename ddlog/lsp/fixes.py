@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import grouping, modules, names, rules, syntax, types
+from ..errors import groups, modules, names, rules, syntax, types
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..names.modules import library_module, module_file
@@ -37,7 +37,7 @@ def fixes(diagnostic: Diagnostic) -> Iterator[Fix]:
             yield Fix(f"Import `{name}`", Span(span.source, last, 1, last, 1), f"import {name}\n")
         case types.MissingField(field=field):
             yield _with_field(span, field)
-        case grouping.EqualValues(what="rule", rule=rule, instead=instead):
+        case groups.EqualValues(what="rule", rule=rule, instead=instead):
             yield Fix("Tell the rows apart", rule, instead)
         case names.UnusedVariable(name=name) if span.text() == name:
             yield Fix(f"Write `_{name}`", span, f"_{name}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.editing import BreaksProgram, CannotRename, NameIsTaken
+from ..errors.editor import BreaksProgram, CannotRename, NameIsTaken
 from ..errors.source import Source, Span
 from .analysis import Analysis, NameDeclaration
 from .occurrences import MODULE, TYPE, VARIABLE, Occurrence

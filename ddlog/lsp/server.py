@@ -17,15 +17,15 @@ from pygls.lsp.server import LanguageServer
 
 from ..errors.codes import code_of
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, in_order
-from ..errors.installed import version
+from ..errors.installation import version
 from ..errors.source import Source
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
-from . import calls, completion, hover, measured, navigation, occurrences, outline
+from . import calls, completion, hover, navigation, occurrences, outline, profiles
 from .analysis import Analysis, NameDeclaration
-from .differing import differing
 from .documents import Documents
 from .fixes import fixes
+from .quickcheck import differing
 from .tokens import LEGEND, edit, tokens
 
 _SOON, _WAIT = 0.02, 0.2  # seconds without a key before an edit is checked, and before the program is
@@ -76,7 +76,7 @@ def server(folders: Sequence[Path] = ()) -> tuple[LanguageServer, Documents]:
     async def show_plans(*_: Any) -> None:
         await _show_plans(documents)
 
-    made.command(measured.PLANS)(show_plans)
+    made.command(profiles.PLANS)(show_plans)
     made.feature(lsp.INITIALIZED)(partial(_begun, documents))
     made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(partial(_closed, documents))
     for name, answer in _OF_TOKENS.items():
@@ -378,7 +378,7 @@ def _hints(documents: Documents, params: lsp.InlayHintParams) -> list[lsp.InlayH
     if documents.plans:
         found += [
             lsp.InlayHint(documents.range(span).start, f"{number}:", padding_right=True)
-            for span, number in measured.join_orders(analysis, first, last)
+            for span, number in profiles.join_orders(analysis, first, last)
         ]
     return found
 
@@ -389,7 +389,7 @@ def _lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLe
         lsp.CodeLens(
             documents.range(each.span), lsp.Command(each.title, each.command, arguments=each.arguments)
         )
-        for each in measured.lenses(analysis)
+        for each in profiles.lenses(analysis)
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from .. import syntax
 from ..types import JsonField, KeyOf
-from .renaming import renamed_constructor, renamed_field
+from .jsonnames import renamed_constructor, renamed_field
 
 _SERDE = re.compile(r"\s*serde\s*\((.*)\)\s*", re.DOTALL)
 _PART = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"|\([^()]*\)|[^,"()])+)(?:,|$)')

@@ -10,9 +10,9 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.names import EmptyRelation, UnusedRelation
 from ..errors.sessions import RowsGone
 from ..errors.source import Source
-from ..sessions.amending import ended
-from ..sessions.extending import check_changeable
-from ..sessions.migrating import input_changes
+from ..sessions.amendments import ended
+from ..sessions.extension import check_changeable
+from ..sessions.migration import input_changes
 from ..sessions.program import Program, compile_source
 from ..sessions.results import Changes
 from ..sessions.session import Session

@@ -15,7 +15,7 @@ from IPython.display import display
 from ..commands.programtext import asks, parses, takes_lines
 from ..commands.sqlreader import begins_sql
 from ..engine.circuit import Circuit
-from ..engine.drawing import to_svg
+from ..engine.svg import to_svg
 from ..engine.text import to_text
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order, render
 from ..errors.shell import NoRule

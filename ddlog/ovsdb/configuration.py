@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors.source import Source
 from .choices import Choices
-from .located import Located, LocatedReader, read_json
+from .jsonplaces import Located, LocatedReader, read_json
 
 _LISTS = {
     "outputOnlyTables": "only_outputs",

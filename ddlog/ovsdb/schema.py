@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar
 from ..errors import ovsdb as errors
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
-from .located import Located, LocatedReader, read_json
+from .jsonplaces import Located, LocatedReader, read_json
 
 Kind: TypeAlias = Literal["one", "option", "set", "map"]
 T = TypeVar("T")

@@ -7,7 +7,7 @@
 
 One thread owns the session (`owner.py`), so the server has no semantics of its own: a transaction is a
 list of the updates of change files, a question a call of a method of `Session`. All transactions that wait
-are committed as one epoch if they do not conflict (`grouping.py`). Readers who come while it commits ask a
+are committed as one epoch if they do not conflict (`groupcommit.py`). Readers who come while it commits ask a
 copy of the process, which is at the last whole epoch (`copies.py`). A subscriber takes the changes of epochs
 from the feed (`feed.py`), and those that it is too slow for are added up.
 

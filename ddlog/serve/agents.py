@@ -16,14 +16,14 @@ from pydantic import Field
 from starlette.routing import BaseRoute
 
 from ..errors.diagnostics import DDlogError
-from ..errors.installed import version
+from ..errors.installation import version
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..values.tojson import json_text
-from . import reading
+from . import questions
 from .answers import JSON
 from .copies import CopyRequest, Parent
-from .grouping import Answer
+from .groupcommit import Answer
 from .service import Service
 from .transactions import read_json
 
@@ -123,7 +123,7 @@ def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
 def _tools(service: Service) -> dict[Callable[..., Any], ToolAnnotations]:
     async def schema() -> str:
         """The relations with their columns and numbers of rows, the indexes, and the text of the program."""
-        found = reading.schema(service.program, service.session, service.sizes)
+        found = questions.schema(service.program, service.session, service.sizes)
         text = service.program.source.text[:_LONGEST]
         return json_text({"epoch": service.number, "readOnly": service.read_only, **found, "program": text})
 
@@ -174,14 +174,14 @@ def _tools(service: Service) -> dict[Callable[..., Any], ToolAnnotations]:
 
 
 async def _explained(service: Service, asked: Mapping[str, Any]) -> str:
-    text: str = await service.ask(lambda session: reading.explained(session, {**asked, "format": "text"}))
+    text: str = await service.ask(lambda session: questions.explained(session, {**asked, "format": "text"}))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… the rest is left out: ask for less depth"
 
 
 def _asked(session: Session, text: str, sql: bool, limit: int, offset: int) -> str:
     """The rows of an answer, fewer if they would be too long a text."""
     while True:
-        found: str = reading.query(session, text, sql, JSON, limit, offset).decode()
+        found: str = questions.query(session, text, sql, JSON, limit, offset).decode()
         if len(found) <= _LONGEST or limit == 1:
             return found
         limit = max(1, limit // 4)

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors.diagnostics import DDlogError, internal_error_text
-from ..errors.serving import BadRequest, ServerEnds
+from ..errors.server import BadRequest, ServerEnds
 from .answers import CALL, JSON
 from .bodies import TooLarge, body_of_request, errors_body, key_of, object_of, problem_body, status_of
 from .copies import CopyRequest, Parent

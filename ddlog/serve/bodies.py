@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.serving import (
+from ..errors.server import (
     BadRequest,
     OnlyReading,
     ProgramIsAnother,

@@ -2,9 +2,9 @@
 
     {"program": "s1f3a…", "method": "query", "arguments": {"text": "Reach(\"a\", x)"}, "epoch": 17}
 
-The answer is a line of JSON (`carrying.py`) and the rows that it has (`packed.py`). A client has the checked
-program, so arguments and answers are rows as the program declares them. `program` tells which program the
-client knows: another one is an error, after which a client fetches the program anew.
+The answer is a line of JSON (`jsonforms.py`) and the rows that it has (`rowbytes.py`). A client has the
+checked program, so arguments and answers are rows as the program declares them. `program` tells which program
+the client knows: another one is an error, after which a client fetches the program anew.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Column, Relation
 from ..errors.diagnostics import DDlogError
-from ..errors.installed import version
-from ..errors.reading import RelationNotKept
-from ..errors.serving import BadRequest
+from ..errors.installation import version
+from ..errors.lookups import RelationNotKept
+from ..errors.server import BadRequest
 from ..explaining.explanation import Explanation
 from ..io.jsonfiles import row_from_json
-from ..sessions.amending import extended, without
+from ..sessions.amendments import extended, without
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.results.views import Result
@@ -32,9 +32,9 @@ from ..values.fromjson import from_json
 from ..values.rows import Row
 from ..values.structs import reason
 from .bodies import checked_fields
-from .carrying import carried
-from .packed import TypeDefs, packed
+from .jsonforms import carried
 from .parameters import received_parameters
+from .rowbytes import TypeDefs, packed
 from .transactions import read_json
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ class _Noting(Transaction):
 
 
 def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
-    from ..sessions.executing import execute, select
+    from ..sessions.statements import execute, select
 
     try:
         parameters = received_parameters(given["parameters"])

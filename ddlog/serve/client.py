@@ -15,22 +15,22 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
-from ..errors.reading import NotAnOutput, WrongValue
-from ..errors.serving import ChangesLost, NotOverTheWire, ProgramIsAnother
+from ..errors.lookups import NotAnOutput, WrongValue
+from ..errors.server import ChangesLost, NotOverTheWire, ProgramIsAnother
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
 from ..explaining.words import Words
 from ..io.jsonfiles import row_from_json
-from ..sessions.executing import Outcome
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.results.views import Result
 from ..sessions.session import Session
+from ..sessions.statements import Outcome
 from ..sessions.subscribers import Receive
 from ..sessions.transactions.delays import Delays
 from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
-from ..values.written import as_text
+from ..values.textforms import as_text
 from .parameters import sent_parameters
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
 from .wire import Connection, Unpack
@@ -233,7 +233,7 @@ class RemoteSession(Session):
         raise DDlogError([NotOverTheWire("go_on_with")])
 
     def _other_program(self, word: str, warned: Callable[[Any], None], **given: Any) -> Changes:
-        from ..sessions.extending import check_changeable
+        from ..sessions.extension import check_changeable
 
         check_changeable(self.state, self.in_transaction)
         found, _ = self._call(word, again=False, **given)

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors.diagnostics import DDlogError, Diagnostic, moved, render
 from ..errors.excerpt import Excerpt, RowSource
 from ..errors.source import Span
-from .carrying import carried, received
+from .jsonforms import carried, received
 
 
 def told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:

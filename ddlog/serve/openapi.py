@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from ..errors.installed import version
+from ..errors.installation import version
 
 _ERRORS = {
     "400": "the request cannot be understood", "401": "the token is missing or wrong",

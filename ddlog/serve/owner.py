@@ -21,9 +21,9 @@ from ..durability.contents import FileHistory
 from ..durability.records import Stored
 from ..engine import interrupt
 from ..engine.inprocess.runtime import InProcess
-from ..engine.inprocess.storage.sharing import in_task
+from ..engine.inprocess.storage.threadpool import in_task
 from ..errors.diagnostics import DDlogError
-from ..errors.serving import QuestionTooLong, ServerEnds, TooMuchWaits
+from ..errors.server import QuestionTooLong, ServerEnds, TooMuchWaits
 from ..sessions.persistence.durable import Durable
 from ..sessions.session import Session
 from .copies import (
@@ -38,7 +38,7 @@ from .copies import (
     is_movable,
     movable,
 )
-from .grouping import Answer, Committer, Outcome, Waiting
+from .groupcommit import Answer, Committer, Outcome, Waiting
 from .limits import Limits
 
 

@@ -17,25 +17,25 @@ from ..engine.runtime import Batch, Delta, RowSet
 from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
 from ..errors.diagnostics import DDlogError, InternalError, warn
-from ..errors.installed import version
-from ..errors.serving import ChangesNotTold, ProgramIsAnother, UnknownServer
+from ..errors.installation import version
+from ..errors.server import ChangesNotTold, ProgramIsAnother, UnknownServer
 from ..errors.source import Source
 from ..io.columns import Columns
 from ..io.files import FactFile
 from ..io.jsonfiles import json_writer
 from ..io.refusals import Refuse
-from ..lowering.building import column
+from ..lowering.builder import column
 from ..sessions.gaps import HostKind
 from ..sessions.hosts.host import Offer
-from ..sessions.hosts.incoming import IncomingRows, file_rows
 from ..sessions.hosts.inprocess import InProcessHost
+from ..sessions.hosts.inputrows import IncomingRows, file_rows
 from ..sessions.program import Program
 from ..sessions.results.listedrows import ListedRows
 from ..sessions.transactions.transaction import Transaction
 from ..values.rows import Row
 from ..values.tojson import to_json
 from .answers import ARROW, JSON
-from .packed import arrow_change, unpacked
+from .rowbytes import arrow_change, unpacked
 from .wire import Connection, Unpack
 
 _FEW = 1_000

@@ -12,10 +12,10 @@ from starlette.responses import Response, StreamingResponse
 
 from ..core import relation_named
 from ..errors.diagnostics import DDlogError
-from ..errors.serving import BadRequest, ProgramIsAnother
+from ..errors.server import BadRequest, ProgramIsAnother
 from ..profiling.page import page as profile_page
 from ..values.tojson import json_text
-from . import reading
+from . import questions
 from .answers import ARROW, CALL, JSON, LINES
 from .bodies import body_of_request, key_of, number_of, object_of, text_of
 from .calls import METHODS, answer_of, called, changes_part
@@ -94,7 +94,7 @@ async def _query(service: Service, request: Request) -> Response:
     most, offset = _window(service, asked.get("limit"), asked.get("offset"))
     media = _media(request)
     found = await service.ask(
-        lambda session: reading.query(session, str(text), is_sql, media, most, offset),
+        lambda session: questions.query(session, str(text), is_sql, media, most, offset),
         _past(asked.get("epoch")),
     )
     return _rows(found, media)
@@ -107,7 +107,7 @@ async def _relation(service: Service, request: Request) -> Response:
     media, epoch = _media(request), number_of(asked.get("epoch"), "epoch", None)
     order, holding = asked.get("order", ""), asked.get("contains", "")
     found = await service.ask(
-        lambda session: reading.page(session, name, media, most, first, order, holding), epoch
+        lambda session: questions.page(session, name, media, most, first, order, holding), epoch
     )
     return _rows(found, media)
 
@@ -116,9 +116,9 @@ def _is_long(service: Service, request: Request) -> bool:
     """Whether a request is for all rows of a large relation, and to write them takes the session long."""
     media = _media(request)
     declared = relation_named(request.path_params["name"], service.program.relations)
-    if declared is None or media == JSON or service.sizes.get(declared.name, 0) <= reading.MANY:
+    if declared is None or media == JSON or service.sizes.get(declared.name, 0) <= questions.MANY:
         return False
-    return media == LINES or not reading.is_exported_beside(declared)
+    return media == LINES or not questions.is_exported_beside(declared)
 
 
 async def _why(service: Service, request: Request) -> Response:
@@ -127,8 +127,8 @@ async def _why(service: Service, request: Request) -> Response:
         body, ask=(str,), question=(str,), relation=(str,), row=(list, dict, str, int, float, bool),
         depth=(int,), format=(str,),
     )  # fmt: skip
-    found = await service.ask(lambda session: reading.explained(session, asked))
-    return Response(found, media_type=reading.FORMS[asked.get("format", "json")])
+    found = await service.ask(lambda session: questions.explained(session, asked))
+    return Response(found, media_type=questions.FORMS[asked.get("format", "json")])
 
 
 async def _call(service: Service, request: Request) -> Response:
@@ -152,7 +152,7 @@ def _check_program(service: Service, known: str | None) -> None:
 
 
 async def _schema(service: Service, request: Request) -> Response:
-    found = reading.schema(service.program, service.session, service.sizes)
+    found = questions.schema(service.program, service.session, service.sizes)
     state = {
         "epoch": service.number,
         "readOnly": service.read_only,
@@ -203,7 +203,7 @@ async def _circuit(service: Service, request: Request) -> Response:
     if form not in ("svg", "text"):
         raise DDlogError([BadRequest(f"format is svg or text, not {form[:40]!r}")])
     svg = form == "svg"
-    found = await service.ask(lambda session: reading.drawn(session.program, svg))
+    found = await service.ask(lambda session: questions.drawn(session.program, svg))
     return Response(found, media_type="image/svg+xml" if svg else "text/plain")
 
 
@@ -228,7 +228,7 @@ async def _epoch(service: Service, request: Request) -> Response:
     kept = next((each for each in list(service.feed.epochs) if each.number == number), None)
     if kept is not None:
         return Response(told(kept.changed), media_type=JSON)
-    found = await service.ask(lambda session: told(reading.changes_of(session, number, most)))
+    found = await service.ask(lambda session: told(questions.changes_of(session, number, most)))
     return Response(found, media_type=JSON)
 
 
@@ -350,7 +350,7 @@ ROUTES = (
            ("contains", "string: only rows with a cell that has this text")), (), (JSON, LINES, ARROW),
           asks=True, is_long=_is_long),
     Route("POST", "/why", _why, "explain a row or its absence, a change, or what ends a row", (), (JSON,),
-          tuple(reading.FORMS.values()),
+          tuple(questions.FORMS.values()),
           (("ask", "string: why, why_all, why_not, why_ends or why_change"), ("question", "string: an atom"),
            ("relation", "string: its name"), ("row", "any: the row"), ("depth", "integer: levels"),
            ("format", "string: json, text, html or dot")), asks=True),

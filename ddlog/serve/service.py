@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from ..engine.runtime import Batch, Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.reading import NotAnOutput
-from ..errors.serving import BadRequest, NewPython, OnlyReading, RowsWithoutPlace
+from ..errors.lookups import NotAnOutput
+from ..errors.server import BadRequest, NewPython, OnlyReading, RowsWithoutPlace
 from ..errors.state import NeedsState
 from ..io.read import too_large
-from ..sessions.migrating import InputChanges, input_changes, same_columns
+from ..sessions.migration import InputChanges, input_changes, same_columns
 from ..sessions.program import Program
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.session import Session
@@ -34,11 +34,11 @@ from .feed import (
     change_event,
     snapshot_events,
 )
-from .grouping import Answer, Committer, Waiting
+from .groupcommit import Answer, Committer, Waiting
 from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
-from .reading import MANY, prepare, told_of
+from .questions import MANY, prepare, told_of
 from .transactions import Keys, PlacedUpdates, TableChanges
 
 T = TypeVar("T")

@@ -22,9 +22,9 @@ from ..core import Relation, relation_named
 from ..errors.commands import BadCommand
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
-from ..errors.serving import BadRequest
+from ..errors.server import BadRequest
 from ..errors.source import Span
-from ..errors.unknown import unknown_relation
+from ..errors.unknownnames import unknown_relation
 from ..io.arrowfiles import tables_of_streams
 from ..sessions.program import Program
 from ..sessions.session import Session
@@ -32,7 +32,7 @@ from ..values.fromjson import decode_json, from_json
 from ..values.numbers import brief
 from ..values.rows import Row
 from ..values.structs import reason
-from .grouping import EVERY_ROW
+from .groupcommit import EVERY_ROW
 
 NAME = "<transaction>"
 _SHOWN, _ITEMS = 200, 6  # of what a message shows: characters of a text, and items

@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from ..errors.diagnostics import DDlogError
-from ..errors.serving import UnknownServer
+from ..errors.server import UnknownServer
 from ..errors.sessions import NotInstalled
 from .answers import CALL
-from .carrying import received
 from .failures import error_of
+from .jsonforms import received
 
 try:
     import httpx

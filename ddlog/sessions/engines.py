@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..engine.machine import UNLIMITED, machine_memory
-from ..engine.maintaining import Mode
+from ..engine.maintenance import Mode
 from ..engine.memory import resident
 from ..errors.diagnostics import DDlogError
 from ..errors.memory import NoMemoryMeasure

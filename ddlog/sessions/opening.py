@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .collector import paused
-from .computed import check_externs, kept_of, live_rows, sparing_of, wanted_names
+from .computedrelations import check_externs, kept_of, live_rows, sparing_of, wanted_names
 from .hosts.host import Host, here_of
 from .hosts.inprocess import open_host as open_in_process
 from .hosts.on_spark import on_spark
@@ -58,9 +58,9 @@ def open_durable(
     if host.offer.frames is not None:
         durable: DurableState = on_spark().open_durable(program, computed, host, place, *how)
         return durable
-    from .persistence.checkpointing import Checkpointing
+    from .persistence.checkpoints import Checkpointing
     from .persistence.durable import Durable
-    from .persistence.windowed import kept_windows
+    from .persistence.windowcontents import kept_windows
 
     fields = here_of(host)
     windows = kept_windows(program, computed, fields.circuit)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ..durability.log import Durability
-    from ..engine.maintaining import Mode
+    from ..engine.maintenance import Mode
     from ..engine.runtime import Progress
     from ..engine.spark.runtime import SparkOptions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..demand.rewriting import DEMAND
+from ..demand.adornment import DEMAND
 from ..engine.runtime import Held
 from .measuring.plans import decision_lines, plans_text
 from .results.views import Changes

@@ -13,16 +13,16 @@ from ..core import CheckedProgram, CheckedQuery, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
+from ..errors.lookups import NotDelayed, TakenByAnswer
 from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
-from ..errors.reading import NotDelayed, TakenByAnswer
 from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
-from ..errors.unknown import unknown_relation
-from ..names.exposed import exposed
+from ..errors.unknownnames import unknown_relation
+from ..names.internals import exposed
 from ..values.rows import Row
 from .collector import paused
 from .options import SessionOptions, taking
@@ -96,7 +96,7 @@ def compile_source(
 def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     """The program of a module of SQL. Raises DDlogError."""
     from ..check.cache import check_cached
-    from ..sql.splitting import without_script, zone_set
+    from ..sql.splitter import without_script, zone_set
 
     source, script = without_script(replace(source, zone=zone_set(source.text)))
     with paused():
@@ -162,7 +162,7 @@ class Program:
         return f"<program {self.source.name}: {', '.join(self.names('input') + self.names('output'))}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .results.shown import shown_program
+        from .results.display import shown_program
 
         return shown_program(self.relations.values(), self.circuit())
 
@@ -235,7 +235,7 @@ class Program:
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if demand and any(self.relations[name].demand for name in wanted):
-                from ..demand.demanded import demanded
+                from ..demand.program import demanded
 
                 in_form = in_columns if records == "columns" else fields_as_columns
                 lowered = lower(demanded(in_form(self.checked), wanted), wanted)
@@ -351,12 +351,12 @@ class Program:
             case "all" if not any(each.demand for each in self.relations.values()):
                 return tuple(self.relations)
             case "all":
-                from ..demand.demanded import on_demand
+                from ..demand.program import on_demand
 
                 left_out = on_demand(self.checked)
                 return tuple(name for name in self.relations if name not in left_out)
             case "inputs":
-                from ..demand.demanded import there_anyway
+                from ..demand.program import there_anyway
 
                 return tuple(there_anyway(self.checked))
             case "outputs":

@@ -24,12 +24,12 @@ from ..core import Column, Relation, answer_relation
 from ..engine.memory import given_back
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
+from ..errors.lookups import RelationNotKept
 from ..errors.options import CannotBeCombined
-from ..errors.reading import RelationNotKept
 from ..errors.sessions import UncommittedChanges
 from ..errors.source import Source
 from ..errors.state import NeedsState
-from ..errors.unknown import unknown_index
+from ..errors.unknownnames import unknown_index
 from ..values.rows import row_of
 from .gaps import Ability, check_offered, refused
 from .hosts.host import Closable, Host, StreamHandle, frames_of
@@ -39,8 +39,8 @@ from .results.indexes import IndexView
 from .results.nestedvalues import nested_values
 from .results.views import Changes, RelationView, Result, register_views
 from .subscribers import Receive, Subscribers
+from .transactions.facts import load_columns, load_frames, load_places
 from .transactions.inputs import Inputs
-from .transactions.loading import load_columns, load_frames, load_places
 from .transactions.state import SessionState
 from .transactions.transaction import Transaction
 
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from ..explaining.explanation import Absence, ChangeExplanation, EndingSets, Explanation
     from ..io.columns import Columns
     from ..profiling.profile import Profile
-    from .executing import Outcome
-    from .explained import Explaining
-    from .planning import Plans
+    from .explanations import Explaining
+    from .statementplans import Plans
+    from .statements import Outcome
     from .transactions.durable_state import DurableState
 
 
@@ -188,8 +188,8 @@ class Session(Inputs):
         the text at its end, and a durable state is one of that program. The text is called `name` in errors,
         after which the program and the session are as they were; `warned` takes warnings about it. Not within
         a transaction, and not on Spark."""
-        from .amending import extended, placed_in
-        from .extending import check_changeable
+        from .amendments import extended, placed_in
+        from .extension import check_changeable
 
         check_changeable(self.state, self.in_transaction)
         program = extended(self.program, text, name)
@@ -202,8 +202,8 @@ class Session(Inputs):
         """Drops a declaration from the program by its name, a relation with its rules, or rules and facts by
         their text; returns how that changes the output relations. The rows of an input relation go with it.
         An error if another part of the program uses it. See `extend`."""
-        from .amending import without
-        from .extending import check_changeable
+        from .amendments import without
+        from .extension import check_changeable
 
         check_changeable(self.state, self.in_transaction)
         return self.go_on_with(without(self.program, what))
@@ -213,7 +213,7 @@ class Session(Inputs):
         of inputs that have other columns there are taken over as `migrate` does; `fill` gives the values of
         new columns by `Relation.column`. The rows of an input that is gone go with it; a durable state keeps
         them in its file."""
-        from .extending import go_on_with
+        from .extension import go_on_with
 
         changes = go_on_with(self.state, program, fill)
         self.program, self.typedefs = program, program.checked.typedefs
@@ -391,7 +391,7 @@ class Session(Inputs):
     def select(self, text: str, *, name: str = "<query>") -> Result:
         """The rows of a SELECT over the relations as the transaction sees them: `SELECT b, count(*) FROM Path
         GROUP BY b ORDER BY b`. Needs the package sqlglot."""
-        from .executing import select
+        from .statements import select
 
         return select(self, text, name)
 
@@ -414,7 +414,7 @@ class Session(Inputs):
         name: str,
     ) -> Outcome:
         """`execute` with a function that ends the transaction."""
-        from .executing import execute
+        from .statements import execute
 
         return execute(self, commit, statement, parameters, name)
 
@@ -537,14 +537,14 @@ class Session(Inputs):
 
     @cached_property
     def _explaining(self) -> Explaining:
-        from .explained import Explaining
+        from .explanations import Explaining
 
         return Explaining(self.state)
 
     @cached_property
     def plans(self) -> Plans:
         """The statements of SQL that were carried out, as plans."""
-        from .planning import Plans
+        from .statementplans import Plans
 
         return Plans(self.state)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors.diagnostics import DDlogError
-from ..errors.reading import NotAnOutput
+from ..errors.lookups import NotAnOutput
 from .results.views import Changes
 from .transactions.state import SessionState
 

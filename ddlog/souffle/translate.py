@@ -29,17 +29,17 @@ from .files.transfers import Transfer
 from .functors import function
 from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
-from .kept import keep_rows
 from .limits import RecursionLimits
 from .names import global_names
 from .normal import clauses
 from .parser import parse
 from .preprocess import PreprocessorSettings
-from .printing import program_text
+from .printer import program_text
 from .relations import Relations
 from .remarks import Remark, remark_line
 from .rounds import in_rounds
 from .rules import TranslationOutput, write_clause
+from .subsumption import keep_rows
 from .types import SouffleTypes
 from .witnesses import with_witnesses
 

@@ -16,10 +16,10 @@ from sqlglot import expressions as sql
 from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
-from .collecting import aggregates_of
+from .aggregatecalls import aggregates_of
 from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing
-from .gathered import GATHERED, Order, ordered_by
 from .groupingkeys import grouping, keys_of
+from .orderedaggregates import GATHERED, Order, ordered_by
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
 from .scopes import VisibleColumn

@@ -13,8 +13,8 @@ from sqlglot import expressions as sql
 
 from ..errors.sessions import BROKEN
 from ..syntax.templates import tree
-from .merging import columns as columns_of
-from .merging import select
+from .merge import columns as columns_of
+from .merge import select
 from .queries import QueryNames, Translator
 from .rules import SqlColumn, SqlOutput, SqlRelation
 from .types import VARCHAR, SqlValue

@@ -11,7 +11,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import items, name, tree
 from . import conversions as c
-from .gathered import GATHERED, Order, argument_of, excludes_null, gathered, plainly
+from .orderedaggregates import GATHERED, Order, argument_of, excludes_null, gathered, plainly
 from .types import (
     BOOLEAN,
     DOUBLE,

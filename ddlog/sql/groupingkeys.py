@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
     from .selects import SelectBlock
-from .collecting import aggregates_of
+from .aggregatecalls import aggregates_of
 
 
 def keys_of(block: SelectBlock) -> tuple[list[Expression], list[tuple[int, ...]], list[str]]:

@@ -16,7 +16,7 @@ from sqlglot import expressions as sql
 from ..syntax.templates import items as tuple_of
 from ..syntax.templates import let, tree
 from . import conversions as c
-from .collecting import aggregates_of
+from .aggregatecalls import aggregates_of
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import Item, NamedRows, SqlBody, SqlClause, SqlGuard, SqlLet, SqlRelation, SqlTerm, grouped
 from .scopes import Capture

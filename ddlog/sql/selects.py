@@ -11,12 +11,12 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .clock import is_window, present
 from .conjuncts import conjuncts
-from .gathered import firsts_as_lists
 from .joins import JoinedTables, from_clause
 from .jsons import as_lists
 from .lateral import unnested
 from .moments import reads_clock
 from .nested import field
+from .orderedaggregates import firsts_as_lists
 from .others import as_others, with_columns
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
@@ -76,8 +76,8 @@ class SelectBlock(Subqueries):
             self.condition(each)
         columns = self.columns()
         self.scope.aliases = {name: e for name, e in columns if not isinstance(e, SqlValue) and name}
+        from .aggregatecalls import aggregates_of
         from .aggregates import grouped
-        from .collecting import aggregates_of
 
         clauses = [e for _, e in columns if not isinstance(e, SqlValue)]
         having, qualify, order = (node.args.get(each) for each in ("having", "qualify", "order"))

@@ -13,10 +13,10 @@ from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
-from ..errors.unknown import UnknownName
+from ..errors.unknownnames import UnknownName
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .attached import attached, known_table, modules_of
+from .attach import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .fieldnames import field_name

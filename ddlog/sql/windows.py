@@ -20,7 +20,7 @@ from .aggregates import FUNCTIONS as AGGREGATES
 from .aggregates import Arguments, is_distinct, plain_group
 from .formulas import MOMENTS, PAIRED, argument_value, function_of, has_exact_mean, moment_of
 from .frames import frame_of
-from .gathered import GATHERED, gathered, ordered_by, plainly
+from .orderedaggregates import GATHERED, gathered, ordered_by, plainly
 from .others import SHARES
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded

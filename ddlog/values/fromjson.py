@@ -34,11 +34,11 @@ from . import local_name
 from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS, read_integer
 from .closures import no_written_form
-from .flattened import ABSENT, shares
+from .flatfields import ABSENT, shares
 from .numbers import brief
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
-from .written import from_written, written
+from .textforms import from_written, written
 
 
 def decode_json(text: str) -> Any:

@@ -25,7 +25,7 @@ from .closures import check_closure
 from .collections import Group, Map, Set, Vec
 from .numbers import brief, canonical_float, int_to_double, int_to_single, integer_range, single
 from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, make
-from .written import from_written, written
+from .textforms import from_written, written
 
 
 def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:

@@ -33,7 +33,7 @@ from .closures import no_written_form
 from .fromjson import decode_json, from_json
 from .shapes import collection_of, is_option, shape_of
 from .structs import TypeDefs
-from .written import from_written
+from .textforms import from_written
 
 _END = r"(?![\w.])"
 _BOOL = re.compile(BOOL + r"(?!\w)")

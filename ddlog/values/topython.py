@@ -17,7 +17,7 @@ from .collections import Group
 from .fromplain import check
 from .shapes import collection_of, is_option, shape_of
 from .structs import TypeDefs, local_name
-from .written import text_form
+from .textforms import text_form
 
 Maker: TypeAlias = Callable[[Any], Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..memory import Exhausted, Growth, OverLimit, phase_of, problem_of
+from .epoch import RunningEpoch
 from .footprint import store_size, stores_by_name
-from .running import RunningEpoch
 from .state import State
 
 Sizes = Mapping[str, tuple[int, int]]

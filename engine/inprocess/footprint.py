@@ -16,7 +16,7 @@ from ..runtime import Held
 from .arrangements.index import RowIndex
 from .arrangements.timeline import Timeline
 from .arrangements.views import Readable
-from .groups.grouping import GroupState
+from .groups.group import GroupState
 from .recursion.loops import LoopRecursion
 from .recursion.steplists import StepLists
 from .state import State

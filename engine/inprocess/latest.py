@@ -14,7 +14,7 @@ import numpy as np
 from .. import thresholds
 from ..circuit import Circuit, Input, NodeId
 from ..runtime import NotKept
-from .running import RunningEpoch
+from .epoch import RunningEpoch
 from .storage.batch import Batch, TableColumns, consolidate
 from .storage.marks import Marks
 

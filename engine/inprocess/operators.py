@@ -33,10 +33,10 @@ from ..versions import Seen, versions
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView, View, before, meets_nothing
 from .arrangements.windows import ClockState, WindowStore, greatest, late
-from .clocked import step
-from .groups.grouping import GroupState
+from .clockoperators import step
+from .groups.group import GroupState
 from .groups.orderedgroups import OrderedState
-from .joins.cancelling import may_cancel, without_cancelled
+from .joins.transientfaults import may_cancel, without_cancelled
 from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows

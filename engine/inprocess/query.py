@@ -8,14 +8,14 @@ from typing import TypeAlias
 import numpy as np
 
 from ..circuit import DeltaJoin, Input, Join, Trace
-from ..derived import Position
+from ..derivedcolumns import Position
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..node import Node
 from ..schedule import walk
 from .arrangements.index import RowIndex, made_once
 from .arrangements.views import Readable, StoreView, View, whole_row
-from .running import RunningEpoch
+from .epoch import RunningEpoch
 from .state import State
 from .storage.batch import Batch, Gathering, consolidate, no_rows
 from .storage.rows import ArrayRows

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..circuit import Input, NodeId
+from ..divergence import Changing, Endless
 from ..epoch import Epoch, Epochs, Running
 from ..operators.fixpoint import import_name
-from ..settling import Changing, Endless
 from .arrangements.signedstore import SignedStore
 from .recursion.bracket import Bracketed
 from .recursion.memories import Imported

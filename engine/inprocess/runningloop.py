@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 from .. import thresholds
 from ..clock import work
+from ..divergence import Changing, Unsettled
 from ..epoch import Epoch
-from ..maintaining import Choice, Estimate, ImportSize, IterationRows, Situation, Watch
+from ..maintenance import Choice, Estimate, ImportSize, IterationRows, Situation, Watch
 from ..schema import RowFault
-from ..settling import Changing, Unsettled
 from .arrangements.store import Store
 from .pathsteps import changed_steps
 from .recursion.account import new_account
 from .recursion.loopcontents import LoopContents
+from .recursion.loopdivergence import no_reach
 from .recursion.loopepoch import LoopEpoch
 from .recursion.looprecording import LoopRecording, Sample
 from .recursion.loops import LoopRecursion
-from .recursion.loopsettling import no_reach
 from .recursion.looptimelines import LoopTimelines
 from .recursion.memories import Imported
 from .recursion.paths import FoundPaths, Unsuitable

@@ -13,7 +13,7 @@ from weakref import WeakMethod, WeakSet, ref
 
 import numpy as np
 
-from .. import interrupt, memory, metering, spilling, thresholds
+from .. import epochcosts, interrupt, memory, spilling, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
 from ..epoch import Epoch, Epochs, Running
@@ -21,22 +21,22 @@ from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
 from ..joinplan import JoinPlan
-from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
+from ..maintenance import Coin, Decision, Expectation, Maintaining, Mode
 from ..node import ENDING
 from ..runtime import Coded, Delta, Held, Progress, RowSet, Seal
 from ..schema import Column, Schema
-from . import remembered
-from .adopting import adopt, goes_on, is_adopted
-from .arrangements import comparing
+from . import durablecontents
+from .arrangements import batchcheck
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView, apart, part_of
+from .epoch import RunningEpoch
 from .exhaustion import Sizes, described, sizes, sizes_within
-from .expected import expectations
-from .kernels.compiling import compile_kernels
+from .kernels.compiler import compile_kernels
 from .latest import Taken, by_relation, mark, taken, undoing
+from .maintenance import expectations
 from .query import Built, answer
 from .recursion.recursion import Recursion
-from .resuming import (
+from .resumption import (
     FrozenValues,
     Unit,
     ValueCodec,
@@ -47,18 +47,18 @@ from .resuming import (
     restore_values,
     units,
 )
-from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
 from .state import State
-from .storage import sweeping
+from .storage import sweep
 from .storage.allocator import kept_memory
 from .storage.batch import Batch, RowColumns, concat, consolidate, length_of
 from .storage.interner import Interner, Values, encode_each, encode_rows
-from .storage.keeping import ByteSource, Kept
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
-from .storage.sharing import among, building, in_task
+from .storage.serialization import ByteSource, Kept
+from .storage.threadpool import among, building, in_task
 from .storage.unread import arrange_ahead, is_unread, read_now
+from .takeover import adopt, goes_on, is_adopted
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class InProcess:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `spill`: the folder of the disk to which arrays go before that. `values` are
         those of another runtime, to share with it. `maintain`: whether recursions are maintained; see
-        `engine.maintaining`. `budget`: one to share."""
+        `engine.maintenance`. `budget`: one to share."""
         self.values, self.workers = Values(nan) if values is None else values, workers
         self._maintaining = Maintaining(maintain)
         self.limit, self.spill = memory_limit, spill
@@ -97,7 +97,7 @@ class InProcess:
         self.names: Fingerprints | None = None
         """The fingerprints of the nodes, if they are known."""
         self.budget = Budget()
-        self.meter: metering.Meter | None = None
+        self.meter: epochcosts.Meter | None = None
         """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
 
@@ -215,8 +215,8 @@ class InProcess:
         return coded(self.values, self._schema(relation), contents)
 
     def remembered_contents(self, at: NodeId) -> Batch:
-        """What a node remembers; see `engine.remembering`."""
-        return remembered.contents_of(self._state, at)
+        """What a node remembers; see `engine.windowmemory`."""
+        return durablecontents.contents_of(self._state, at)
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
@@ -240,7 +240,7 @@ class InProcess:
         if relation in self._inputs:
             return self._inputs[relation]
         if relation in self._remembered:
-            return remembered.schema_of(self._state, self._remembered[relation])
+            return durablecontents.schema_of(self._state, self._remembered[relation])
         return self._state.circuit.nodes[self._relations[relation]].schema
 
     # ------------------------------------------------------------- reading
@@ -268,12 +268,12 @@ class InProcess:
         return list(ArrayRows(self.values, store.schema, Batch(columns, len(part.rows))))
 
     def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
-        return comparing.covers(self._store(relation), batches)
+        return batchcheck.covers(self._store(relation), batches)
 
     def has_room(
         self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
     ) -> bool:
-        return comparing.has_room(self._store(relation), key, come, gone)
+        return batchcheck.has_room(self._store(relation), key, come, gone)
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
@@ -395,7 +395,7 @@ class InProcess:
 
     def remember(self, nodes: Mapping[str, NodeId]) -> None:
         """Gives names to nodes of windows, by which `give` takes their contents, and an epoch that is sealed
-        tells how these change. See `engine.remembering`."""
+        tells how these change. See `engine.windowmemory`."""
         self._remembered = dict(nodes)
         self._state.remembering = frozenset(nodes.values())
 
@@ -403,13 +403,13 @@ class InProcess:
         """Lets nodes begin with contents, by their names, before the first epoch: batches, and the weight of
         the rows of each. What that epoch raises leaves a state which can begin with the same contents."""
         for at, batch in self._named(contents):
-            self._epochs.given |= remembered.begin_with(self._state, at, batch)
+            self._epochs.given |= durablecontents.begin_with(self._state, at, batch)
 
     def _named(self, contents: Mapping[str, Sequence[tuple[Batch, int]]]) -> Iterator[tuple[NodeId, Batch]]:
         """The nodes of windows by these names, each with its contents."""
         for name, parts in contents.items():
             at = self._remembered[name]
-            arity = len(remembered.schema_of(self._state, at))
+            arity = len(durablecontents.schema_of(self._state, at))
             yield at, consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
 
     def take_up(self, circuit: Circuit) -> None:
@@ -551,7 +551,7 @@ class InProcess:
         self.earlier -= 1
         try:
             for at, batch in self._named(given):
-                self._catching_up[at] = remembered.catch_up(self._state, at, batch)
+                self._catching_up[at] = durablecontents.catch_up(self._state, at, batch)
             self.commit(changes)
         finally:
             self.earlier += 1
@@ -654,7 +654,7 @@ class InProcess:
             if static:
                 self._last = True
             elif self._epochs.committed > 1:
-                self._sweep(sweeping.is_due)
+                self._sweep(sweep.is_due)
             else:
                 self.values.settle()
             self.took = time.perf_counter() - since
@@ -718,7 +718,7 @@ class InProcess:
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()
-            self._sweep(sweeping.everything)
+            self._sweep(sweep.everything)
             memory.give_back()
             self._within, (within, held) = ({}, None), self._within
             raise described(error, self.limit, held, within, sizes(self._state)) from None
@@ -744,7 +744,7 @@ class InProcess:
         return list(footprint(self._state))
 
     def plans(self) -> list[JoinPlan]:
-        from .chosen import chosen
+        from .joinplans import chosen
 
         return list(chosen(self._state))
 
@@ -765,14 +765,14 @@ class InProcess:
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:
             with self.still, interrupt.deferred():
-                self._sweep(sweeping.everything)
+                self._sweep(sweep.everything)
             memory.give_back()
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
         if any(due(each) for _, each in self.values.domains()):
             with suppress(MemoryError):
-                sweeping.sweep(self.values, self._mark, due)
+                sweep.sweep(self.values, self._mark, due)
 
     def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)
@@ -786,12 +786,12 @@ class InProcess:
         if first:
             self.values.settle()
         else:
-            self._sweep(sweeping.is_due)
+            self._sweep(sweep.is_due)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        meter, evaluator = metering.current() or self.meter, self._state.evaluator
+        meter, evaluator = epochcosts.current() or self.meter, self._state.evaluator
         evaluator.begin(self.earlier + epoch.number)
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight

@@ -12,8 +12,8 @@ from .. import thresholds
 from ..circuit import Input, NodeId
 from ..runtime import Coded, Delta
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
-from . import remembered
-from .running import RunningEpoch
+from . import durablecontents as remembered
+from .epoch import RunningEpoch
 from .storage.batch import Batch, concat, consolidate
 from .storage.interner import Values
 from .storage.rows import ArrayDelta

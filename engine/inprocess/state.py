@@ -23,22 +23,22 @@ from ..circuit import (
     Trace,
     Window,
 )
-from ..forgetting import forgetful_nodes
 from ..incremental import relational
 from ..integrals import shown, signed_nodes, weighted
-from ..maintaining import Maintaining
+from ..maintenance import Maintaining
+from ..windowonly import forgetful_nodes
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
 from .arrangements.views import Readable, StoreView
 from .arrangements.windows import ClockState, WindowStore
-from .clocked import Memories
-from .groups.grouping import GroupState
+from .clockoperators import Memories
+from .groups.group import GroupState
 from .groups.orderedgroups import OrderedState
 from .joins.join import Joiner
 from .recursion.bracket import Bracketed
 from .recursion.loops import LoopRecursion
 from .recursion.memories import Imported
-from .recursion.ranked import Ranked
+from .recursion.rankedrelation import Ranked
 from .recursion.recursion import Recursion
 from .storage.batch import Batch, no_rows
 from .storage.interner import Values

@@ -16,20 +16,20 @@ import numpy as np
 
 from .. import thresholds
 from ..circuit import DeltaGroup, FixpointResult, NodeId
-from ..maintaining import Costs, IterationRows, number
+from ..maintenance import Costs, IterationRows, number
 from ..schema import Array, Kind, Schema
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
 from .groups.accumulators import Accumulator, Count, FloatSum, IntegerSum
 from .groups.extremes import BY_RANK, Extreme
-from .groups.grouping import GroupState
+from .groups.group import GroupState
 from .groups.wholegroups import FirstRows, Whole
 from .recursion.growingset import GrowingSet
-from .recursion.ranked import Ranked
+from .recursion.rankedrelation import Ranked
 from .recursion.recursion import Recursion
 from .state import State
 from .storage.interner import Values
-from .storage.keeping import (
+from .storage.serialization import (
     Bounds,
     ByteSource,
     Frozen,

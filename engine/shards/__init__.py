@@ -40,7 +40,7 @@ the workers past it, and the first worker knows who can send them again (`arrivi
 **Windows are by rows.** A window is on the workers that own its rows, and rows that leave do so there. All
 workers know the value of a clock: each finds the greatest of its own, and they agree. A row that no window
 has any more is forgotten by its owner in the input, who asks the owners in the windows. What the inputs do
-not say of windows (`engine.remembering`) is spooled with them, commit by commit, and workers that are
+not say of windows (`engine.windowmemory`) is spooled with them, commit by commit, and workers that are
 started again begin with it. So no earlier epoch is run again, and a worker has nothing to save.
 
 Brackets run on the first worker, which gets all rows that they read. When a step faults on a row, or a

@@ -12,7 +12,7 @@ things are decided together:
   Exchange gets a message of each worker, and a look-up finds the others at the same visit.
 - What `Settling` looks at: which relations changed, and whether the state is one that it was before.
 
-Whether a loop is maintained or evaluated anew (`engine.maintaining`) is decided by a vote, too, in which a
+Whether a loop is maintained or evaluated anew (`engine.maintenance`) is decided by a vote, too, in which a
 worker weighs as much as its part of an evaluation takes. So is whether maintaining is given up, with the vote
 for the next time. When an epoch that is maintained faults or does not settle, all state is evaluated anew
 (`runtime`)."""
@@ -29,14 +29,15 @@ import numpy as np
 from ..account import DEARER
 from ..circuit import Distinct, Exchange, Group, Join
 from ..clock import work
+from ..divergence import Changing
 from ..epoch import Epoch
 from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import View
 from ..inprocess.recursion.checkpoint import RoundCheckpoint
 from ..inprocess.recursion.loopcontents import LoopContents
+from ..inprocess.recursion.loopdivergence import Reach, Settling, no_reach
 from ..inprocess.recursion.loopepoch import LoopEpoch, PartEvent
 from ..inprocess.recursion.loops import LoopRecursion
-from ..inprocess.recursion.loopsettling import Reach, Settling, no_reach
 from ..inprocess.recursion.looptimelines import LoopTimelines
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.runningloop import RunningLoop
@@ -44,11 +45,10 @@ from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import some_changes
 from ..loopparts import Gate, LoopParts, unsteady
-from ..maintaining import GivenUp, Watch
+from ..maintenance import GivenUp, Watch
 from ..schema import Schema
-from ..settling import Changing
 from ..versions import Seen, versions
-from .placing import Key
+from .placement import Key
 from .team import Team
 from .views import ShardsView, Spread, TimedShardsView
 from .wire import exchanged, packed, unpacked

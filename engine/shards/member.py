@@ -10,21 +10,21 @@ import numpy as np
 
 from ..circuit import Circuit, Clock, NodeId
 from ..epoch import Epoch, Epochs
-from ..inprocess.arrangements import comparing
+from ..inprocess.arrangements import batchcheck
 from ..inprocess.arrangements.views import StoreView, View
-from ..inprocess.remembered import begin_with, contents_of, schema_of
+from ..inprocess.durablecontents import begin_with, contents_of, schema_of
 from ..inprocess.runtime import InProcess
 from ..inprocess.sealing import input_changes, passed, remembered_changes
 from ..inprocess.storage.batch import Batch, length_of, no_rows
 from ..inprocess.storage.interner import Values
 from ..integrals import shown
-from ..maintaining import Coin, Mode
+from ..maintenance import Coin, Mode
 from ..node import ENDING
 from ..runtime import Delta
-from .arriving import Arrivals, Load
-from .placing import Placed
+from .arrivals import Arrivals, Load
+from .epoch import ShardEpoch
+from .placement import Placed
 from .recursion import ShardsRecursion
-from .running import ShardEpoch
 from .state import ShardState
 from .team import Team
 from .views import Asked, Place, answered
@@ -53,7 +53,7 @@ Parts = Sequence[tuple[Parcel | Load, int]]
 """Rows for a worker, to insert (1) or to delete (-1)."""
 
 Contents = Mapping[NodeId, Parcel]
-"""What nodes remember, with which an empty state begins; see `engine.remembering`."""
+"""What nodes remember, with which an empty state begins; see `engine.windowmemory`."""
 
 
 class Member(InProcess):
@@ -273,13 +273,13 @@ class Member(InProcess):
 
     def covers_here(self, relation: str, parts: Parts) -> bool:
         """Whether the rows of an input on this worker cover those of others that it would own."""
-        return comparing.covers(self._store(relation), [batch for batch, _ in self.came(relation, parts)])
+        return batchcheck.covers(self._store(relation), [batch for batch, _ in self.came(relation, parts)])
 
     def has_room_here(self, relation: str, key: Sequence[int], parts: Parts) -> bool:
         """Whether rows that this worker would own, and that come (1) and go (-1), may do so by a key."""
         came = self.came(relation, parts)
         come, gone = ([batch for batch, each in came if each == sign] for sign in (1, -1))
-        return comparing.has_room(self._store(relation), key, come, gone)
+        return batchcheck.has_room(self._store(relation), key, come, gone)
 
     def is_new_here(self, relation: str, key: Sequence[int], parts: Parts) -> bool:
         """Whether no worker has a row with the key of one that has come to this worker."""
@@ -297,7 +297,7 @@ class Member(InProcess):
         """Whether no row of a relation on this worker has such a key."""
         store = self._store(relation)
         found = known(self.values, [store.schema[place] for place in places], keys)
-        return not len(comparing.with_keys(store, places, found.columns, found.length))
+        return not len(batchcheck.with_keys(store, places, found.columns, found.length))
 
     def births_here(self, relation: str, rows: Parcel, together: Collection[str]) -> Any:
         """The iterations at which rows came, 0 for those of other workers, whether these are the least, and

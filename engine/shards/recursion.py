@@ -19,15 +19,15 @@ from ..inprocess.arrangements.views import View
 from ..inprocess.joins.join import Joiner
 from ..inprocess.recursion.account import situation
 from ..inprocess.recursion.growingset import GrowingSet
-from ..inprocess.recursion.maintained import MaintainedRecursion
 from ..inprocess.recursion.memories import GrowingSets, Imported, encoded, run_rule
-from ..inprocess.recursion.ranked import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
+from ..inprocess.recursion.monotoneepoch import MaintainedRecursion
 from ..inprocess.recursion.rankedmemory import RankedSets
+from ..inprocess.recursion.rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from ..inprocess.recursion.recursion import Recursion, RunningRecursion, whole
-from ..inprocess.recursion.searching import Contents, Searches
+from ..inprocess.recursion.search import Contents, Searches
 from ..inprocess.storage.batch import Batch, concat
 from ..inprocess.storage.steps import Evaluator
-from ..maintaining import Choice, ImportSize, Situation, Watch
+from ..maintenance import Choice, ImportSize, Situation, Watch
 from ..rules import FixpointRule, Source
 from ..schema import Array, Schema
 from ..versions import Seen

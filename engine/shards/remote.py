@@ -19,14 +19,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
-from ..maintaining import Mode
-from .giving import Doors
-from .placing import Placed, placed
+from ..maintenance import Mode
+from .bootstrap import Address
+from .placement import Placed, placed
 from .runtime import Opened, Sharded
-from .starting import Address
 from .tcp import Door, connected
 from .team import Lines, Team
 from .tls import new_certificate
+from .transfers import Doors
 
 Launch: TypeAlias = Callable[[Address, bytes, int], None]
 """Starts so many processes, given the address and the key of the first worker: each, with a number from 0 on

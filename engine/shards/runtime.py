@@ -25,32 +25,32 @@ from weakref import WeakSet, ref
 
 from .. import interrupt, thresholds
 from ..circuit import Circuit, Clock, Input, Late, NodeId
+from ..divergence import IterationLimit, Unsettled
 from ..incremental import incrementalize
 from ..inprocess import latest
 from ..inprocess.arrangements.store import store_of
 from ..inprocess.arrangements.views import Matches, StoreView
+from ..inprocess.durablecontents import schema_of
+from ..inprocess.epoch import RunningEpoch
 from ..inprocess.query import answer
-from ..inprocess.remembered import schema_of
-from ..inprocess.running import RunningEpoch
 from ..inprocess.sealing import coded, input_changes, passed, remembered_changes
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
-from ..inprocess.storage.sharing import among
+from ..inprocess.storage.threadpool import among
 from ..integrals import shown
-from ..maintaining import Coin, Mode
+from ..maintenance import Coin, Mode
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
-from ..settling import IterationLimit, Unsettled
-from .arriving import Elsewhere
-from .giving import Doors
+from .arrivals import Elsewhere
+from .epoch import ShardEpoch
 from .member import Contents, Member, Parts, ShardChanges
-from .placing import Placed
-from .running import ShardEpoch
+from .placement import Placed
 from .spool import Change, Spool
 from .team import Aborted, Team
+from .transfers import Doors
 from .views import ShardsView, Spread
 from .wire import Parcel, divided, packed, unpacked
 

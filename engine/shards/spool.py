@@ -18,7 +18,7 @@ import numpy as np
 from ..inprocess.storage.batch import Batch, concat, consolidate
 from ..inprocess.storage.interner import Values
 from ..schema import Schema
-from .arriving import Elsewhere
+from .arrivals import Elsewhere
 from .wire import Parcel, packed, unpacked
 
 _IN_MEMORY = 1 << 20  # bytes of changes of an input that lie in no file

@@ -15,10 +15,10 @@ from ..inprocess.state import State
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.marks import Marks
 from ..inprocess.storage.steps import Evaluator
-from ..maintaining import Maintaining
+from ..maintenance import Maintaining
 from .copies import Copies
 from .loop import ShardsLoop
-from .placing import Placed, keys_of_parts
+from .placement import Placed, keys_of_parts
 from .recursion import ShardsRecursion
 from .team import Team
 

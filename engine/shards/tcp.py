@@ -10,7 +10,7 @@ from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
-from .starting import Address
+from .bootstrap import Address
 from .tls import encrypted, is_certificate
 
 _WAITING = 4096  # connections that wait to be taken; the system may allow fewer

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from .. import thresholds
-from ..derived import Position
+from ..derivedcolumns import Position
 from ..inprocess.arrangements.timeline import TimedView
 from ..inprocess.arrangements.views import Groups, Matches, View
 from ..inprocess.storage.batch import Batch, concat

@@ -15,13 +15,13 @@ from multiprocessing.connection import Connection
 
 from ..machine import default_limit
 from ..spilling import local_folder
-from .giving import attend
+from .bootstrap import told
 from .member import Member
 from .remote import Coming, Welcome, Work, met
 from .runtime import follow, sendable
-from .starting import told
 from .tcp import Door, connected, own_host
 from .team import Team
+from .transfers import attend
 
 _PATIENCE = 60.0  # seconds in which the first worker takes this one
 _TURN = 0.0002  # seconds after which a thread that answers another worker gets its turn

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..circuit import DeltaJoin, Inspect, Join
-from ..derived import Derived, derived_keys
+from ..derivedcolumns import Derived, derived_keys
 from ..operators.steps import binds, inputs
 from ..planner import Stages
 from ..schema import Schema
 from .expressions import SparkExpressions
-from .failing import FailingBody, Split, failing_bodies
+from .failingrows import FailingBody, Split, failing_bodies
 from .rowsteps import compiled
 
 

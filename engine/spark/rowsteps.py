@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..circuit import DeltaJoin, Join, Step, Unnest
-from ..derived import Derived
+from ..derivedcolumns import Derived
 from ..operators.steps import binds, expression, inputs
 from ..planner import RunStep
 from ..schema import Schema
 from .expressions import Compiled, SparkExpressions
-from .failing import Split
+from .failingrows import Split
 from .sqltext import As, Joined, Select, Source, agree
 
 _ONE = "1 AS one"  # a row without columns

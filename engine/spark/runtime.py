@@ -24,17 +24,17 @@ from ..inprocess.storage.batch import Batch
 from ..inprocess.storage.rows import ArrayDelta, ArrayRows
 from ..integrals import shown, weighted
 from ..joinplan import JoinPlan
-from ..maintaining import Coin, Decision, Expectation, Mode
+from ..maintenance import Coin, Decision, Expectation, Mode
 from ..memory import Exhausted
 from ..runtime import Delta, Held, Progress, Seal
 from ..schema import Schema
-from ..shards.arriving import Elsewhere
-from ..shards.placing import moved
+from ..shards.arrivals import Elsewhere
+from ..shards.placement import moved
 from ..shards.runtime import Sharded, WorkerGone
-from .advising import Stays, Tell, notices, why_not_in_workers
+from .advice import Stays, Tell, notices, why_not_in_workers
+from .batches import Crossing, GivenDelta, renamed, seal_of
 from .codec import Codec
-from .given import Crossing, GivenDelta, renamed, seal_of
-from .sending import FrameSource
+from .senders import FrameSource
 from .sqltext import As, names, quoted
 from .tables import Guard, LocalTable, Options, Tables, arrow_schema
 from .workers import open_workers, rows_in_workers, slots
@@ -66,7 +66,7 @@ class SparkRuntime:
         sendable: Callable[[Circuit], bool] = lambda circuit: True,
         tell: Tell = lambda notice: None,
     ) -> None:
-        """`maintain`: whether recursions are maintained; see `engine.maintaining`. `guard` is that of the
+        """`maintain`: whether recursions are maintained; see `engine.maintenance`. `guard` is that of the
         tables. `memory_limit`: the bytes of a process at which an epoch is given up. `sendable`: whether the
         values of a circuit mean the same in another process. `tell` is told what the user should know."""
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
@@ -167,7 +167,7 @@ class SparkRuntime:
 
     def remember(self, nodes: Mapping[str, NodeId]) -> None:
         """Gives names to nodes of windows, by which `give` takes their contents, and an epoch that is sealed
-        tells how these change. See `engine.remembering`."""
+        tells how these change. See `engine.windowmemory`."""
         self._names = nodes
         self.here.remember(nodes)
 

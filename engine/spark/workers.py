@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
-from ..maintaining import Mode
+from ..maintenance import Mode
 from ..schema import Schema
-from ..shards.giving import Doors, taken
+from ..shards.bootstrap import Address, outer_process, start
 from ..shards.remote import open_remote
 from ..shards.runtime import Sharded
-from ..shards.starting import Address, outer_process, start
+from ..shards.transfers import Doors, taken
 from ..shards.wire import unpacked
-from .advising import share
+from .advice import share
 from .arrowrows import to_arrow
 from .codec import Codec
 from .evaluation import pickled, unpickled

@@ -26,8 +26,8 @@ import ddlog
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage.batch import Batch
+from ddlog.engine.shards.bootstrap import Address, start
 from ddlog.engine.shards.remote import open_remote
-from ddlog.engine.shards.starting import Address, start
 from ddlog.engine.spark.workers import pickled_with
 from ddlog.spark.types.codec import SparkCodec
 

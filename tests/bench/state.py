@@ -30,7 +30,7 @@ import numpy as np
 import ddlog
 from ddlog.durability import folding, reports
 from ddlog.sessions.persistence.durable import Durable
-from ddlog.sessions.persistence.exporting import output_tables
+from ddlog.sessions.persistence.exports import output_tables
 from ddlog.sessions.session import Session
 
 COUNTS = """

@@ -12,7 +12,7 @@ from ddlog.check.function import Instances
 from ddlog.check.program import check_program
 from ddlog.check.query import check_query
 from ddlog.errors.diagnostics import DDlogError, Diagnostic, render
-from ddlog.errors.grouping import EqualValues
+from ddlog.errors.groups import EqualValues
 from ddlog.errors.source import Source
 from ddlog.names.environment import Environment
 from ddlog.names.modules import FUNCTIONS, library, load_modules

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.console.refused import REASONS
+from ddlog.console.foreignoptions import REASONS
 from ddlog.stdlib import log
 
 PROGRAM = """

@@ -18,7 +18,7 @@ from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
-from ddlog.sql.splitting import without_script
+from ddlog.sql.splitter import without_script
 
 PROGRAM = compile_source(
     Source(

@@ -15,9 +15,9 @@ import pytest
 from pyarrow.parquet import write_table
 
 import ddlog
-from ddlog.console import watching
+from ddlog.console import folderwatch
 from ddlog.console.cli import main
-from ddlog.console.watching import FolderWatch, seconds_of
+from ddlog.console.folderwatch import FolderWatch, seconds_of
 from ddlog.errors.diagnostics import DDlogError
 
 PROGRAM = """
@@ -121,7 +121,7 @@ def test_a_file_that_grows_is_not_taken(incoming: Path) -> None:
 
 
 def test_a_folder_is_looked_at_when_it_changes(incoming: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_TRUST", 1000.0)
+    monkeypatch.setattr(folderwatch, "_TRUST", 1000.0)
     with ddlog.compile(PROGRAM).session() as session:
         watch = FolderWatch(session, incoming)
         for _ in range(2):

@@ -9,7 +9,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.engine.maintaining import Mode
+from ddlog.engine.maintenance import Mode
 from ddlog.sessions.profile import SessionProfile
 
 PROGRAM = """

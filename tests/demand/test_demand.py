@@ -11,8 +11,8 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.demand import rewriting
-from ddlog.sessions.asking import questions, sparing
+from ddlog.demand import adornment
+from ddlog.sessions.asking import demandbudget, questions
 from ddlog.sessions.profile import SessionProfile
 
 WAYS = {
@@ -33,7 +33,7 @@ def rows_made(program: ddlog.Program, inputs: dict[str, list[tuple[int, ...]]]) 
     """The rows of all relations that are not inputs, after the facts are loaded without a budget, and the
     answers."""
     with (
-        mock.patch.object(sparing, "LEAST", 1 << 60),
+        mock.patch.object(demandbudget, "LEAST", 1 << 60),
         program.session(relations="outputs", engine="in-process") as session,
     ):
         for name, rows in inputs.items():
@@ -83,7 +83,7 @@ def test_a_relation_is_asked_by_few_sets_of_columns(asked: str) -> None:
     rows = [(1, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, 0), (9, 8, 7, 7, 8, 9)]
     circuit = str(program.asking(asked).circuit("relational"))
     parts = set(re.findall(r"R\$[bf]+(?!\w)", circuit))
-    assert len(parts) <= rewriting.MOST_PARTS
+    assert len(parts) <= adornment.MOST_PARTS
     with program.session(relations="inputs") as session, program.session() as whole:
         for each in (session, whole):
             each.insert("B", *rows)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.demand import rewriting
+from ddlog.demand import adornment
 from ddlog.engine.reference import evaluate
-from ddlog.sessions.asking import sparing
+from ddlog.sessions.asking import demandbudget
 
 from ..programs.random_programs import MULTISETS, TYPES, programs, transactions
 from ..trying import trying
@@ -20,7 +20,7 @@ from ..trying import trying
 thorough = trying(8)
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 budgets = st.sampled_from([1, 20, 1 << 60])
-parts = st.sampled_from([1, 2, rewriting.MOST_PARTS])
+parts = st.sampled_from([1, 2, adornment.MOST_PARTS])
 """Rows of work that demand may take at first."""
 
 LIBRARY = """
@@ -134,8 +134,8 @@ def test_answers_are_those_of_the_whole_program(
     texts: tuple[str, str], stream: Transactions, budget: int, parts: int
 ) -> None:
     with (
-        mock.patch.multiple(sparing, LEAST=budget, EACH=0),
-        mock.patch.object(rewriting, "MOST_PARTS", parts),
+        mock.patch.multiple(demandbudget, LEAST=budget, EACH=0),
+        mock.patch.object(adornment, "MOST_PARTS", parts),
     ):
         compare(*texts, stream)
 
@@ -178,8 +178,8 @@ def test_queries_of_a_session_on_demand(
     """Queries of a session that keeps its inputs alone, asked again and again as these change."""
     program = ddlog.compile(text + LIBRARY + "input relation Ask(n: bit<2>, s: string)\n")
     with (
-        mock.patch.multiple(sparing, LEAST=budget, EACH=0),
-        mock.patch.object(rewriting, "MOST_PARTS", parts),
+        mock.patch.multiple(demandbudget, LEAST=budget, EACH=0),
+        mock.patch.object(adornment, "MOST_PARTS", parts),
         program.session(engine="in-process") as whole,
         program.session(relations="inputs", engine="in-process") as session,
     ):

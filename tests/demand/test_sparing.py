@@ -11,8 +11,8 @@ import pytest
 import ddlog
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.state import ReadOnlyState
-from ddlog.sessions.asking import sparing
-from ddlog.sessions.persistence import checkpointing
+from ddlog.sessions.asking import demandbudget
+from ddlog.sessions.persistence import checkpoints
 from ddlog.sessions.persistence.durable import Durable
 
 POINTS_TO = """
@@ -67,7 +67,7 @@ def loaded(program: ddlog.Program, relations: str) -> ddlog.Session:
 @pytest.fixture
 def impatient() -> object:
     """Demand may take almost nothing at first."""
-    with mock.patch.multiple(sparing, LEAST=10, EACH=0):
+    with mock.patch.multiple(demandbudget, LEAST=10, EACH=0):
         yield
 
 
@@ -87,7 +87,7 @@ def test_outputs_on_demand_make_no_more_than_twice_the_rows_of_the_whole() -> No
     asking = program.asking(f"PointsTo({VARIABLES - 3}, o)")
     with loaded(asking, "outputs") as session:
         assert list(session["query"].tuples()) == answers and made(session) <= 2 * rows
-    with mock.patch.object(sparing, "LEAST", 1 << 60), loaded(asking, "outputs") as session:
+    with mock.patch.object(demandbudget, "LEAST", 1 << 60), loaded(asking, "outputs") as session:
         assert made(session) > 10 * rows, "what the budget spares"
 
 
@@ -115,7 +115,7 @@ def test_an_output_that_is_computed_whole_follows_its_inputs(impatient: None) ->
 def test_a_later_commit_gives_demand_up(impatient: None) -> None:
     program = ddlog.compile(REACH).asking("Reach(1, x)")
     with program.session(relations="outputs", engine="in-process") as session:
-        with mock.patch.object(sparing, "LEAST", 1 << 60):
+        with mock.patch.object(demandbudget, "LEAST", 1 << 60):
             session.insert("Edge", (1, 2), (2, 3), (7, 8))
             session.commit()
         session.insert("Edge", (3, 4), (8, 9))
@@ -138,8 +138,8 @@ def titles(session: ddlog.Session) -> set[str]:
 def test_a_state_goes_on_with_what_was_chosen(tmp_path: Path, least: int) -> None:
     """The checkpoint has the rows that were derived, of the whole or of a part; no session derives both."""
     edges = [(k, k + 1) for k in range(300)]
-    with mock.patch.multiple(sparing, LEAST=least, EACH=0):
-        with mock.patch.object(checkpointing, "WORTH", 0.0), reached(tmp_path / "s") as session:
+    with mock.patch.multiple(demandbudget, LEAST=least, EACH=0):
+        with mock.patch.object(checkpoints, "WORTH", 0.0), reached(tmp_path / "s") as session:
             session.insert("Edge", *edges)
             assert dict(session.commit().rows("query")) == {(k,): 1 for k in range(2, 301)}
             session.delete("Edge", (200, 201))
@@ -157,13 +157,13 @@ def test_a_state_goes_on_with_what_was_chosen(tmp_path: Path, least: int) -> Non
 def test_a_state_gives_demand_up_when_it_is_opened(tmp_path: Path, few: int) -> None:
     """Commits after the checkpoint are caught up with within the budget, or else all is computed."""
     place = tmp_path / "s"
-    with mock.patch.object(checkpointing, "WORTH", 0.0), reached(place) as session:
+    with mock.patch.object(checkpoints, "WORTH", 0.0), reached(place) as session:
         session.insert("Edge", *((k, k + 1) for k in range(300)))
         session.commit()
     with ddlog.compile(REACH).session(relations="inputs", engine="in-process", state=place) as session:
         session.insert("Edge", (300, 7), (300, 400))
         session.commit()
-    with mock.patch.multiple(sparing, LEAST=few, EACH=0), reached(place) as session:
+    with mock.patch.multiple(demandbudget, LEAST=few, EACH=0), reached(place) as session:
         assert {*session["query"].tuples()} == {(k,) for k in [*range(2, 301), 400]}
         assert (made(session) > 80_000) == (few == 10)
 
@@ -226,7 +226,7 @@ def test_an_output_that_is_added_has_a_budget(budget: int) -> None:
         session.insert("Edge", *((k, k + 1) for k in range(300)))
         session.insert("From", (1,))
         session.commit()
-        with mock.patch.multiple(sparing, LEAST=budget, EACH=0):
+        with mock.patch.multiple(demandbudget, LEAST=budget, EACH=0):
             changes = session.extend(ASKED.replace("input relation From(n: u32)", ""))
             assert dict(changes.rows("Reached")) == {(k,): 1 for k in range(2, 301)}
             assert (made(session) > 40_000) == (budget == 10)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ddlog.engine import schedule, thresholds
-from ddlog.engine.inprocess.recursion import loopsettling
+from ddlog.engine.inprocess.recursion import loopdivergence
 
 from .random_circuits import LIMIT
 
@@ -26,6 +26,6 @@ def few_rounds() -> Iterator[None]:
     """Ends recursions of random circuits that do not settle as early as evaluation from scratch does, without
     a limit on the epochs, which would have all monotone recursions maintained."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (schedule, loopsettling):
+        for module in (schedule, loopdivergence):
             patch.setattr(module, "MOST_ROUNDS", LIMIT)
         yield

@@ -13,8 +13,8 @@ from typing import Any
 
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
+from ddlog.engine.divergence import MOST_ROUNDS, Endless, IterationLimit
 from ddlog.engine.node import Stateful
-from ddlog.engine.settling import MOST_ROUNDS, Endless, IterationLimit
 from ddlog.engine.zset import Zset
 
 

@@ -42,10 +42,10 @@ from ddlog.engine.circuit import (
     Variable,
     Window,
 )
-from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.divergence import Unsettled
+from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind, RowExpr
-from ddlog.engine.settling import Unsettled
 from ddlog.engine.sortedrows import Key, Row, SortedRows
 
 INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}

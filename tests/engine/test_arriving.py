@@ -18,10 +18,10 @@ from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
-from ddlog.engine.shards.arriving import Arrivals, Elsewhere, Load, RowsChanged, SentRows, Way, digest
-from ddlog.engine.shards.giving import Bringing, Carrier, Doors, NoRoom, attend
+from ddlog.engine.shards.arrivals import Arrivals, Elsewhere, Load, RowsChanged, SentRows, Way, digest
 from ddlog.engine.shards.runtime import Sharded, WorkerGone
 from ddlog.engine.shards.tcp import Door
+from ddlog.engine.shards.transfers import Bringing, Carrier, Doors, NoRoom, attend
 from ddlog.engine.shards.wire import Parcel, divided, packed
 
 from ..trying import trying

@@ -21,7 +21,7 @@ from ddlog.engine.inprocess.recursion.densesets import DenseSets
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage import bits
 from ddlog.engine.inprocess.storage.bits import BitMatrix, PairList, product
-from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.maintenance import Coin, Mode
 
 from ..trying import trying
 from .random_circuits import Changes, modes, products, streams

@@ -12,7 +12,7 @@ import pytest
 from ddlog.engine.circuit import Aggregate, DeltaGroup
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.groups.extremes import Extreme
-from ddlog.engine.inprocess.groups.grouping import GroupState
+from ddlog.engine.inprocess.groups.group import GroupState
 from ddlog.engine.inprocess.groups.wholegroups import Members
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.interner import Values, decode_rows, encode_rows

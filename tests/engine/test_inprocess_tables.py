@@ -15,7 +15,7 @@ from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import rows as rows_module
-from ddlog.engine.inprocess.storage import sweeping
+from ddlog.engine.inprocess.storage import sweep
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
@@ -131,7 +131,7 @@ def test_values_of_batches_are_held_while_these_are_alive() -> None:
         if number % 100 == 0:
             held.append(batch)
     del batch
-    sweeping.sweep(values, lambda marks: None, sweeping.everything)
+    sweep.sweep(values, lambda marks: None, sweep.everything)
     left = [f"text {number}" for number in range(0, 2000, 100)]
     assert [values.decode_column(schema[0], each.columns[0]) for each in held] == [[text] for text in left]
     assert sorted(values.domain("text").ids) == sorted(left)

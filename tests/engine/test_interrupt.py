@@ -25,12 +25,12 @@ from ddlog.engine.circuit import (
     Term,
     Variable,
 )
+from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.store import Store
-from ddlog.engine.inprocess.running import RunningEpoch
+from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.schema import RowExpr
-from ddlog.engine.settling import IterationLimit
 
 from .random_circuits import int_column, schema
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as thorough
 from hypothesis import strategies as st
 
-from ddlog.engine import naiveloop, settling, zset
+from ddlog.engine import divergence, naiveloop, zset
 from ddlog.engine.circuit import (
     Admit,
     Circuit,
@@ -32,14 +32,14 @@ from ddlog.engine.circuit import (
     Term,
     Variable,
 )
+from ddlog.engine.divergence import LoopLimit, LoopRepetition
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.recursion import loopsettling
+from ddlog.engine.inprocess.recursion import loopdivergence
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime
-from ddlog.engine.settling import LoopLimit, LoopRepetition
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 
@@ -248,7 +248,7 @@ def test_a_loop_that_nothing_reads_is_left_out_by_the_optimizer(optimized: bool)
 def early_checkpoints() -> Iterator[None]:
     """Loops note a state with which to compare later ones after two rounds."""
     with ExitStack() as patched:
-        for module in (settling, naiveloop, loopsettling):
+        for module in (divergence, naiveloop, loopdivergence):
             patched.enter_context(mock.patch.object(module, "FIRST", 2))
         yield
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import Session
 from ddlog.engine import thresholds
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 from ddlog.sessions.program import Program
 
 from ..trying import trying

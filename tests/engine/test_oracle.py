@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.divergence import Unsettled
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Runtime
-from ddlog.engine.settling import Unsettled
 
 from ..trying import trying
 from .random_circuits import (

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pytest
 
 from ddlog.engine.circuit import Guard, Inspect, Let, Step, Term
-from ddlog.engine.derived import derived_keys
+from ddlog.engine.derivedcolumns import derived_keys
 from ddlog.engine.planner import Exclude, Fanout, LookUp, PlanStep, RunStep, Stages
 from ddlog.engine.planner import plan as plan_of
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.recursion import maintained, recursion
+from ddlog.engine.inprocess.recursion import monotoneepoch, recursion
 from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.settling import IterationLimit
 
 from ..trying import trying
 from .random_circuits import Changes, circuits, streams
@@ -174,7 +174,7 @@ def test_epochs_keep_to_a_limit_that_evaluation_from_scratch_keeps_to() -> None:
         now = iterations(held)
         runtime.commit({"Edge": batches}, max_iterations=max(before, now) + 1)  # the last finds no change
         before = now
-    assert maintained.LIMIT in [decision.why for decision in runtime.decisions()]
+    assert monotoneepoch.LIMIT in [decision.why for decision in runtime.decisions()]
     assert [decision.way for decision in runtime.decisions()].count("maintained") > 1
 
 

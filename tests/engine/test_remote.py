@@ -23,9 +23,9 @@ from ddlog.engine.memory import Exhausted
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import remote
+from ddlog.engine.shards.bootstrap import Address, start
 from ddlog.engine.shards.remote import WorkersMissing, open_remote
 from ddlog.engine.shards.runtime import Sharded
-from ddlog.engine.shards.starting import Address, start
 from ddlog.engine.shards.tcp import Door
 from ddlog.engine.spark.workers import pickled_with
 from ddlog.spark.types.codec import SparkCodec

@@ -26,12 +26,12 @@ from ddlog.engine.circuit import (
     Term,
 )
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.maintaining import Coin, Mode
+from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
-from ddlog.engine.shards.placing import may_be_placed, placed
+from ddlog.engine.shards.placement import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
 from ddlog.engine.shards.team import end_of
 

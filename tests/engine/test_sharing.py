@@ -16,13 +16,13 @@ from hypothesis import given
 import ddlog
 from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.divergence import Unsettled
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.index import RowIndex, made_once
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.storage import sharing
+from ddlog.engine.inprocess.storage import threadpool
 from ddlog.engine.inprocess.storage.table import RowTable
-from ddlog.engine.settling import Unsettled
 
 from ..trying import trying
 from .random_circuits import INPUTS, Changes, any_circuits, apply, streams
@@ -111,14 +111,14 @@ def test_steps_and_faults(divisors: list[int]) -> None:
 
 def test_outcomes_are_in_order() -> None:
     def task(number: int) -> int:
-        assert sharing.workers() == 1
+        assert threadpool.workers() == 1
         if number % 5 == 3:
             raise ValueError(number)
         return threading.get_ident() and number
 
-    with sharing.among(3):
-        outcomes = sharing.run_all([lambda n=n: task(n) for n in range(20)])
-        assert sharing.workers() == 3
+    with threadpool.among(3):
+        outcomes = threadpool.run_all([lambda n=n: task(n) for n in range(20)])
+        assert threadpool.workers() == 3
     assert [o.args[0] if isinstance(o, ValueError) else o for o in outcomes] == list(range(20))
     assert [isinstance(o, ValueError) for o in outcomes] == [n % 5 == 3 for n in range(20)]
 
@@ -127,20 +127,20 @@ def test_ctrl_c_in_a_task() -> None:
     """A task ends early, and the thread that commits is interrupted."""
 
     def task() -> None:
-        sharing.safe_point()
+        threadpool.safe_point()
 
-    with pytest.raises(KeyboardInterrupt), interrupt.deferred(), sharing.among(2):
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred(), threadpool.among(2):
         os.kill(os.getpid(), signal.SIGINT)
-        outcomes = sharing.run_all([task, task])
-        assert all(isinstance(each, sharing.Stopped) for each in outcomes)
-        sharing.safe_point()
+        outcomes = threadpool.run_all([task, task])
+        assert all(isinstance(each, threadpool.Stopped) for each in outcomes)
+        threadpool.safe_point()
 
 
 def test_what_only_the_committing_thread_may_do() -> None:
-    with sharing.among(2):
-        sharing.alone()
-        outcomes = sharing.run_all([sharing.alone, sharing.alone])
-    assert all(isinstance(each, sharing.Unshared) for each in outcomes)
+    with threadpool.among(2):
+        threadpool.alone()
+        outcomes = threadpool.run_all([threadpool.alone, threadpool.alone])
+    assert all(isinstance(each, threadpool.Unshared) for each in outcomes)
 
 
 @pytest.mark.parametrize("workers", [2, 3, 5])
@@ -151,7 +151,7 @@ def test_insertion_is_shared(workers: int) -> None:
     for table, threads in zip(tables, (1, workers), strict=True):
         rng = np.random.default_rng(7)
         small = mock.patch.multiple(thresholds, SHARED_SLOTS=64, SHARED_WORDS=8, SHARED_PIECE=300)
-        with sharing.among(threads), small:
+        with threadpool.among(threads), small:
             for high in (30, 50, 1000):
                 for _ in range(4):
                     columns = [rng.integers(0, high, 2000) for _ in range(2)]
@@ -167,7 +167,7 @@ def test_a_shared_insertion_that_fails_leaves_the_rows() -> None:
     table.insert_new([np.arange(100)], 100)
     with (
         pytest.raises(MemoryError),
-        sharing.among(2),
+        threadpool.among(2),
         mock.patch.multiple(thresholds, SHARED_SLOTS=1, SHARED_WORDS=1),
         mock.patch.object(parts, "gather_new", side_effect=MemoryError),
     ):
@@ -183,6 +183,6 @@ def test_a_table_that_is_read_late_is_read_before_threads_share_it() -> None:
     assert layout is not None
     late = RowTable(2)
     late.fill_later(40, layout, lambda: words.words[:40])
-    with small_chunks(), sharing.among(2):
+    with small_chunks(), threadpool.among(2):
         index = made_once({}, (1,), lambda: RowIndex(late, (1,), range(40)))
     assert index.keys.size == 7

@@ -10,7 +10,7 @@ import pytest
 
 import ddlog
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.storage import sweeping
+from ddlog.engine.inprocess.storage import sweep
 from ddlog.engine.inprocess.storage.interner import Interner
 from ddlog.sessions.hosts.inprocess import InProcessHost
 from ddlog.sessions.results.records import RecordRuntime
@@ -101,7 +101,7 @@ def test_a_session_that_texts_stream_through_stays_small() -> None:
 @pytest.fixture
 def always() -> Iterator[None]:
     """A sweep after every commit."""
-    with mock.patch.object(sweeping, "is_due", lambda _: True):
+    with mock.patch.object(sweep, "is_due", lambda _: True):
         yield
 
 

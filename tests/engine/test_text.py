@@ -9,9 +9,9 @@ from hypothesis import given
 
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.drawing import to_svg
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.layers import lay_out
+from ddlog.engine.svg import to_svg
 from ddlog.engine.text import to_dot, to_text
 
 from ..trying import trying

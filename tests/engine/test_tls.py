@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from ddlog.engine.shards.starting import Address
+from ddlog.engine.shards.bootstrap import Address
 from ddlog.engine.shards.tcp import Door, connected
 from ddlog.engine.shards.team import end_of
 from ddlog.engine.shards.tls import new_certificate

@@ -8,9 +8,9 @@ import pytest
 
 import ddlog
 from ddlog.engine import thresholds
-from ddlog.engine.inprocess.recursion import maintained
-from ddlog.engine.inprocess.recursion.maintained import depths
-from ddlog.engine.inprocess.recursion.walking import Walk
+from ddlog.engine.inprocess.recursion import monotoneepoch
+from ddlog.engine.inprocess.recursion.monotoneepoch import depths
+from ddlog.engine.inprocess.recursion.smallrounds import Walk
 from ddlog.errors.diagnostics import DDlogError
 
 # Two relations, two heads of one body, a negated import; some nodes have more neighbours than a walk takes.
@@ -74,7 +74,7 @@ def births(most: int, monkeypatch: pytest.MonkeyPatch, rules: str = RULES) -> Bi
     """The rows, and their numbers by the round in which they came, where a walk has so many rounds."""
     noted: list[list[tuple[int, int]]] = []
     monkeypatch.setattr(thresholds, "ROUNDS_AT_ONCE", most)
-    monkeypatch.setattr(maintained, "depths", lambda sets: noted.append(depths(sets)) or noted[-1])
+    monkeypatch.setattr(monotoneepoch, "depths", lambda sets: noted.append(depths(sets)) or noted[-1])
     program = ddlog.compile(rules)
     with program.session() as session:
         session.insert("Next", *LINE, *FANS)

@@ -12,13 +12,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.maintaining import Coin, Mode
-from ddlog.engine.shards.giving import Doors, attend
+from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.shards.member import Member
-from ddlog.engine.shards.placing import placed
+from ddlog.engine.shards.placement import placed
 from ddlog.engine.shards.runtime import Opened, Sharded, follow
 from ddlog.engine.shards.tcp import Door
 from ddlog.engine.shards.team import Lines, Team, end_of
+from ddlog.engine.shards.transfers import Doors, attend
 
 _KEY = b"key"
 

@@ -16,7 +16,7 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.node import Reason
 from ddlog.explaining.why import why_not
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, transactions

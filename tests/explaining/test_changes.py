@@ -11,7 +11,7 @@ from hypothesis import given
 import ddlog
 from ddlog.explaining.node import Reason
 from ddlog.explaining.why import why_change
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
 from ..trying import trying

@@ -15,7 +15,7 @@ from ddlog.explaining.byrounds import with_loops
 from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.node import Reason, decisive
 from ddlog.explaining.why import why_not
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 

@@ -13,7 +13,7 @@ import ddlog
 from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.heights import Heights
 from ddlog.explaining.why import why, why_all
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
 from ..trying import trying

@@ -9,8 +9,8 @@ from typing import Any
 from ddlog.core import Atom, CheckedQuery, GroupBy, Head, Let, Rule
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
-from ddlog.explaining.held import ANY
 from ddlog.explaining.node import Reason, decisive
+from ddlog.explaining.snapshot import ANY
 from ddlog.explaining.stages import BodyStage, plain
 from ddlog.lowering.lower import lower_query
 from ddlog.sessions.program import Program

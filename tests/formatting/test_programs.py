@@ -15,8 +15,8 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.formatting.program import formatted
 from ddlog.syntax.lexer import Places, tokenize
-from ddlog.syntax.nesting import deep_recursion
 from ddlog.syntax.parser import parse_program
+from ddlog.syntax.stackroom import deep_recursion
 
 from ..trying import trying
 

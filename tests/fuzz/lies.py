@@ -24,9 +24,9 @@ from ddlog.spark.state import folding
 from ddlog.spark.state.files import LocalFiles
 from ddlog.spark.state.folder import StateFolder
 from ddlog.spark.state.folding import Folding
+from ddlog.spark.state.locations import held
 from ddlog.spark.state.manifest import FolderSpan
-from ddlog.spark.state.opening import held
-from ddlog.spark.state.stored import stored_rows
+from ddlog.spark.state.relations import stored_rows
 
 from ..state.untrue import ways_to_leaves
 from .mutating import mutated

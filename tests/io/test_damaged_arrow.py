@@ -13,7 +13,7 @@ from pyarrow import ipc, parquet
 import ddlog
 from ddlog.engine.memory import resident
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.io import packed
+from ddlog.io import decompression
 
 PROGRAM = ddlog.compile("input relation Word(text: string, n: s32)")
 
@@ -119,6 +119,6 @@ def test_a_few_bytes_do_not_take_all_the_memory(
     assert len(data) < 1 << 17
     path = tmp_path / f"Word.{form}"
     path.write_bytes(data)
-    monkeypatch.setattr(packed, "limit_here", lambda: (resident() or 0) + (1 << 22))
+    monkeypatch.setattr(decompression, "limit_here", lambda: (resident() or 0) + (1 << 22))
     with PROGRAM.session() as session, pytest.raises(DDlogError, match="bytes of it the memory limit of"):
         session.load(path.parent)

@@ -13,7 +13,7 @@ from ddlog.codegen.scalar import compile_function_table, row_expr
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.io.jsonfiles import json_line
-from ddlog.names.renaming import renamed_constructor, renamed_field
+from ddlog.names.jsonnames import renamed_constructor, renamed_field
 from ddlog.sessions.program import Program, compile
 from ddlog.stdlib.jsonvalues import from_value
 from ddlog.types import User

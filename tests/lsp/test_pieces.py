@@ -13,8 +13,8 @@ from ddlog.lsp.analysis import Analysis
 from ddlog.lsp.occurrences import occurrences
 from ddlog.lsp.pieces import _split
 from ddlog.lsp.tokens import edit
-from ddlog.syntax.nesting import deep_recursion
 from ddlog.syntax.parser import parse_program
+from ddlog.syntax.stackroom import deep_recursion
 
 from ..bench.generated import generate
 

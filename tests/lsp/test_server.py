@@ -23,7 +23,7 @@ from ddlog.formatting.program import formatted
 from ddlog.lsp.analysis import Analysis
 from ddlog.lsp.completion import candidates
 from ddlog.lsp.fixes import fixes
-from ddlog.lsp.measured import join_orders, lenses
+from ddlog.lsp.profiles import join_orders, lenses
 
 from ..bench.generated import generate
 

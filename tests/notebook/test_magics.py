@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import ddlog
-from ddlog.sessions.results import shown
+from ddlog.sessions.results import display as shown
 
 from .shell import Notebook
 

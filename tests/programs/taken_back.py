@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine import interrupt
-from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.explanations import SessionHeld
 from ddlog.values.structs import Fault
 
 from ..taking import Pressed, Refused, acting_at, refuse

@@ -15,9 +15,9 @@ from ddlog.check import cache
 from ddlog.check.program import check_program
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import runtime
-from ddlog.engine.inprocess.storage import sweeping
+from ddlog.engine.inprocess.storage import sweep
 from ddlog.errors.source import Source
-from ddlog.sessions import computed
+from ddlog.sessions import computedrelations
 
 from ..engine.reference_runtime import ReferenceRuntime
 
@@ -101,7 +101,7 @@ def test_evaluation_from_scratch_agrees(
 ) -> None:
     """The same with the reference evaluation in place of the engine."""
     monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
-    monkeypatch.setattr(computed, "Sparing", Unlimited)
+    monkeypatch.setattr(computedrelations, "Sparing", Unlimited)
     expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
     assert run(name, CORPUS / f"{name}.dat", capsys) == expected
 
@@ -120,7 +120,7 @@ def test_commits_can_be_merged_and_split(
         return checked[source]
 
     monkeypatch.setattr(cache, "check_cached", check_once)
-    monkeypatch.setattr(sweeping, "is_due", lambda _: True)
+    monkeypatch.setattr(sweep, "is_due", lambda _: True)
     script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
     updates = committed(script)
     merged = "start;\n" + "".join(f"{update};\n" for update in updates) + "commit;"

@@ -17,7 +17,7 @@ import ddlog
 from ddlog import values
 from ddlog.engine.incremental import original
 from ddlog.engine.inprocess import runtime
-from ddlog.engine.shards.placing import may_be_placed
+from ddlog.engine.shards.placement import may_be_placed
 from ddlog.engine.shards.runtime import Sharded
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 
 import ddlog
+from ddlog.engine.divergence import Unsettled
 from ddlog.engine.inprocess import runtime
-from ddlog.engine.inprocess.storage import sweeping
-from ddlog.engine.maintaining import Coin, Maintaining, Mode
+from ddlog.engine.inprocess.storage import sweep
+from ddlog.engine.maintenance import Coin, Maintaining, Mode
 from ddlog.engine.reference import evaluate
-from ddlog.engine.settling import Unsettled
 from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
@@ -81,7 +81,7 @@ def test_recursions_over_paths(
 def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin) -> None:
     """Compares all changes of a program with the definition; values are given back after every commit."""
     with (
-        mock.patch.object(sweeping, "is_due", lambda _: True),
+        mock.patch.object(sweep, "is_due", lambda _: True),
         mock.patch.object(runtime, "Maintaining", lambda _: Maintaining(maintain)),
     ):
         compare(text, stream)
@@ -159,7 +159,7 @@ def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, .
     plain = program.circuit("relational", tuple(program.relations))
     kept = frozenset(name for name, _ in plain.relations)
     with (
-        mock.patch.object(sweeping, "is_due", lambda _: True),
+        mock.patch.object(sweep, "is_due", lambda _: True),
         program.session() as session,
         ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain)), kept) as other,
     ):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.inprocess import runtime
-from ddlog.engine.maintaining import Coin, Maintaining, Mode
+from ddlog.engine.maintenance import Coin, Maintaining, Mode
 from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes

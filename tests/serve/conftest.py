@@ -20,9 +20,9 @@ collect_ignore_glob = [] if HERE else ["test_*.py"]  # pip install 'ddlog[serve]
 if HERE:
     import httpx
 
+    from ddlog.serve.eventloop import ServerAddress, serve
     from ddlog.serve.limits import Limits
     from ddlog.serve.service import Service
-    from ddlog.serve.serving import ServerAddress, serve
 
 PROGRAM = """
 input relation Link(from: string, to: string)

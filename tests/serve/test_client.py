@@ -17,7 +17,7 @@ import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
 from ddlog.serve.calls import sent_program
-from ddlog.serve.carrying import carried, received
+from ddlog.serve.jsonforms import carried, received
 from tests.serve.conftest import Serving, connected
 
 PROGRAM = """
@@ -239,7 +239,7 @@ def test_clients_that_change_the_same_rows(serving: Serving) -> None:
 
 
 def test_a_client_outlives_its_server(serving: Serving, tmp_path: Path) -> None:
-    from ddlog.serve.serving import ServerAddress
+    from ddlog.serve.eventloop import ServerAddress
 
     served = serving(PROGRAM, tmp_path / "state")
     heard: list[Any] = []

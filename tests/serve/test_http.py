@@ -18,7 +18,7 @@ import pytest
 
 import ddlog
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.serve import connections, reading
+from ddlog.serve import connections, questions
 from ddlog.serve.answers import ARROW, LINES
 from ddlog.serve.limits import Limits
 from ddlog.serve.routes import ROUTES
@@ -105,7 +105,7 @@ def test_answers_in_each_form(serving: Serving) -> None:
 
 
 def test_pages_of_a_large_relation(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MANY", 2)
+    monkeypatch.setattr(questions, "MANY", 2)
     text = "typedef P = P{x: u32, y: u32}\ninput relation At(p: P)\ninput multiset Seen(what: string)\n"
     with serving(text).client() as client:
         post(client, {"insert": {"At": [[{"x": n, "y": 0}] for n in range(5)]}})
@@ -134,8 +134,8 @@ def test_a_large_relation_as_arrow(serving: Serving, monkeypatch: pytest.MonkeyP
         for name in ("All", "Big", "Bag"):
             found = []
             for most in (10, 1):
-                monkeypatch.setattr(reading, "MANY", most)
-                monkeypatch.setattr(reading, "_PART", most)
+                monkeypatch.setattr(questions, "MANY", most)
+                monkeypatch.setattr(questions, "_PART", most)
                 answer = client.get(f"/relations/{name}/rows", headers={"accept": ARROW})
                 found.append(pa.ipc.open_stream(answer.content).read_all())
             assert found[0].schema == found[1].schema

@@ -22,7 +22,7 @@ import pytest
 
 import ddlog
 from ddlog.engine import interrupt, memory
-from ddlog.serve import direct, owner, reading, service
+from ddlog.serve import direct, owner, questions, service
 from ddlog.serve.copies import Copied, fork
 from ddlog.serve.limits import Limits
 from tests.serve.conftest import Served, Serving
@@ -210,7 +210,7 @@ def test_a_subscription_begins_beside_a_commit(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """`most`: rows of a relation, or of a change, that is not large."""
-    monkeypatch.setattr(reading, "MANY", most)
+    monkeypatch.setattr(questions, "MANY", most)
     monkeypatch.setattr(service, "MANY", most)
     served, size = serving(PROGRAM, tmp_path / "state", Limits(kept=most)), 30
     links, sums = _filled(served, size), Counter[tuple[int, int]]()
@@ -235,8 +235,8 @@ def test_a_subscription_begins_beside_a_commit(
 
 
 def test_long_answers(serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MANY", 100)
-    monkeypatch.setattr(reading, "_PART", 7)
+    monkeypatch.setattr(questions, "MANY", 100)
+    monkeypatch.setattr(questions, "_PART", 7)
     served, size = serving(PROGRAM, tmp_path / "state"), 30
     _filled(served, size)
     arrow, lines = {"accept": "application/vnd.apache.arrow.stream"}, {"accept": "application/x-ndjson"}

@@ -13,7 +13,7 @@ import ddlog
 from ddlog.commands.commands import Commit, Rollback, Start
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.updatefiles import update_commands
-from ddlog.engine.maintaining import Mode
+from ddlog.engine.maintenance import Mode
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session

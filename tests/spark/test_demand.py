@@ -14,7 +14,7 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.engine.budget import OverBudget
 from ddlog.engine.spark.runtime import SparkOptions
-from ddlog.sessions.asking import sparing
+from ddlog.sessions.asking import demandbudget
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 @contextmanager
 def budget(rows: int) -> Iterator[None]:
     """Demand may take so many rows of work."""
-    with mock.patch.multiple(sparing, LEAST=rows, EACH=0):
+    with mock.patch.multiple(demandbudget, LEAST=rows, EACH=0):
         yield
 
 
@@ -102,7 +102,11 @@ def test_a_question_has_a_budget(spark: SparkSession) -> None:
 
 def test_one_run_has_a_budget(spark: SparkSession) -> None:
     edges, start = spark.createDataFrame(EDGES, "a int, b int"), spark.createDataFrame([(4,)], "n int")
-    with budget(10), mock.patch.object(sparing, "OverBudget", ZeroDivisionError), pytest.raises(OverBudget):
+    with (
+        budget(10),
+        mock.patch.object(demandbudget, "OverBudget", ZeroDivisionError),
+        pytest.raises(OverBudget),
+    ):
         ddlog.compile(REACH).run(spark, {"Edge": edges, "From": start})
     with budget(10):
         frames = ddlog.compile(REACH).run(spark, {"Edge": edges, "From": start})

@@ -17,7 +17,7 @@ from ddlog.io.files import FactFile, split_name
 from ddlog.io.places import parse_places
 from ddlog.io.read import read_facts
 from ddlog.io.write import write_relation
-from ddlog.lowering.building import column as stored_column
+from ddlog.lowering.builder import column as stored_column
 from ddlog.spark.files.listing import SparkFile, find_facts
 from ddlog.spark.files.read import FactReader
 from ddlog.spark.sessions.failures import spark_failures

@@ -27,7 +27,7 @@ from ddlog.durability.records import Stored
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.lowering.building import column
+from ddlog.lowering.builder import column
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
 from ddlog.spark.state import contents as statecontents
@@ -37,8 +37,8 @@ from ddlog.spark.state.files import HadoopFiles, LocalFiles
 from ddlog.spark.state.folder import StateFolder
 from ddlog.spark.state.folding import Folding
 from ddlog.spark.state.lease import Lease
+from ddlog.spark.state.locations import held
 from ddlog.spark.state.manifest import FolderSpan
-from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
 

@@ -16,7 +16,7 @@ import ddlog
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.session import Session
 from ddlog.spark.state import contents as statecontents
-from ddlog.spark.state import folding, migrating, reports
+from ddlog.spark.state import folding, migration, reports
 from ddlog.spark.state.files import LocalFiles
 from tests.spark.test_folder import dying, session_on
 from tests.spark.test_folder_past import folder_of
@@ -138,7 +138,7 @@ def test_rows_that_become_the_same(
     shutil.copytree(tmp_path / "s", tmp_path / "t")
     if many:
         monkeypatch.setattr(statecontents, "FEW", -1)
-        monkeypatch.setattr(migrating, "PIECE", 2)
+        monkeypatch.setattr(migration, "PIECE", 2)
     with session_on(spark, tmp_path / "s", text.format("relation", "x: u32", "u32"), migrate=True) as session:
         assert sorted(session["R"].tuples()) == [(1,), (3,), (4,)] and list(session["O"]) == [(4,)]
         session.delete("R", (4,))

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import ddlog
 from ddlog.engine.spark.tables import Tables
-from ddlog.sessions.results import shown
+from ddlog.sessions.results import display
 
 from ..notebook.examples import EXAMPLES, ON_SPARK
 from ..notebook.shell import Notebook
@@ -41,7 +41,7 @@ def test_of_a_large_relation_only_the_rows_that_are_shown_are_fetched(
 
     before = Tables.collected
     monkeypatch.setattr(Tables, "collected", collected)
-    monkeypatch.setattr(shown, "_ORDERED", 100)
+    monkeypatch.setattr(display, "_ORDERED", 100)
     program = ddlog.compile("input relation R(x: bigint)\noutput relation S(x: bigint)\nS(x + 1) :- R(x).")
     with program.session(spark=spark, updates=False) as session:
         changes = session.load_frames({"R": spark.range(1000).toDF("x")})

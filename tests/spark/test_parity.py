@@ -14,7 +14,7 @@ import ddlog
 from ddlog.commands.commands import Clear, Commit, Rollback, Start
 from ddlog.commands.interpreter import Command
 from ddlog.commands.update import Update
-from ddlog.engine.maintaining import Mode
+from ddlog.engine.maintenance import Mode
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session

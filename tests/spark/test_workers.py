@@ -22,7 +22,7 @@ from ddlog import SparkOptions
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.shards import runtime
 from ddlog.engine.shards.runtime import Sharded
-from ddlog.engine.spark import advising
+from ddlog.engine.spark import advice
 from ddlog.engine.spark.settings import is_encrypted
 from ddlog.engine.spark.tables import Tables
 from ddlog.sessions.session import Session
@@ -272,16 +272,16 @@ def test_what_is_said_of_a_large_state(spark: SparkSession) -> None:
         session.insert("A", (1,), (2,), (3,))
         session.commit()
     conf = {"spark.master": "yarn", "spark.executor.memory": "2g", "spark.dynamicAllocation.enabled": "true"}
-    assert advising.overhead({"spark.master": "local[2]"}) is None
-    assert advising.overhead(conf) == 384 << 20
-    assert advising.overhead(conf | {"spark.executor.memory": "8g"}) == int((8 << 30) * 0.1)
-    assert advising.overhead(conf | {"spark.executor.memoryOverhead": "3000"}) == 3000 << 20
+    assert advice.overhead({"spark.master": "local[2]"}) is None
+    assert advice.overhead(conf) == 384 << 20
+    assert advice.overhead(conf | {"spark.executor.memory": "8g"}) == int((8 << 30) * 0.1)
+    assert advice.overhead(conf | {"spark.executor.memoryOverhead": "3000"}) == 3000 << 20
     on_yarn = mock.Mock()
     on_yarn.sparkContext.getConf.return_value = conf
     on_yarn.sparkContext._jsc.sc().getExecutorMemoryStatus().size.return_value = 3
-    assert [*advising.notices(on_yarn, 1000, 4)] == [advising.Removed()]
-    assert [*advising.notices(on_yarn, 10**7, 4)][1:] == [advising.Overhead(715, 384)]
-    assert advising.share(on_yarn, 4) == 192 << 20
+    assert [*advice.notices(on_yarn, 1000, 4)] == [advice.Removed()]
+    assert [*advice.notices(on_yarn, 10**7, 4)][1:] == [advice.Overhead(715, 384)]
+    assert advice.share(on_yarn, 4) == 192 << 20
 
 
 def test_workers_encrypt_where_spark_does(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from ddlog.sessions.hosts.host import here_of
 from ddlog.sessions.persistence.fingerprints import Definitions
 from ddlog.sessions.program import Program, compile_source
 from ddlog.sessions.session import Session
-from ddlog.sql import changing
+from ddlog.sql import changerules
 
 from ..trying import trying
 from .duck import Both, bag, program_of
@@ -310,13 +310,13 @@ def test_parameters_mean_what_literals_in_their_places_mean(text: str, parameter
 def test_a_statement_is_compiled_once_for_other_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of other literals, too, where no subquery can count by them."""
     made = list[str]()
-    statement_of = changing.statement_of
+    statement_of = changerules.statement_of
 
-    def counted(source: Source, *more: Any) -> changing.SqlStatement:
+    def counted(source: Source, *more: Any) -> changerules.SqlStatement:
         made.append(source.text)
         return statement_of(source, *more)
 
-    monkeypatch.setattr(changing, "statement_of", counted)
+    monkeypatch.setattr(changerules, "statement_of", counted)
     with items() as session:
         for n in range(3, 9):
             session.execute(

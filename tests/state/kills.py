@@ -19,7 +19,7 @@ from pathlib import Path
 from ddlog import DDlogError
 from ddlog.console.epochfiles import StateFiles
 from ddlog.durability import background
-from ddlog.sessions.persistence import checkpoint_policy, checkpointing
+from ddlog.sessions.persistence import checkpoint_policy, checkpoints
 
 from .crashes import Reference, published, reference
 from .script import PLAIN, contents, outputs, script, transact
@@ -55,7 +55,7 @@ def kills(count: int, home: Path, seed: int = 0, length: int = 60, most: float =
 def _work(known: Reference, place: Path) -> None:
     """Goes on with the script until the end; gives the state to others now and then, and writes checkpoints
     all the time."""
-    checkpointing.WORTH, background.INTERVAL = 0.0, 0.001
+    checkpoints.WORTH, background.INTERVAL = 0.0, 0.001
     checkpoint_policy.LONG, checkpoint_policy._ROWS, checkpoint_policy._PAUSES = 0.0, 0, 0
     notes = os.open(place / "returned", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     while True:

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.durability import background, folding, reports
-from ddlog.engine.inprocess.groups.grouping import GroupState
-from ddlog.sessions.persistence import checkpoint_policy, checkpointing
+from ddlog.engine.inprocess.groups.group import GroupState
+from ddlog.sessions.persistence import checkpoint_policy, checkpoints
 from ddlog.sessions.persistence.durable import Durable
-from ddlog.sessions.persistence.exporting import output_tables
+from ddlog.sessions.persistence.exports import output_tables
 from ddlog.sessions.session import Session
 from ddlog.sessions.transactions.durable_state import Notes
 
@@ -40,8 +40,8 @@ thorough = trying(4, long=1000)
 @pytest.fixture(autouse=True, scope="module")
 def _always_worth() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpointing, "WORTH", 0.0)
-        patch.setattr(checkpointing, "MOST", 1000.0)
+        patch.setattr(checkpoints, "WORTH", 0.0)
+        patch.setattr(checkpoints, "MOST", 1000.0)
         yield
 
 
@@ -376,7 +376,7 @@ def test_units_that_nothing_needed_are_not_written_again(tmp_path: Path) -> None
 def test_another_program_goes_on_with_a_checkpoint_and_what_it_reads_with_a_delay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpointing, "WORTH", 0.0)
+    monkeypatch.setattr(checkpoints, "WORTH", 0.0)
     text = """
     input stream Deposit(account: string, amount: u32)
     stream Came(account: string, total: u32)
@@ -395,7 +395,7 @@ def test_another_program_goes_on_with_a_checkpoint_and_what_it_reads_with_a_dela
 
 
 def test_rules_on_demand_have_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpointing, "WORTH", 0.0)
+    monkeypatch.setattr(checkpoints, "WORTH", 0.0)
     program = ddlog.compile(
         "input relation E(x: u32, y: u32) input relation Ask(x: u32) relation P(x: u32, y: u32)"
         "P(x, y) :- E(x, y). P(x, z) :- E(x, y), P(y, z)."

@@ -13,7 +13,7 @@ from ddlog.console.cli import main
 from ddlog.durability import reports
 from ddlog.durability.schema import make
 from ddlog.durability.store import FileStore
-from ddlog.durability.upgrading import FIRST as FIRST_TABLES
+from ddlog.durability.upgrades import FIRST as FIRST_TABLES
 
 PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
 FIRST = """\

@@ -17,7 +17,7 @@ import ddlog
 from ddlog import DDlogError
 from ddlog.durability import folding, reports
 from ddlog.engine import thresholds
-from ddlog.sessions.persistence import checkpointing
+from ddlog.sessions.persistence import checkpoints
 from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.session import Session
 
@@ -124,8 +124,8 @@ def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: boo
     """`small`: derived state is in a checkpoint, spans are folded, and rows that are gone leave tables."""
     with (
         tempfile.TemporaryDirectory() as home,
-        mock.patch.object(checkpointing, "WORTH", -1 if small else 9e9),
-        mock.patch.object(checkpointing, "MOST", 1000),
+        mock.patch.object(checkpoints, "WORTH", -1 if small else 9e9),
+        mock.patch.object(checkpoints, "MOST", 1000),
         mock.patch.object(folding, "MANY", 2 if small else folding.MANY),
         mock.patch.object(folding, "_LOOSE_BYTES", 2 if small else folding._LOOSE_BYTES),
         mock.patch.object(thresholds, "GHOSTS", 0 if small else 4096),
@@ -227,7 +227,7 @@ def test_a_program_that_fails_at_first_takes_its_windows_over_later(tmp_path: Pa
 
 def test_a_killed_session_goes_on_from_a_checkpoint_with_what_its_windows_hold(tmp_path: Path) -> None:
     more = OF_R + "\noutput relation Pair(x: u32, y: u32)\nPair(x, y) :- OfR(x, _), OfR(y, _)."
-    with mock.patch.object(checkpointing, "WORTH", -1), short(more=more).session() as plain:
+    with mock.patch.object(checkpoints, "WORTH", -1), short(more=more).session() as plain:
         session = short(more=more).session(state=tmp_path / "0")
         for time in range(10, 40):
             for each in (plain, session):

@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from ddlog.durability.log import DURABILITIES
-from ddlog.sessions.persistence import checkpointing
+from ddlog.sessions.persistence import checkpoints
 
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage
@@ -26,7 +26,7 @@ from .soak import soak
 def crashes(count: int) -> Counter[str]:
     """Crashes at every write and sync of so many scripts, and crashes of runs that go on."""
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpointing, "WORTH", 0.0):
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpoints, "WORTH", 0.0):
         for seed in range(count):
             place = Path(home) / f"{seed}"
             place.mkdir()
@@ -43,7 +43,7 @@ def damage(step: int) -> Counter[str]:
     """One of so many bytes changed, or the file cut there, in a state and in its log of SQLite, to be read; a
     tenth of these also to go on with. And all changes of the first bytes of pages."""
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpointing, "WORTH", 0.0):
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpoints, "WORTH", 0.0):
         for logged in (False, True):
             found = Damage(script(3, 14), Path(home) / f"{logged}", logged)
             for end in found.ends:

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...core import CheckedProgram, CheckedQuery
 from ...core.program import needed
-from ...demand.demanded import effectful, there_anyway
+from ...demand.adornment import DEMAND
+from ...demand.program import effectful, there_anyway
 from ...demand.question import FOUND, SEEDS, AskedProgram, over, question
-from ...demand.rewriting import DEMAND
 from ...engine import interrupt
 from ...errors.diagnostics import DDlogError
-from ...errors.reading import EffectsNotKept, NotDelayed, WindowNotKept
+from ...errors.lookups import EffectsNotKept, NotDelayed, WindowNotKept
 from ...values.rows import Row
 from ..hosts.host import Host
 from ..results.listedrows import found_rows
-from .sparing import sparing
+from .demandbudget import sparing
 
 if TYPE_CHECKING:
     from ...engine.circuit import Circuit

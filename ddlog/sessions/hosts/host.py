@@ -17,7 +17,7 @@ from ...engine.runtime import Batch, BudgetedRuntime, Delta, RowSet, Runtime
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges
-from .incoming import IncomingRows
+from .inputrows import IncomingRows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

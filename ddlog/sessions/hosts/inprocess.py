@@ -19,14 +19,14 @@ from ..pending import KeyedChanges, PendingChanges, StoredByKey, StoredRows, pri
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
 from .host import FactSource, Host, LocatedFacts, Offer, here_of
-from .incoming import IncomingRows, file_rows, is_frame, table_rows
+from .inputrows import IncomingRows, file_rows, is_frame, table_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ...engine.circuit import Circuit
     from ...engine.inprocess.runtime import InProcess
-    from ...engine.maintaining import Mode
+    from ...engine.maintenance import Mode
     from ...io.files import FactFile
     from ...io.places import Place
     from ...io.refusals import Refuse
@@ -49,7 +49,7 @@ def open_host(
     processor that the process may use. `memory_limit` is in bytes, by default a part of the machine's memory;
     `maintain` says whether recursions are maintained, and `spill` is the folder to which large arrays go."""
     from ...engine.inprocess.runtime import InProcess
-    from ...engine.inprocess.storage.sharing import default_workers
+    from ...engine.inprocess.storage.threadpool import default_workers
 
     workers = workers or default_workers()
     limit = default_limit() if memory_limit is None else memory_limit
@@ -88,8 +88,8 @@ class InProcessHost:
         others: Collection[str],
         originals: Mapping[str, str],
     ) -> LocatedFacts:
-        from ...io.placed import placed_rows
         from ...io.places import find_local
+        from ...io.rowplaces import placed_rows
 
         found = find_local(places, inputs, others, originals)
         relations = self._program.relations

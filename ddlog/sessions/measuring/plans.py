@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...engine.joinplan import JoinPlan
 from ...engine.labels import one_line
-from ...engine.maintaining import Decision, Expectation
+from ...engine.maintenance import Decision, Expectation
 from ...engine.plans import plan_lines
 from ..program import Program
 

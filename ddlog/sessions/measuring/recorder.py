@@ -13,8 +13,8 @@ import numpy as np
 
 from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
+from ...engine.epochcosts import LATE, UNKNOWN, EpochWalk, Meter, Taken, clock
 from ...engine.labels import cost_key, one_line, operator_of
-from ...engine.metering import LATE, UNKNOWN, EpochWalk, Meter, Taken, clock
 from ...profiling.costs import (
     CommitCost,
     DecisionTaken,
@@ -39,7 +39,7 @@ _WHOLE = 64
 """The first epochs, of which all is noted."""
 _ONE_IN = 16
 """Of short epochs after these, one in so many is noted, and counts so often. Of the others, only the seconds
-and what ends late are noted (`engine.metering`)."""
+and what ends late are noted (`engine.epochcosts`)."""
 _MANY = 1 << 13  # figures that wait together
 
 

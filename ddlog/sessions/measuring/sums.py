@@ -9,7 +9,7 @@ from math import isnan
 import numpy as np
 
 from ...engine.circuit import Circuit, FixpointResult, Input, NodeId, Output, Trace
-from ...engine.metering import ROUND, RUN, Figures, Taken, summed
+from ...engine.epochcosts import ROUND, RUN, Figures, Taken, summed
 
 _NO_RUNS = np.zeros((0, RUN - 2))
 _NO_ROUNDS = np.zeros((0, ROUND - 1))
@@ -83,7 +83,7 @@ class WalkEnds:
 
 
 class Sums:
-    """The costs of some epochs of a circuit. `operators`: see `engine.metering.Meter`."""
+    """The costs of some epochs of a circuit. `operators`: see `engine.epochcosts.Meter`."""
 
     def __init__(self, circuit: Circuit, operators: Sequence[tuple[NodeId, str, str]]) -> None:
         self.circuit, self._operators = circuit, operators

@@ -3,19 +3,19 @@ relation and a stream. What a relation holds (`Present`) is looked up in process
 
 from collections.abc import Callable
 
-from .keyed import KeyedChanges as KeyedChanges
-from .keyed import PresentByKey as PresentByKey
+from .keyedchanges import KeyedChanges as KeyedChanges
+from .keyedchanges import PresentByKey as PresentByKey
 from .keys import RelationKey as RelationKey
 from .keys import key_places as key_places
 from .keys import primary_key as primary_key
-from .present import Present as Present
-from .present import SignedBatch as SignedBatch
+from .presentrows import Present as Present
+from .presentrows import SignedBatch as SignedBatch
 from .runs import BagChanges as BagChanges
 from .runs import PendingChanges as PendingChanges
 from .runs import SetChanges as SetChanges
 from .runs import StreamChanges as StreamChanges
-from .stored import StoredByKey as StoredByKey
-from .stored import StoredRows as StoredRows
+from .storedrows import StoredByKey as StoredByKey
+from .storedrows import StoredRows as StoredRows
 
 
 def unkeyed_changes(present: Present) -> PendingChanges:

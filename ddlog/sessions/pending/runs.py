@@ -11,7 +11,7 @@ from ...engine.runtime import Batch
 from ...errors.changes import NothingToClear
 from ...errors.diagnostics import DDlogError
 from ...values.rows import Row
-from .present import Present, SignedBatch
+from .presentrows import Present, SignedBatch
 
 
 class PendingChanges(Protocol):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...durability.folding import short_turns
 from ...durability.store import FileStore
 from ...errors.diagnostics import DDlogError
-from .checkpointing import Checkpointing, FoundUnits, many_changes
+from .checkpoints import Checkpointing, FoundUnits, many_changes
 from .image import Image
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...durability.background import Background
 from ...durability.contents import FileHistory, contents_of, count_of, history_apart, history_of
-from ...durability.doubting import is_fault, misfit, trusting
+from ...durability.corruption import is_fault, misfit, trusting
 from ...durability.filelog import FileWriter
 from ...durability.folding import FileFolding
 from ...durability.forms import Rows
@@ -33,12 +33,12 @@ from ...values import holds_function, holds_object
 from ..hosts.host import Host, here_of
 from ..options import SessionOptions
 from ..transactions.durable_state import DurableState, StoredSpan
-from .beginning import Beginning
 from .checkpoint_policy import WRITING_ERRORS, CheckpointPolicy
-from .checkpointing import Checkpointing
+from .checkpoints import Checkpointing
+from .derivedrows import rows_of, settle, settle_windows
+from .initialchanges import Beginning
 from .keptrelations import KeptRelations
-from .settling import rows_of, settle, settle_windows
-from .windowed import KeptWindows, kept_windows
+from .windowcontents import KeptWindows, kept_windows
 
 if TYPE_CHECKING:
     from ...core import Relation
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..program import Program
     from ..results.views import Changes
     from ..transactions.state import SessionState
-    from .checkpointing import FoundUnits
+    from .checkpoints import FoundUnits
 
 
 def check_keepable(program: Program, computed: Collection[str], windows: Iterable[Relation] = ()) -> None:
@@ -201,7 +201,7 @@ class Durable(DurableState):
             self.store.close()
 
     def begin(self, state: SessionState, static: bool) -> Changes:
-        from .resuming import resume
+        from .resumption import resume
 
         self.check_process()
         with trusting(self.place):

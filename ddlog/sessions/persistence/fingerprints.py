@@ -21,7 +21,7 @@ from ...core import CheckedProgram, Function
 from ...core.pythonfile import PythonFile
 from ...engine.circuit import Circuit, Node
 from ...engine.fingerprints import Fingerprints, digest, fingerprints, plain_digest
-from ...errors.installed import version
+from ...errors.installation import version
 from ...types import TypeDef
 
 _FORM = 1  # of what units hold

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from ...durability.checkpoint import PieceSink, PieceWriter, SavedUnit, UnitTooLarge
-from ...engine.inprocess.resuming import FrozenValues, ValueCodec
-from ...engine.inprocess.storage.keeping import Frozen, Still, written
+from ...engine.inprocess.resumption import FrozenValues, ValueCodec
+from ...engine.inprocess.storage.serialization import Frozen, Still, written
 from ...engine.schema import Column
 
 RATE = 4e8

@@ -11,7 +11,7 @@ from ...durability.records import Stored
 if TYPE_CHECKING:
     from ...core import Relation
     from ..program import Program
-    from .windowed import KeptWindows
+    from .windowcontents import KeptWindows
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from ..results.records import RecordColumns
 from ..transactions.durable_state import SignedRows
 from .kept_schema import kept_schema
 from .stored_changes import StoredNames
-from .windowed import KeptWindows
+from .windowcontents import KeptWindows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...durability.doubting import trusting
+from ...durability.corruption import trusting
 from ...engine.interrupt import deferred
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EpochExpected
-from .windowed import kept_windows
+from .windowcontents import kept_windows
 
 if TYPE_CHECKING:
     from ..transactions.durable_state import DurableState

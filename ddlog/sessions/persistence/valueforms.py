@@ -9,14 +9,14 @@ import numpy as np
 
 from ...durability.forms import RelationForm, Rows
 from ...durability.parts import packed, unpacked
-from ...engine.inprocess.storage.keeping import ByteSource, Kept, Sink, keep_array, read_array
+from ...engine.inprocess.storage.serialization import ByteSource, Kept, Sink, keep_array, read_array
 from ...engine.schema import Column
 from ...syntax.cursor import TextFault
 from ...types import BigInt, Bit, Signed, String, TypeDef
 
 
 class ValueForms:
-    """Writes and reads the values of a program's types. See `engine.inprocess.resuming.Codec`."""
+    """Writes and reads the values of a program's types. See `engine.inprocess.resumption.Codec`."""
 
     def __init__(self, typedefs: Mapping[str, TypeDef]) -> None:
         self._typedefs = typedefs

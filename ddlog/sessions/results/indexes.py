@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ... import values
 from ...core import Index, Relation
 from ...errors.diagnostics import DDlogError
-from ...errors.reading import BadIndexKey, WrongIndexKey
+from ...errors.lookups import BadIndexKey, WrongIndexKey
 from ...types import TypeDef
 from ...values.rows import Row, row_of
 from .listedrows import found_rows

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import NestedTooDeeply
-from ...syntax.nesting import deep_recursion
+from ...syntax.stackroom import deep_recursion
 
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result")

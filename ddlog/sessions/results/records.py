@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from ...core import Relation
 from ...engine.circuit import Circuit
+from ...engine.divergence import Unsettled
 from ...engine.joinplan import JoinPlan
-from ...engine.maintaining import Decision, Expectation
+from ...engine.maintenance import Decision, Expectation
 from ...engine.runtime import Batch, ComparingRuntime, Delta, Held, PartedRows, RowSet
 from ...engine.schema import Schema
-from ...engine.settling import Unsettled
-from ...lowering.building import column
+from ...lowering.builder import column
 from ...types import Type, TypeDef
 from ...values.layouts import ColumnLayout, Layouts, put_together, taken_apart, width
 from ...values.rows import Row

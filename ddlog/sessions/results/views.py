@@ -10,10 +10,10 @@ from ... import values
 from ...core import Relation, relation_named
 from ...engine.runtime import CountedDelta
 from ...errors.diagnostics import DDlogError, Diagnostic
-from ...errors.reading import NotAnOutput
+from ...errors.lookups import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
 from ...errors.spark import SameView
-from ...errors.unknown import unknown_relation
+from ...errors.unknownnames import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker
@@ -155,7 +155,7 @@ class RelationView(Table):
         return f"<{self.relation.name}: {len(self)} rows>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .shown import shown_table
+        from .display import shown_table
 
         return shown_table(self, self.relation.name)
 
@@ -198,7 +198,7 @@ class Result(Table):
         return f"<{len(self)} rows of ({', '.join(self.columns)})>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .shown import shown_result
+        from .display import shown_result
 
         return shown_result(self)
 
@@ -301,7 +301,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         return f"<Changes {counts}>" if counts else "<Changes: none>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .shown import shown_changes
+        from .display import shown_changes
 
         return shown_changes(self._deltas, self._relations, self._typedefs)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core import Relation
+from ...engine.divergence import IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ...engine.memory import Exhausted, Growth
 from ...engine.schema import RowFault
-from ...engine.settling import IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ...errors.diagnostics import Diagnostic, InternalError, Note
 from ...errors.loops import LoopLimitReached, LoopRepeats
 from ...errors.memory import MemoryLimitReached, NoMemoryLeft

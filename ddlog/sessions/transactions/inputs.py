@@ -16,7 +16,7 @@ from ...errors.source import Span
 from ...values.rows import Row
 from ..gaps import Ability
 from ..hosts.host import frames_of
-from ..hosts.incoming import is_frame, key_value, row_change
+from ..hosts.inputrows import is_frame, key_value, row_change
 from ..pending import KeyedChanges, PendingChanges, primary_key
 from ..program import Program
 from .state import SessionState

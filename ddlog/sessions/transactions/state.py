@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
+from ...engine.divergence import Unsettled
 from ...engine.interrupt import deferred
 from ...engine.memory import Exhausted
 from ...engine.runtime import Batch, Delta, Progress, Seal
 from ...engine.schema import RowFault
-from ...engine.settling import Unsettled
 from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
-from ...errors.unknown import unknown_relation
+from ...errors.unknownnames import unknown_relation
 from ...values.rows import Row, row_taker
 from ..gaps import Ability
 from ..hosts.host import Host, frames_of
@@ -30,8 +30,8 @@ from .faults import diagnosed, never_settled, out_of_memory
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from ..asking.demandbudget import Sparing
     from ..asking.questions import Questions
-    from ..asking.sparing import Sparing
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
 

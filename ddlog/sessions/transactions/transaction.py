@@ -18,9 +18,9 @@ from ...errors.sessions import InTransaction, NoFurtherChanges
 from ...errors.source import Span
 from ...errors.sql import NoSavepoint
 from ...values.rows import Row
-from ..hosts.incoming import IncomingRows
+from ..hosts.inputrows import IncomingRows
 from ..pending import KeyedChanges, PendingChanges
-from ..pending.present import SignedBatch
+from ..pending.presentrows import SignedBatch
 from ..results.views import Changes
 from .state import Diagnosing, SessionState
 

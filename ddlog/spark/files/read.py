@@ -25,7 +25,7 @@ from ...io.faults import CellFault
 from ...io.header import SAMPLE
 from ...io.plainform import is_optional_string
 from ...io.utf8 import decode
-from ...lowering.building import column as stored_column
+from ...lowering.builder import column as stored_column
 from ...types import String, Type
 from ..sessions.failures import fault_sql, fault_text, spark_failures, unless
 from ..types.cast import cast_cell, cast_function

@@ -22,12 +22,12 @@ from ...io.delimitedfiles import csv_header
 from ...io.filenames import file_name
 from ...io.forms import SPARK_FILES, Forms
 from ...io.jsonfiles import json_value_writer, members_writer
-from ...lowering.building import column as stored_column
+from ...lowering.builder import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
 from ...values.shapes import forms_of
 from ..sessions.failures import spark_failures
 from ..types.workers import register
-from .written import Written
+from .localoutputs import Written
 
 TABLE = "table:"
 _FORMATS = ("csv", "tsv", "jsonl", "parquet")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
-from ...demand.rewriting import DEMAND
+from ...demand.adornment import DEMAND
 from ...engine.circuit import Fixpoint
+from ...engine.divergence import Unsettled
 from ...engine.schema import RowFault
-from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
 from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError
 from ...sessions.hosts.host import Offer
-from ...sessions.hosts.incoming import IncomingRows, is_frame
+from ...sessions.hosts.inputrows import IncomingRows, is_frame
 from ...sessions.pending import PendingChanges, Present, SetChanges, key_places
 from ...sessions.program import Program
 from ...sessions.transactions.faults import diagnosed, never_settled
@@ -32,13 +32,13 @@ from .connect import open_session
 from .failures import spark_failures
 from .frames import SparkFrames
 from .host import SparkHost, is_sendable, open_host
-from .presented import plain_frame
+from .resultframes import plain_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ...engine.circuit import Circuit
-    from ...engine.maintaining import Mode
+    from ...engine.maintenance import Mode
     from ...engine.spark.runtime import SparkOptions
 
 

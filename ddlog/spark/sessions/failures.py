@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.memory import Exhausted
-from ...engine.shards.arriving import RowsChanged
+from ...engine.shards.arrivals import RowsChanged
 from ...engine.shards.remote import WorkersMissing
 from ...engine.shards.runtime import Closed, WorkerGone
 from ...engine.shards.spool import CannotSpool

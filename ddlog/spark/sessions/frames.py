@@ -12,11 +12,11 @@ from ...core import Relation
 from ...engine.runtime import Delta
 from ...errors.diagnostics import DDlogError
 from ...errors.options import CannotBeCombined
-from ...sessions.hosts.incoming import IncomingRows
+from ...sessions.hosts.inputrows import IncomingRows
 from ..files.write import TABLE, write_frame
 from .changefeed import net_change
 from .failures import spark_failures
-from .presented import WEIGHT, plain_frame, presented, weight_name
+from .resultframes import WEIGHT, plain_frame, presented, weight_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,7 +65,7 @@ class SparkFrames:
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         from ...engine.spark.batch.lazyrows import LazyDelta
-        from ...engine.spark.given import GivenDelta
+        from ...engine.spark.batches import GivenDelta
 
         assert isinstance(delta, LazyDelta | GivenDelta)
         frame = delta.frame()

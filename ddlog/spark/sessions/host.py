@@ -18,13 +18,13 @@ from ...errors.diagnostics import DDlogError, warn
 from ...errors.spark import BadRecord, ExecutorsRemoved, StateInDriver, TooLittleOverhead
 from ...io.files import FactFile
 from ...io.formats import FORMATS
-from ...io.placed import placed_rows
 from ...io.places import Place
 from ...io.read import read_facts
+from ...io.rowplaces import placed_rows
 from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.hosts.host import FactSource, Host, LocatedFacts, Offer
-from ...sessions.hosts.incoming import IncomingRows, file_rows, is_frame, table_rows
+from ...sessions.hosts.inputrows import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.pending import (
     KeyedChanges,
     PendingChanges,
@@ -47,8 +47,8 @@ from .frames import SparkFrames
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from ...engine.maintaining import Mode
-    from ...engine.spark.advising import Notice
+    from ...engine.maintenance import Mode
+    from ...engine.spark.advice import Notice
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
     from ...errors.source import Span
     from ...io.refusals import Refuse
@@ -86,7 +86,7 @@ def open_host(
 
 def tell(notice: Notice) -> None:
     """Warns of what the runtime has to say."""
-    from ...engine.spark.advising import Overhead, Stays
+    from ...engine.spark.advice import Overhead, Stays
 
     match notice:
         case Stays(rows, why):

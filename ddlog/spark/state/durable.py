@@ -25,12 +25,12 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
-from ...sessions.persistence.beginning import window_contents
 from ...sessions.persistence.durable import check_keepable
+from ...sessions.persistence.initialchanges import window_contents
 from ...sessions.persistence.kept_schema import kept_schema
-from ...sessions.persistence.resuming import check_keys
+from ...sessions.persistence.resumption import check_keys
 from ...sessions.persistence.stored_changes import StoredChanges, StoredNames
-from ...sessions.persistence.windowed import KeptWindows, kept_windows
+from ...sessions.persistence.windowcontents import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
 from ...sessions.transactions.durable_state import DurableState, StoredSpan
@@ -41,12 +41,12 @@ from .contents import FolderHistory, RowReader, files_of, history_of, latest, pa
 from .files import local_folder
 from .folder import StateFolder
 from .folding import Folding
+from .locations import open_folder
 from .log import FolderChanges, FolderWriter
 from .manifest import FolderSpan, RowFiles
-from .migrating import Conversion, Migrating
-from .opening import open_folder
+from .migration import Conversion, Migrating
+from .relations import stored_rows
 from .rows import FolderTable, RelationRows, check_files
-from .stored import stored_rows
 
 
 def open_durable(

@@ -28,10 +28,10 @@ from .contents import RowReader, history_of, parts_of
 from .files import Files, local_folder
 from .folder import StateFolder, newest, past_of
 from .folding import Folding, applied
+from .locations import files_at, open_folder
 from .manifest import Manifest, RowFiles, StoredFile, check_chain
-from .opening import files_at, open_folder
+from .relations import stored_rows, unclear
 from .rows import FEW, WEIGHT, RelationRows, check_files, table_in
-from .stored import stored_rows, unclear
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,7 @@ from ...engine.spark.tables import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import StateDamaged
 from ...io.arrowfiles import checked, rows_of_parquet
-from ...lowering.building import column
+from ...lowering.builder import column
 from ..types.codec import SparkCodec
 from .files import Files
 from .manifest import RowFiles, StoredFile

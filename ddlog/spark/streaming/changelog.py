@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...core import Relation
 from ...engine.spark.sqltext import quoted
-from ...lowering.building import column
+from ...lowering.builder import column
 from ...values.rows import Row
 from ..types.codec import SparkCodec
 

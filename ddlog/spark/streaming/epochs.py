@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ...durability.positions import Position
 from ...errors.checkpoints import CheckpointMismatch, CheckpointNotLocal
 from ...errors.diagnostics import DDlogError
-from ...errors.following import OpenTransaction
+from ...errors.follow import OpenTransaction
 from ...sessions.hosts.host import StreamHandle
 from ...sessions.results.views import Changes
 from ...sessions.session import Session

@@ -28,7 +28,7 @@ from ...durability.inputs import PAST, definitions
 from ...errors.checkpoints import CheckpointOfOtherInputs
 from ...errors.diagnostics import DDlogError
 from ...errors.state import StateDamaged
-from ...lowering.building import column
+from ...lowering.builder import column
 from ...sessions.program import Program
 from ...types import TypeDef
 from ...values.rows import Row

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from ...engine.spark.settings import is_connect
 from ...errors.checkpoints import OtherCheckpoint, StateNotAtOnce
 from ...errors.diagnostics import DDlogError
-from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
+from ...errors.follow import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
 from ...errors.spark import SparkFailed
 from ...sessions.results.views import Changes
 from ...sessions.session import Session
 from ..sessions.failures import diagnose, spark_failures
-from ..state.opening import files_at
-from .attaching import attach
+from ..state.locations import files_at
+from .attachment import attach
 from .epochs import Receiver, StreamEpochs
 from .inputchange import InputChange, bridged, typed_change
 from .places import local_path, state_place

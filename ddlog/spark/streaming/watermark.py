@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ...core import Relation
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError
-from ...errors.following import NotAClock, NoWatermark
+from ...errors.follow import NotAClock, NoWatermark
 from ...errors.options import BadOptionValue
 from ...sessions.session import Session
 from ...types import BigInt, Bit, Signed, Type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...syntax.nesting import deep_recursion
+from ...syntax.stackroom import deep_recursion
 from ...types import Type
 from ...values import TypeDefs
 from .bytereaders import Readers

@@ -20,11 +20,11 @@ from ...engine.schema import Column as Stored
 from ...engine.schema import fault_message
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
+from ...io.decompression import unpacked
 from ...io.dialects import Dialect, Reading
 from ...io.faults import CellFault, FaultyFile
 from ...io.formats import text_format
 from ...io.jsonfiles import row_from_json
-from ...io.packed import unpacked
 from ...io.plainform import from_plain
 from ...values.fromjson import STRICT
 from .workers import register

@@ -16,7 +16,7 @@ from ... import thresholds
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import postings
-from ..storage import sharing
+from ..storage import threadpool
 from ..storage.table import RowTable
 
 Rows: TypeAlias = Array | range
@@ -53,12 +53,12 @@ def groups_of(keys: RowTable, keys_at: Callable[[Array], Sequence[Array]], rows:
         groups[part] = keys.find(keys_at(some), len(some))
 
     while parts:
-        if sharing.workers() == 1 or keys.size * thresholds.INDEX_ROWS_PER_KEY > parts[0].start:
+        if threadpool.workers() == 1 or keys.size * thresholds.INDEX_ROWS_PER_KEY > parts[0].start:
             some = ids(rows, parts[0].start, parts[0].stop)
             groups[parts[0]] = keys.insert(keys_at(some), len(some))
             del parts[0]
             continue
-        sharing.run_parts([partial(find, part) for part in parts[: thresholds.INDEX_WAVE]])
+        threadpool.run_parts([partial(find, part) for part in parts[: thresholds.INDEX_WAVE]])
         for part in parts[: thresholds.INDEX_WAVE]:
             new = np.flatnonzero(groups[part] < 0)
             if len(new):
@@ -73,13 +73,13 @@ def stretches(groups: Array, rows: Rows, size: int) -> Stretches:
     """The stretches of so many keys, of rows with these."""
     length = len(rows)
     shares = (
-        sharing.workers()
+        threadpool.workers()
         if length >= 2 * thresholds.INDEX_CHUNK and size * thresholds.INDEX_ROWS_PER_KEY < length
         else 1
     )
     parts = [slice(length * k // shares, length * (k + 1) // shares) for k in range(shares)]
     counts = np.zeros((shares, size), np.int64)
-    sharing.run_parts([partial(postings.count, groups[part], counts[k]) for k, part in enumerate(parts)])
+    threadpool.run_parts([partial(postings.count, groups[part], counts[k]) for k, part in enumerate(parts)])
     cursors = np.cumsum(counts, axis=0) - counts
     count = counts.sum(axis=0)
     first = np.cumsum(count) - count
@@ -92,5 +92,5 @@ def stretches(groups: Array, rows: Rows, size: int) -> Stretches:
             stop = min(start + thresholds.INDEX_CHUNK, part.stop)
             postings.scatter(groups[start:stop], ids(rows, start, stop), cursor, slab)
 
-    sharing.run_parts([partial(scatter, cursors[k], part) for k, part in enumerate(parts)])
+    threadpool.run_parts([partial(scatter, cursors[k], part) for k, part in enumerate(parts)])
     return Stretches(first, count.astype(np.int32), slab)

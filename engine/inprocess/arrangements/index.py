@@ -10,17 +10,17 @@ import numpy as np
 
 from ... import thresholds
 from ...clock import done_once
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...schema import Array
 from ..kernels import postings
-from ..storage import sharing
+from ..storage import threadpool
 from ..storage.arrays import grow
 from ..storage.derivedcolumns import EvaluatedColumn, derived_values, note_value
 from ..storage.table import RowTable
 from ..storage.unread import read_now
 from . import bulkindex
 from .bulkindex import Rows
-from .stretched import Stretched
+from .stretches import Stretched
 
 
 class FaultyKey(Exception):
@@ -244,7 +244,7 @@ def made_once(indexes: dict[K, RowIndex], positions: K, make: Callable[[], RowIn
     """The index by these columns, made when first asked for, also if several threads ask for it at once."""
     found = indexes.get(positions)
     if found is None:
-        with sharing.building:
+        with threadpool.building:
             found = indexes.get(positions)
             if found is None:
                 with done_once():

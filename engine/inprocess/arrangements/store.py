@@ -13,10 +13,10 @@ from contextlib import suppress
 import numpy as np
 
 from ... import thresholds
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...memory import reserve
 from ...schema import Array, Schema
-from ..kernels import adding
+from ..kernels import addition
 from ..storage.arrays import grow
 from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
@@ -182,7 +182,7 @@ class Store(Unread):
     def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
         """Adds to weights. Returns the rows whose presence may have changed, with their weights before."""
         assert self.weights is not None
-        touched, before = adding.add_weights(self.weights, rows, change)
+        touched, before = addition.add_weights(self.weights, rows, change)
         return touched, before
 
     def _net(self, touched: Array, before: Array) -> tuple[Array, Array]:
@@ -227,7 +227,7 @@ class Store(Unread):
         assert self.weights is not None
         if len(touched) * 8 > self.table.size:
             scratch = np.zeros(self.table.size, np.int8)
-            rows, signs = adding.net_presence(self.weights, touched, before, scratch)
+            rows, signs = addition.net_presence(self.weights, touched, before, scratch)
             return rows, signs
         _, first = np.unique(touched, return_index=True)
         touched, before = touched[first], before[first]

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from ... import thresholds
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...schema import Array, Schema
 from ...time import Lattice
-from ..storage import sharing
+from ..storage import threadpool as sharing
 from ..storage.batch import Batch
 from ..storage.marks import Marks
 from ..storage.table import RowTable

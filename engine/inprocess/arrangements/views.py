@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import thresholds
 from ...circuit import Term
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...planner import guessed
 from ...schema import Array, Schema
 from ..storage.batch import Batch

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...circuit import Aggregate
 from ...rounding import rounded, rounded_single
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
-from ..kernels import adding
+from ..kernels import addition
 from ..storage.arrays import grown
 from ..storage.batch import Batch
 from ..storage.interner import Values
@@ -75,7 +75,7 @@ class IntegerSum(Unread):
                 value = self.values.decode_column(self.column, codes[at : at + 1])[0]
                 group = int(groups[at])
                 self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
-        adding.accumulate_limbs(self.low, self.high, groups, plain, weights)
+        addition.accumulate_limbs(self.low, self.high, groups, plain, weights)
 
     def result(self, groups: Array, counts: Array) -> Array:
         huge = [self.huge.get(group, 0) for group in groups.tolist()] if self.huge else None
@@ -87,8 +87,8 @@ class IntegerSum(Unread):
         """The sums by group of parts with these numbers, for the groups 0 .. size - 1."""
         sums = IntegerSum(self.position, self.column, self.out, self.one, self.values)
         sums.low, sums.high = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        adding.add(sums.low, groups, self.low[parts])
-        adding.add(sums.high, groups, self.high[parts])
+        addition.add(sums.low, groups, self.low[parts])
+        addition.add(sums.high, groups, self.high[parts])
         if self.huge:
             for group, part in zip(groups.tolist(), parts.tolist(), strict=True):
                 if part in self.huge:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...schema import INLINE_LIMIT, Array, Column, Kind
-from ..kernels import adding
+from ..kernels import addition
 from ..storage.arrays import grown
 from ..storage.batch import Batch
 from ..storage.interner import Values
@@ -58,7 +58,7 @@ class Extreme(Unread):
         self._grow(int(groups.max()) + 1)
         if self.mode == AS_NUMBERS:
             keys = ~codes if self.greatest else codes
-            adding.improve(self._best, self._known, groups, keys, weights)
+            addition.improve(self._best, self._known, groups, keys, weights)
         else:
             self._add_by_rank(groups, codes, weights)
 
@@ -85,7 +85,7 @@ class Extreme(Unread):
         best = np.full(len(touched), _NONE, np.int64)
         best[held] = ranks[len(codes) :]
         before = best.copy()
-        adding.improve(best, known, at, ranks[: len(codes)], weights)
+        addition.improve(best, known, at, ranks[: len(codes)], weights)
         self._known[touched] = known
         better = np.flatnonzero(best != before)
         self._best[touched[better]] = every[first[best[better]]]

@@ -13,22 +13,22 @@ import numpy as np
 from ... import interrupt, thresholds
 from ...budget import MADE, STEP
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
-from ...derived import DerivedKey, Position, derived_keys
+from ...derivedcolumns import DerivedKey, Position, derived_keys
+from ...epochcosts import clock
 from ...memory import reserve
-from ...metering import clock
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages, cheapest
 from ...schema import Array, Column, RowFault
 from ..arrangements.index import FaultyKey
 from ..arrangements.timeline import TimedView
 from ..arrangements.views import Groups, Matches, TableView, View
-from ..storage import sharing
+from ..storage import threadpool
 from ..storage.batch import Batch, few_rows
 from ..storage.derivedcolumns import evaluated_keys
-from ..storage.sharing import Unshared
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
-from . import excluding, fused, merging, onebyone
+from ..storage.threadpool import Unshared
+from . import exclusion, fusedsteps, onebyone, projection
 from .proposals import Proposal, Proposer, Tally
 from .steptimes import EVERY, timed
 from .valuation import Valuation, append
@@ -251,8 +251,8 @@ class Joiner:
             proposer.settle()
             parts = parts[1:]
         outcomes: Sequence[_Begun | BaseException | None] = [None] * len(parts)
-        if len(parts) > 1 and sharing.workers() > 1 and self._may_share(proposer.views):
-            outcomes = sharing.run_all([partial(self._begin, start, p, proposer) for p in parts])
+        if len(parts) > 1 and threadpool.workers() > 1 and self._may_share(proposer.views):
+            outcomes = threadpool.run_all([partial(self._begin, start, p, proposer) for p in parts])
             interrupt.check()
         for number, part in enumerate(parts):
             outcome = outcomes[number]
@@ -483,13 +483,13 @@ class Joiner:
     ) -> Valuation:
         """The rows, without those on which a late step faults and which the rest of the body excludes. Raises
         the fault of another late step of such a row."""
-        found = excluding.rest_of(self.node, stage, test, rows)
+        found = exclusion.rest_of(self.node, stage, test, rows)
         if found is None:
             return rows
         rest, terms = found
         wrap = tuple if isinstance(test.step, Unnest) else None
         faulty = self.evaluator.faulty(expression(test.step), rows.variables, rows.length, wrap)
-        schema, batch = excluding.as_term(rows.take(faulty, frozenset(rows.variables)))
+        schema, batch = exclusion.as_term(rows.take(faulty, frozenset(rows.variables)))
         joiner = Joiner(rest, [schema, *(self.schemas[k] for k in terms)], self.evaluator, self._later)
         kept = np.ones(rows.length, np.bool_)
         kept[faulty] = False
@@ -525,8 +525,8 @@ class Joiner:
             self._tally(stage).note(proposal, part.length, 0, proposer.weight)
             return
         as_set = proposer.held is not None
-        if self._mergeable and merging.only_counts(step):
-            counted = merging.counted(step, view, groups[0], part, as_set)
+        if self._mergeable and projection.only_counts(step):
+            counted = projection.counted(step, view, groups[0], part, as_set)
             if counted is not None:
                 self._noted(stage, proposal, part, total, proposer, since)
                 after = self._staged().after(stage, step)
@@ -546,7 +546,7 @@ class Joiner:
             self.evaluator.budget.spend(round(total * share))
             left = [(done, part.length)] if done < part.length else []
         elif not merges and total > thresholds.JOIN_MOST and part.length > 1:
-            sharing.safe_point()
+            threadpool.safe_point()
             left = [(0, part.length // 2), (part.length // 2, part.length)]
         else:
             if merges:
@@ -581,7 +581,7 @@ class Joiner:
         if not self._mergeable or not isinstance(view, TableView) or view.whole(step.positions):
             return False
         after, as_set = self._staged().after(stage, step), proposer.held is not None
-        if not merging.may_pay(step, rows, total, after, proposer.fanout, as_set):
+        if not projection.may_pay(step, rows, total, after, proposer.fanout, as_set):
             return False
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
         first = int(np.searchsorted(counts, thresholds.MERGED_SAMPLE)) + 1
@@ -592,7 +592,7 @@ class Joiner:
         ):
             return False
         parts = view.expand(step.positions, (groups[0][:first],), int(counts[first - 1]))
-        return merging.pays(self._matched(step, rows.slice(0, first), parts, step.keep), total)
+        return projection.pays(self._matched(step, rows.slice(0, first), parts, step.keep), total)
 
     def _merged(self, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups) -> Valuation:
         """The matches of a look-up, summed up."""
@@ -601,9 +601,9 @@ class Joiner:
         counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
         total = int(counts[-1])
         cuts = np.searchsorted(counts, np.arange(0, total, thresholds.MERGED_PIECE), side="right")
-        merger = merging.Merger(proposer.held is not None)
+        merger = projection.Merger(proposer.held is not None)
         for start, stop in pairwise([*np.unique(cuts).tolist(), rows.length]):
-            sharing.safe_point()
+            threadpool.safe_point()
             size = int(counts[stop - 1] - (counts[start - 1] if start else 0))
             reserve(8 * size * (2 + len(step.keep)))
             parts = view.expand(step.positions, (groups[0][start:stop],), size)
@@ -622,7 +622,7 @@ class Joiner:
         """Runs a look-up together with what comes after it, if that fits. Gives what the whole plan gives,
         and returns the number of rows for which it is done."""
         view, held = proposer.views[step.term], proposer.held
-        if not isinstance(view, TableView) or not fused.fits(step, view, total):
+        if not isinstance(view, TableView) or not fusedsteps.fits(step, view, total):
             return 0
         after = self._staged().after(stage, step)
         if not after.tests and not after.candidates:
@@ -638,7 +638,7 @@ class Joiner:
         places, tally = following.positions, self._tally(stage)
         with proposer.noting_faults(following):
             keys = seen.keys(places)
-        found = fused.found(step, view, groups[0], total, rows, keys, following.keys)
+        found = fusedsteps.found(step, view, groups[0], total, rows, keys, following.keys)
         while True:
             since = clock() if self.evaluator.measured else 0.0
             try:
@@ -665,7 +665,7 @@ class Joiner:
     ) -> Generator[Batch, None, int]:
         """The last look-up, which gives the new rows of a set only. Returns the rows for which it is done."""
         spent, given = [0.0], 0
-        found = fused.new(step, view, groups[0], total, rows, held, self.node.output)
+        found = fusedsteps.new(step, view, groups[0], total, rows, held, self.node.output)
         found = timed(found, spent) if self.evaluator.measured else found
         while True:
             try:
@@ -684,8 +684,8 @@ class Joiner:
         self, step: LookUp, rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]
     ) -> Valuation:
         """The rows with their matches, equal ones as one where that is known to pay."""
-        if self._mergeable and merging.only_counts(step) and merging.are_several(rows, parts):
-            return merging.weighed(rows, parts, keep)
+        if self._mergeable and projection.only_counts(step) and projection.are_several(rows, parts):
+            return projection.weighed(rows, parts, keep)
         return self._summed(rows, self._matched(step, rows, parts, keep))
 
     def _matched(
@@ -725,7 +725,7 @@ class Joiner:
         ):
             return grown
         interrupt.check()
-        return merging.summed(grown)
+        return projection.summed(grown)
 
     def _step(self, planned: RunStep, rows: Valuation) -> Valuation:
         step, rule = planned.step, self.node.text

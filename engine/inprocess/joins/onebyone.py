@@ -29,7 +29,7 @@ import numpy as np
 
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage

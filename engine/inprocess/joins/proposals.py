@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import thresholds
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...planner import LookUp, Stage, cheapest
 from ...schema import Array
 from ..arrangements.index import FaultyKey

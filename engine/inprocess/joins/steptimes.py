@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeVar
 
-from ...metering import clock
+from ...epochcosts import clock
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel
+from .compiler import kernel
 
 ONE = np.uint64(1)
 NONE = np.uint64(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel, part
+from .compiler import kernel, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)

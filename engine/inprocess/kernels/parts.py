@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import hashing
-from .compiling import kernel
+from .compiler import kernel
 
 BLOCK = 1024  # words of which those of a part are gathered at once
 THERE, NEW, WAITING = 0, 1, 2

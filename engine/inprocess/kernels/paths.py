@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel, part
+from .compiler import kernel, part
 
 NONE = 9223372036854775807
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiling import kernel
+from .compiler import kernel
 
 
 @kernel

@@ -22,9 +22,9 @@ at the iterations at which they may change.
 
 - **While nothing can shrink, only rows are kept.** The relation is a growing set, and an epoch is
   semi-naive evaluation. Each operator says which changes of its inputs can
-  make a relation shrink (`Node.shrinking`). Rounds from a few rows run in one loop of Python (`walking.py`).
-  An epoch that finds no rows in a recursion, and brings most of its imports, evaluates it as the first
-  epoch does.
+  make a relation shrink (`Node.shrinking`). Rounds from a few rows run in one loop of Python
+  (`smallrounds.py`). An epoch that finds no rows in a recursion, and brings most of its imports, evaluates it
+  as the first epoch does.
 - **Dense relations of two columns are bits while they are evaluated.** Where every recursive rule is a
   product of relations, as in a closure or in same generation, and the rows come to be a thirty-second of all
   pairs of values, an epoch that began without rows goes on over bit matrices (`products.py`,
@@ -33,10 +33,10 @@ at the iterations at which they may change.
 - **Before the first epoch with such a change, rows get ranks.** A rank is the iteration at which the row
   came, one number a row. No derivations are counted or kept: when a derivation of a row goes, a search
   looks for another one that rests on rows of lesser ranks. `engine/ranks.py` states the law, and
-  `engine/inprocess/recursion/searching.py` joins each rule from the rows of its heads. A row moves to a
+  `engine/inprocess/recursion/search.py` joins each rule from the rows of its heads. A row moves to a
   greater rank only when it must, and no row moves to a lesser one, so an insertion costs what it adds. Rows
   that left stay in the arrangements as ghosts until they are many. While the slots of a large table are not
-  numbered, a few rows are found through an index (`engine/inprocess/arrangements/locating.py`).
+  numbered, a few rows are found through an index (`engine/inprocess/arrangements/rowids.py`).
 - **Readers see a row of earlier epochs once**, at its rank. That is the integral of *distinct* over nested
   time. The engine looks at a row again only at its rank, at a derivation, or at a change of this epoch. It
   skips iterations at which nothing is pending. A row is in one place at a time, and the engine keeps the
@@ -77,7 +77,7 @@ read as they are in its last round. A bracket has streams of Z-sets, whose weigh
 count bags, and it gives the sum over all rounds of what a node of its body holds. Its end is a rest of every
 delay, not of its relations. As parts of a loop, δ₀ would be a change taken back in round 1, ∫ a sum of
 changes times their rounds, and each of its operators would need timelines of the whole body, also where
-nothing is asked for twice. Loops keep sets, and know their end by them (`loopsettling.py`): the identity of
+nothing is asked for twice. Loops keep sets, and know their end by them (`loopdivergence.py`): the identity of
 a row of weight -1 has no end there. Its body is a circuit of streams as it stands: so one evaluation is a
 run of ordinary epochs on a state of its own (`engine/inprocess/runningbracket.py`), which goes when it is
 done. Recursions written as brackets are recognised before, and become fixpoints
@@ -85,7 +85,7 @@ done. Recursions written as brackets are recognised before, and become fixpoints
 
 Maintain or recompute:
 
-For each epoch and recursion, `engine/maintaining.py` compares what maintaining it is expected to cost with
+For each epoch and recursion, `engine/maintenance.py` compares what maintaining it is expected to cost with
 an evaluation from empty relations, by the part of the imports that changes, the iterations at which rows
 came, and what earlier epochs took in processor time. An epoch that is maintained is watched, and given up
 early if it comes to more than evaluating anew: it is rolled back, and the recursion is evaluated beside the
@@ -98,6 +98,6 @@ nested time is looked into by an evaluation anew, too.
 
 What does not settle:
 
-`engine/settling.py` states when an evaluation is given up: at the limit of rounds, or when the state is one
+`engine/divergence.py` states when an evaluation is given up: at the limit of rounds, or when the state is one
 that it was before.
 """

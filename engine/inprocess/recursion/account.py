@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import memory
 from ...account import Account
-from ...maintaining import Costs, ImportSize, Maintaining, Situation
+from ...maintenance import Costs, ImportSize, Maintaining, Situation
 from ..arrangements.views import Readable
 from .memories import Imported
 

@@ -14,7 +14,7 @@ import numpy as np
 from ... import thresholds
 from ...budget import MADE, STEP
 from ...circuit import Guard
-from ...metering import UNKNOWN, Inside, clock
+from ...epochcosts import UNKNOWN, Inside, clock
 from ...rules import FixpointRule
 from ...schema import Array
 from ..arrangements.views import Readable

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ... import thresholds
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
-from ..arrangements.locating import Locator
+from ..arrangements.rowids import Locator
 from ..storage.batch import Batch, TableColumns
 from ..storage.layout import bounds, fit
 from ..storage.table import RowTable

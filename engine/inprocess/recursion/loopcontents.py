@@ -16,7 +16,7 @@ from ...loopparts import Gate, LoopParts, is_set, looked_up, origin, reaches, un
 from ...schema import Array
 from ..arrangements.store import Store
 from ..arrangements.views import EmptyView, StoreView, View, before
-from ..groups.grouping import GroupState
+from ..groups.group import GroupState
 from ..storage.batch import Batch, concat
 from ..storage.steps import Evaluator
 from .looprecording import LoopRecording

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ... import interrupt, metering, thresholds
+from ... import epochcosts, interrupt, thresholds
 from ...circuit import (
     Admit,
     Constant,
@@ -36,7 +36,7 @@ from ...circuit import (
 from ...epoch import Epoch
 from ...labels import operator_of
 from ...loopparts import Gate, is_set
-from ...maintaining import IterationRows, Watch
+from ...maintenance import IterationRows, Watch
 from ...schema import Array, Schema
 from ...versions import Seen, versions
 from ..arrangements.timeline import TimedView
@@ -45,9 +45,9 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch, Gathering, concat, consolidate
 from ..storage.interner import encode_rows
 from ..storage.rows import some_changes
+from .loopdivergence import Reach, Settling
 from .loopgates import GateState
 from .loops import LoopRecursion
-from .loopsettling import Reach, Settling
 from .looptimelines import EmittedRows
 from .memories import Imported
 
@@ -56,13 +56,13 @@ class _Rounds:
     """Notes the rounds of an evaluation from empty relations as they end, but for round 0, which is what the
     walk of the circuit has left."""
 
-    def __init__(self, inside: metering.Inside) -> None:
+    def __init__(self, inside: epochcosts.Inside) -> None:
         self._inside = inside
-        self._since, self._derived, self._rows = metering.clock(), inside.derived, 0
+        self._since, self._derived, self._rows = epochcosts.clock(), inside.derived, 0
 
     def end(self, number: int, rows: int) -> None:
         """Notes a round; `rows` have come by its end."""
-        now, derived = metering.clock(), self._inside.derived
+        now, derived = epochcosts.clock(), self._inside.derived
         if number:
             self._inside.round(number, now - self._since, now, derived - self._derived, rows - self._rows)
         self._since, self._derived, self._rows = now, derived, rows
@@ -159,7 +159,7 @@ class LoopEpoch:
             self._begin()
         evaluator, lattice = self._recursion.evaluator, self._lattice
         parts = self._parts.parts
-        measured = metering.inside()
+        measured = epochcosts.inside()
         rounds = _Rounds(measured) if first and measured is not None else None
         outermost, told = 0, 0
         for seen, (time, at, event) in enumerate(self._due(), 1):
@@ -288,12 +288,12 @@ class LoopEpoch:
 
     # ------------------------------------------------------------- operators
 
-    def _measured(self, at: int, time: int, event: PartEvent, inside: metering.Inside) -> Batch | None:
+    def _measured(self, at: int, time: int, event: PartEvent, inside: epochcosts.Inside) -> Batch | None:
         taken = sum(batch.length for each in event.changes for batch in each)
-        since, node = metering.clock(), self._nodes[at]
+        since, node = epochcosts.clock(), self._nodes[at]
         out = self._visit(at, time, event)
         if node.text:
-            until, length = metering.clock(), 0 if out is None else out.length
+            until, length = epochcosts.clock(), 0 if out is None else out.length
             inside.derived += length if isinstance(node, Join) else 0
             inside.add(operator_of(node), node.text, since, until, taken, length)
         return out

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from ... import thresholds
 from ...circuit import Earlier, Fixpoint, FixpointResult, Import, Join, Loop, NodeId
 from ...loopparts import Gate, LoopParts
-from ...maintaining import Costs, Maintaining
+from ...maintenance import Costs, Maintaining
 from ...operators.steps import has_effect
 from ...paths import path_plan
 from ...rules import schemas_of
@@ -18,8 +18,8 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch, concat, consolidate
 from ..storage.marks import Marks
 from ..storage.steps import Evaluator
+from .loopdivergence import no_reach
 from .looprecording import LoopRecording, Sample
-from .loopsettling import no_reach
 from .looptimelines import LoopTimelines
 from .paths import FoundPaths, Paths
 

@@ -13,7 +13,7 @@ from ...schema import Array
 from ..arrangements.timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
 from ..arrangements.views import View
 from ..joins.join import Joiner
-from ..kernels import adding
+from ..kernels import addition
 from ..storage.arrays import grow
 from ..storage.batch import Batch, concat
 from ..storage.marks import Marks
@@ -187,7 +187,7 @@ class LoopTimelines:
         if len(visits) == 1 and len(visits[0]) == 1:
             return visits[0]
         grow(self, "_scratch", size, 0)
-        found: Array = adding.first_seen(np.concatenate(visits), self._scratch)
+        found: Array = addition.first_seen(np.concatenate(visits), self._scratch)
         return found
 
     def _tell(self, at: int, time: int, missing: Missing) -> EmittedRows:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ... import thresholds
 from ...circuit import Constant
-from ...metering import UNKNOWN, Inside, clock, inside
+from ...epochcosts import UNKNOWN, Inside, clock, inside
 from ...rules import FixpointRule, Source
 from ...versions import Seen
 from ..arrangements.views import (
@@ -28,7 +28,7 @@ from ..storage.table import RowTable
 from .densesets import Choosing, DenseSets
 from .growingset import GrowingSet
 from .products import Products
-from .walking import Walk
+from .smallrounds import Walk
 
 
 class Imported(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from ...circuit import Group
 from ...schema import Array, Schema
 from ..arrangements.timeline import Timeline
-from ..groups.grouping import accumulator_of
+from ..groups.group import accumulator_of
 from ..kernels import producttime as kernels
 from ..storage.batch import Batch
 from ..storage.interner import Values, decode_rows

@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 
 from ...circuit import Constant
-from ...maintaining import Watch
-from ...metering import UNKNOWN, clock, inside
+from ...epochcosts import UNKNOWN, clock, inside
+from ...maintenance import Watch
 from ...rules import FixpointRule, Source
 from ...schema import Array
 from ...versions import Seen
@@ -18,8 +18,8 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.steps import Evaluator
 from .memories import Imported, changed_rows, encoded, outside, run_rule
-from .ranked import Ranked, RankedView
-from .searching import Contents, Searches
+from .rankedrelation import Ranked, RankedView
+from .search import Contents, Searches
 
 
 class RankedSets:

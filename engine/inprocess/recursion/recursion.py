@@ -14,22 +14,22 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...circuit import DeltaJoin, Fixpoint, Join
+from ...divergence import Changing
 from ...fixpoint import Memory, iterate, seed
-from ...maintaining import Costs, Maintaining
+from ...maintenance import Costs, Maintaining
 from ...rules import rules_of, schemas_of
 from ...schema import Array, RowFault, Schema
-from ...settling import Changing
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
 from .growingset import GrowingSet
-from .lowering import Lowered, Lowering, Since, lengthened
+from .leastranks import Lowered, Lowering, Since, lengthened
 from .memories import GrowingSets, Imported
 from .products import products_of
-from .ranked import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from .rankedmemory import RankedSets
-from .searching import searches_of
+from .rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
+from .search import searches_of
 
 
 class Recursion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...memory import reserve
 from ...schema import Array
 from ..arrangements.bulkindex import Stretches, stretches
-from ..arrangements.stretched import Stretched
+from ..arrangements.stretches import Stretched
 
 
 class StepLists(Stretched):

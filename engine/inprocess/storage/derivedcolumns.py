@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...circuit import Guard
-from ...derived import Derived, DerivedKey
+from ...derivedcolumns import Derived, DerivedKey
 from ...operators.steps import binds, expression
 from ...schema import Array, Column, RowFault, ready
 from .arrays import grow

@@ -15,7 +15,7 @@ from ... import thresholds
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .batch import Batch
 from .marks import Bools, Marks
-from .sharing import building
+from .threadpool import building
 
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")

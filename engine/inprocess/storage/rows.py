@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import thresholds
+from ...divergence import SHOWN, Changing
 from ...schema import Array, Schema
-from ...settling import SHOWN, Changing
 from .batch import Batch, RowColumns, consolidate
 from .interner import Values, decode_each, decode_rows, order_of
 

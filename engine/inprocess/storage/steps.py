@@ -15,8 +15,8 @@ from ...interrupt import immediate
 from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, fault_message, ready
 from .batch import Batch, consolidate
 from .interner import Values
-from .sharing import alone
 from .table import RowTable
+from .threadpool import alone
 
 _BETWEEN = 1024  # rows between two looks at the memory that their values take
 Variables = dict[str, tuple[Column, Array]]

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ... import thresholds
-from ...derived import Derived
+from ...derivedcolumns import Derived
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import hashing
-from . import sharedinsertion, sharing
+from . import sharedinsertion, threadpool
 from .arrays import grow, lengthen
 from .layout import (
     PackedColumns,
@@ -523,7 +523,7 @@ class RowTable(Unread):
     def _numbered(self) -> Array:
         """The ids at the slots, built on first demand."""
         if self._ids is None:
-            with sharing.building:
+            with threadpool.building:
                 if self._ids is None:
                     reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .sharing import building
+from .threadpool import building
 
 
 class Unread:

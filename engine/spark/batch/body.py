@@ -16,12 +16,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ...circuit import DeltaJoin, Join, NodeId
-from ...derived import Position
+from ...derivedcolumns import Position
 from ...operators.steps import binds
 from ...planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ...schema import Schema
 from ..expressions import SparkExpressions
-from ..failing import Split
+from ..failingrows import Split
 from ..faults import raised_where
 from ..joins import JoinText
 from ..rowsteps import RowSteps

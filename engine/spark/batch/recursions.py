@@ -10,7 +10,7 @@ import pyarrow as pa
 from ...circuit import Circuit, Fixpoint, FixpointResult, Input, Node, NodeId, Output
 from ...epoch import Epoch
 from ...inprocess.runtime import InProcess
-from ..given import Crossing
+from ..batches import Crossing
 from ..tables import LocalTable
 
 

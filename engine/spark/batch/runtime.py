@@ -21,14 +21,14 @@ from ...incremental import incrementalize, original
 from ...inprocess.runtime import InProcess
 from ...inprocess.storage.interner import Values
 from ...integrals import shown
-from ...maintaining import Decision
+from ...maintenance import Decision
 from ...runtime import Coded, Delta, NotKept, Progress, Seal
 from ...schema import Schema
-from ..advising import why_not_in_workers
+from ..advice import why_not_in_workers
+from ..batches import Crossing
 from ..codec import Codec
 from ..expressions import SparkExpressions
 from ..faults import raising
-from ..given import Crossing
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, LocalTable, Options, Tables

@@ -1,0 +1,90 @@
+"""One epoch of a circuit in process: its operators, its recursions, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..circuit import Fixpoint
+from ..epoch import Epoch
+from ..runtime import Delta
+from .arrangements.views import Readable
+from .operators import EpochOperators
+from .recursion.bracket import Bracketed
+from .recursion.memories import Imported
+from .recursion.monotoneepoch import MaintainedRecursion
+from .recursion.recursion import Recursion
+from .runningbracket import RunningBracket
+from .runningloop import RunningLoop
+from .state import State
+from .storage.batch import Batch
+from .storage.rows import ArrayDelta
+
+
+class RunningEpoch(EpochOperators):
+    """One epoch over a state. See `engine.epoch.Running`."""
+
+    def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
+        super().__init__(state, epoch)
+        self._begun: list[MaintainedRecursion | RunningBracket | RunningLoop] = []
+
+    def recursion(
+        self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
+    ) -> MaintainedRecursion | RunningBracket | RunningLoop:
+        imports = {
+            source: Imported(self.state.stores[source], self.state.weighted(source), change)
+            for source, change in changes.items()
+        }
+        recursion = self.state.recursions[at]
+        running: MaintainedRecursion | RunningBracket | RunningLoop
+        if isinstance(recursion, Recursion):
+            running = MaintainedRecursion(recursion, imports, self.epoch)
+        elif isinstance(recursion, Bracketed):
+            running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
+        else:
+            running = RunningLoop(recursion, imports, self.epoch)
+        self._begun.append(running)
+        running.seed(self.epoch.first)
+        return running
+
+    def inner_states(self) -> list[State]:
+        """The states of the brackets that have begun."""
+        states = [each.state for each in self._begun if isinstance(each, RunningBracket)]
+        return [state for state in states if state is not None]
+
+    def evaluated_anew(self) -> Iterator[tuple[str, Readable]]:
+        """The relations of the recursions that are being evaluated from empty relations, beside the old."""
+        for each in self._begun:
+            if isinstance(each, MaintainedRecursion | RunningLoop):
+                yield from each.anew.items()
+
+    # ------------------------------------------------------------- the end
+
+    def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
+        state, nodes, static = self.state, self.circuit.nodes, self.epoch.static
+        self.forget()
+        deltas: dict[str, Delta] = dict(state.unchanged)
+        for name, change in outputs.items():
+            if change is not None:
+                schema = nodes[state.outputs[name]].schema
+                deltas[name] = ArrayDelta(state.values, schema, change, static)
+        for name in state.streams:
+            schema = nodes[state.outputs[name]].schema
+            deltas[name] = ArrayDelta(state.values, schema, state.output(name).batch(), True)
+        return deltas
+
+    def commit(self) -> None:
+        for changed in self.changed:
+            changed.commit()
+        for recursion in self._begun:
+            recursion.commit()
+        if self.state.given:
+            self.state.given.clear()
+
+    def rollback(self) -> None:
+        for changed in reversed(self.changed):
+            changed.rollback()
+        for recursion in self._begun:
+            recursion.rollback()
+        for state in (self.state, *self.inner_states()):
+            for joiner in state.joiners.values():
+                joiner.forget_faults()

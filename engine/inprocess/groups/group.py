@@ -1,0 +1,247 @@
+"""Groups: one row for each key, kept up by touching only the keys that change.
+
+Counts, sums and averages come from exact accumulators, and the least and greatest values are kept; any other
+function is given the whole group in sorted order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import thresholds
+from ...circuit import Aggregate, DeltaGroup
+from ...schema import Array, Column, Schema
+from ..arrangements.views import Readable, present
+from ..kernels import addition
+from ..storage.arrays import grow, grown
+from ..storage.batch import Batch, RowColumns
+from ..storage.interner import Values, decode_rows
+from ..storage.marks import Marks
+from ..storage.table import RowTable
+from ..storage.unread import Unread
+from .accumulators import Accumulator, Count, linear_of
+from .extremes import Extreme
+from .wholegroups import FirstRows, Members, Whole
+
+
+def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
+    accumulator.add(groups, batch, -weights)
+
+
+class _Members:
+    """The rows of groups, from the source's arrangement by key."""
+
+    def __init__(self, store: Readable, keys: RowTable, arity: int, values: Values) -> None:
+        self.store, self.keys, self.arity, self.values = store, keys, arity, values
+
+    @property
+    def table(self) -> RowTable:
+        return self.store.table
+
+    @property
+    def schema(self) -> Schema:
+        return self.store.schema
+
+    def of(self, groups: Array) -> tuple[Array, Array]:
+        index = self.store.index(tuple(range(self.arity)))
+        found = index.groups(self.keys.columns_at(groups), len(groups))
+        left, rows = present(self.store, *index.expand(found, index.matches(found)))
+        return rows, np.searchsorted(left, np.arange(len(groups)))
+
+    def times(self, rows: Array) -> Array:
+        weights = self.store.weights
+        return np.ones(len(rows), np.int64) if weights is None else weights[rows]
+
+    def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
+        schema = self.store.schema[: self.arity]
+        return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
+
+
+class GroupState(Unread):
+    """The state of one Group node."""
+
+    def __init__(
+        self,
+        node: DeltaGroup,
+        source: Schema,
+        store: Readable | None,
+        values: Values,
+        net: bool = False,
+    ) -> None:
+        """`store` holds the source, if members are read; `net`: no row comes and goes in one change."""
+        self.node = node
+        self.arity = node.keys
+        self.keys = RowTable(node.keys)
+        self.counts: Array = np.zeros(16, np.int64)
+        self.alive = 0  # keys with a count
+        self._mark: Array = np.zeros(16, np.int8)
+        self._members = None if store is None else _Members(store, self.keys, node.keys, values)
+        outs = node.schema[node.keys :]
+        self.accumulators = [
+            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
+            for one, out in zip(node.aggregates, outs, strict=True)
+        ]
+        self._only_counts = all(isinstance(each, Count) for each in self.accumulators)
+        self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
+        self._undo: list[Callable[[], None]] = []
+
+    def read_from(self, store: Readable) -> None:
+        """Reads members from another store with the same contents from now on."""
+        if self._members is not None:
+            self._members.store = store
+
+    def change(self, delta: Batch) -> Batch:
+        """The change of the result for a change of the source (already applied to its store)."""
+        if delta.length == 1:
+            return self._change_one(delta)
+        weights = delta.weight_array()
+        groups = self.keys.insert(delta.columns[: self.arity], delta.length)
+        self._make_room()
+        touched = addition.first_seen(groups, self._mark)
+        before = self.counts[touched]
+        old = [r[touched] for r in self.results]
+        self._undo.append(partial(self._restore, touched, before, old, self.alive))
+        addition.add(self.counts, groups, weights)
+        for accumulator in self.accumulators:
+            accumulator.add(groups, delta, weights)
+            self._undo.append(partial(_take_back, accumulator, groups, delta, weights))
+        now = self.counts[touched]
+        alive = now > 0
+        self.alive += int(np.count_nonzero(alive)) - int(np.count_nonzero(before > 0))
+        new = []
+        for accumulator, held in zip(self.accumulators, self.results, strict=True):
+            column = np.zeros(len(touched), np.int64)
+            if alive.any():
+                column[alive] = accumulator.result(touched[alive], now[alive])
+            held[touched] = column
+            new.append(column)
+        changed = np.zeros(len(touched), np.bool_)
+        for a, b in zip(old, new, strict=True):
+            changed |= a != b
+        minus = (before > 0) & (changed | ~alive)
+        plus = alive & (changed | (before <= 0))
+        return self._rows(touched, old, minus, new, plus)
+
+    def _make_room(self) -> None:
+        """Gives each group its place."""
+        if self.keys.size > min([len(self.counts), len(self._mark), *map(len, self.results)]):
+            grow(self, "counts", self.keys.size, 0)
+            grow(self, "_mark", self.keys.size, 0)
+            self.results = [grown(r, self.keys.size, 0) for r in self.results]
+
+    def _change_one(self, delta: Batch) -> Batch:
+        """`change` for one row, with less done by NumPy, which is slow on single numbers."""
+        key = delta.rows()[0][: self.arity]
+        group = self.keys.insert_row(key)
+        self._make_room()
+        before, old = self.counts.item(group), tuple([held.item(group) for held in self.results])
+        self._undo.append(partial(self._restore_one, group, before, old, self.alive))
+        now = self.counts[group] = before + (1 if delta.weights is None else delta.weights.item(0))
+        was, is_alive = before > 0, now > 0
+        self.alive += is_alive - was
+        if self._only_counts:
+            new = (now if is_alive else 0,) * len(old)
+        else:
+            new = self._added(group, delta, is_alive)
+        for held, result in zip(self.results, new, strict=True):
+            held[group] = result
+        goes, comes = was and (old != new or not is_alive), is_alive and (old != new or not was)
+        rows = [*([(*key, *old)] if goes else ()), *([(*key, *new)] if comes else ())]
+        signs = np.array((-1, 1)[: len(rows)], np.int64) if goes else None
+        return Batch(RowColumns(rows, len(self.node.schema)), len(rows), signs)
+
+    def _added(self, group: int, delta: Batch, is_alive: bool) -> tuple[int, ...]:
+        """Adds one row to the accumulators. Returns their results."""
+        touched, weights = np.array((group,), np.int64), delta.weight_array()
+        for accumulator in self.accumulators:
+            accumulator.add(touched, delta, weights)
+            self._undo.append(partial(_take_back, accumulator, touched, delta, weights))
+        if not is_alive:
+            return (0,) * len(self.accumulators)
+        counts = self.counts[touched]
+        return tuple([each.result(touched, counts).item(0) for each in self.accumulators])
+
+    def _rows(self, touched: Array, old: list[Array], minus: Array, new: list[Array], plus: Array) -> Batch:
+        gone, come = np.flatnonzero(minus), np.flatnonzero(plus)
+        groups = np.concatenate([touched[gone], touched[come]])
+        columns = list(self.keys.columns_at(groups))
+        columns += [np.concatenate([a[gone], b[come]]) for a, b in zip(old, new, strict=True)]
+        signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
+        return Batch(tuple(columns), len(groups), signs)
+
+    def _restore(self, touched: Array, counts: Array, old: list[Array], alive: int) -> None:
+        self.counts[touched], self.alive = counts, alive
+        for held, column in zip(self.results, old, strict=True):
+            held[touched] = column
+
+    def _restore_one(self, group: int, count: int, old: tuple[int, ...], alive: int) -> None:
+        self.counts[group], self.alive = count, alive
+        for held, result in zip(self.results, old, strict=True):
+            held[group] = result
+
+    def contents(self) -> Batch:
+        """The rows of all groups."""
+        alive = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        return Batch((*self.keys.columns_at(alive), *(held[alive] for held in self.results)), len(alive))
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the keys that have rows, and in their results."""
+        alive = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        marks.rows(self.node.schema[: self.arity], self.keys, alive)
+        marks.columns(self.node.schema[self.arity :], [held[alive] for held in self.results])
+
+    def commit(self) -> None:
+        """Ends an epoch: its changes stay."""
+        self._undo.clear()
+        if self.keys.size > thresholds.GHOSTS + 2 * self.alive:
+            with suppress(MemoryError):
+                self._forget_ghosts()
+
+    def _forget_ghosts(self) -> None:
+        """Forgets the keys without rows."""
+        kept = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        self.keys = self.keys.only(kept)
+        if self._members is not None:
+            self._members.keys = self.keys
+        self.counts = self.counts[kept]
+        self._mark = np.zeros(len(kept), np.int8)
+        self.results = [held[kept] for held in self.results]
+        for accumulator in self.accumulators:
+            accumulator.keep(kept)
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        while self._undo:
+            self._undo.pop()()
+
+
+def accumulator_of(
+    one: Aggregate,
+    source: Schema,
+    out: Column,
+    members: Members | None,
+    values: Values,
+    rule: str,
+    net: bool = False,
+    bag: bool = False,
+) -> Accumulator:
+    """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
+    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag."""
+    linear = linear_of(one, source, out, values)
+    if linear is not None:
+        return linear
+    match one.function:
+        case "min" | "max":
+            position = one.columns[0]
+            return Extreme(position, source[position], one.function == "max", members, values, net)
+        case "group":
+            assert members is not None
+            whole = Whole(one, out, members, values, rule, bag)
+            return whole if one.first is None else FirstRows(whole, one.first, source)
+        case other:
+            raise ValueError(f"unknown aggregate {other}")

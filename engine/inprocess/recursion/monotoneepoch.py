@@ -1,0 +1,175 @@
+"""One epoch of a monotone recursion: maintained, or evaluated from empty relations and compared.
+
+    maintained ───────────────────────────► finish
+        │  given up: rolled back               ▲
+        └────► evaluated into new sets ──► compared with the old relations, which take the new contents
+
+Which of the two it is, `engine.maintenance` says. Where iterations are limited, a recursion is maintained, as
+the limit is one of those of an epoch. But ranks drift upwards with many epochs, so that an epoch may reach a
+limit which an evaluation from empty relations does not: then the latter tells.
+
+A fault while something shrinks may come from rows of different times, which were never there together. Then
+the recursion is evaluated anew, and that tells whether there is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from ... import interrupt, thresholds
+from ...divergence import Changing
+from ...epoch import Epoch
+from ...maintenance import Choice
+from ..storage.batch import Batch
+from .account import new_account
+from .growingset import GrowingSet
+from .memories import Imported
+from .rankedmemory import RankedSets
+from .recursion import Recursion, RunningRecursion
+
+LIMIT = "the limit of iterations was to be looked into"
+
+
+class MaintainedRecursion:
+    """One epoch of a recursion. See `schedule.NestedEpoch`."""
+
+    def __init__(self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]) -> None:
+        self._recursion, self._imports, self._epoch = recursion, imports, epoch
+        relations = recursion.relations
+        self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
+        self._choice = self._chosen()
+        self._maintained = recursion.begin(imports)
+        self._anew: _Anew | None = None
+        if isinstance(self._maintained.memory, RankedSets):
+            self._maintained.memory.watch = self._choice.watch
+
+    def _chosen(self) -> Choice:
+        recursion, account = self._recursion, self._account
+        if self._epoch.first or not account.changed:
+            return account.settle("")
+        if self._epoch.limit is not None:
+            return account.settle("its iterations are limited")
+        if recursion.ranked is None and recursion.maintaining.mode != "never":
+            return account.settle("it only grows")
+        return account.choose()
+
+    # ------------------------------------------------------------- iterating
+
+    def seed(self, first: bool) -> None:
+        """Derives the rows that follow from the changes outside."""
+        if self._choice.maintain:
+            self._go_on(lambda: self._maintained.seed(first))
+            self._choice.watch.seeded()
+            if self._epoch.limit is not None and self._recursion.ranked is not None:
+                self._iterate_within(self._epoch.limit)
+        else:
+            self._evaluate_anew()
+
+    def _iterate_within(self, limit: int) -> None:
+        """Maintains the recursion to the end, or evaluates it anew if that takes more iterations."""
+        done = 0
+        while self._anew is None and (time := self.next_iteration()) is not None:
+            interrupt.check()
+            if done == limit:
+                self._account.give_up(LIMIT, None)
+                self._maintained.rollback()
+                self._evaluate_anew()
+                return
+            self.iterate(time)
+            done += 1
+
+    def iterate(self, time: int) -> None:
+        most = thresholds.ROUNDS_AT_ONCE if self._epoch.limit is None else 1
+        if self._anew is not None:
+            self._anew.running.iterate(time, most)
+            return
+        watch, memory = self._choice.watch, self._maintained.memory
+        watch.reached = self._recursion.costs.profile.reached(time)
+        if isinstance(memory, RankedSets):
+            watch.waiting = memory.waiting
+        self._go_on(lambda: self._maintained.iterate(time, most))
+
+    def _go_on(self, act: Callable[[], None]) -> None:
+        """Maintains the recursion further, or gives up."""
+        look_into_faults = self._recursion.ranked is not None
+        if not self._account.goes_on(act, self._maintained.rollback, look_into_faults):
+            self._evaluate_anew()
+
+    def _evaluate_anew(self) -> None:
+        self._account.begin_anew()
+        self._anew = _Anew(self._recursion, self._imports)
+        self._begun_anew()
+        self._anew.running.seed(True)
+
+    def _begun_anew(self) -> None:
+        """Called when new relations are there, and empty."""
+
+    @property
+    def _running(self) -> RunningRecursion:
+        return self._maintained if self._anew is None else self._anew.running
+
+    def next_iteration(self) -> int | None:
+        return self._running.next_iteration()
+
+    def rows(self) -> int:
+        return self._running.rows()
+
+    def changing(self) -> Changing:
+        return self._running.changing()
+
+    @property
+    def anew(self) -> Mapping[str, GrowingSet]:
+        """The relations as they are being evaluated anew."""
+        return {} if self._anew is None else self._anew.sets
+
+    # ------------------------------------------------------------- the end
+
+    def finish(self) -> dict[str, Batch]:
+        changes = self._running.finish()
+        if self._anew is not None:
+            changes = self._replaced(self._anew.sets)
+        elif self._recursion.ranked is not None:
+            self._account.maintained()
+        else:
+            self._account.grown(self._maintained.rows(), partial(depths, self._recursion.sets))
+        self._account.finish()
+        return changes
+
+    def _replaced(self, anew: Mapping[str, GrowingSet]) -> dict[str, Batch]:
+        """Puts the new contents in place of the old; gives the changes."""
+        rows = sum(each.present for each in anew.values())
+        self._account.evaluated(rows, depths(anew))
+        changes = {}
+        for head, relation in self._recursion.relations.items():
+            changes[head] = relation.replace(anew[head])
+        self._account.compared(rows)
+        return changes
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._maintained.commit()
+        if self._anew is not None:
+            self._recursion.in_order()
+        self._account.close()
+
+    def rollback(self) -> None:
+        """Takes the epoch back, finished or not."""
+        self._maintained.rollback()
+
+
+class _Anew:
+    """An evaluation from empty relations."""
+
+    def __init__(self, recursion: Recursion, imports: Mapping[int, Imported]) -> None:
+        self.sets = recursion.no_rows()
+        self.running = recursion.begin_anew(self.sets, imports)
+
+
+def depths(sets: Mapping[str, GrowingSet]) -> list[tuple[int, int]]:
+    """The rows of growing sets by iteration."""
+    found: dict[int, int] = {}
+    for relation in sets.values():
+        for time, count in relation.depths().items():
+            found[time] = found.get(time, 0) + count
+    return sorted(found.items())

@@ -1,0 +1,217 @@
+"""One epoch of one worker: its operators over its shard, with Exchanges, and joins that ask the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..circuit import (
+    Constant,
+    DeltaClock,
+    DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
+    Exchange,
+    Fixpoint,
+    Join,
+    NodeId,
+)
+from ..divergence import Changing
+from ..epoch import Epoch
+from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
+from ..inprocess.epoch import RunningEpoch
+from ..inprocess.recursion.memories import Imported
+from ..inprocess.recursion.rankedrelation import Ranked, RankedView
+from ..inprocess.storage.batch import Batch, concat
+from ..rules import Source
+from ..versions import Seen, versions
+from .loop import RunningShardsLoop, ShardsLoop
+from .recursion import MaintainedShards, ShardsRecursion
+from .state import ShardState
+from .team import Team
+from .views import Place, ShardsView, Spread
+from .wire import exchanged, packed, unpacked
+
+
+class ShardEpoch(RunningEpoch):
+    """One epoch over a shard of the state. `active` are the nodes that may change, once they are known."""
+
+    state: ShardState
+
+    def __init__(self, state: ShardState, epoch: Epoch[Batch], team: Team) -> None:
+        super().__init__(state, epoch)
+        self._team = team
+        self.active = frozenset[NodeId]()
+        self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
+        self._running: dict[NodeId, MaintainedShards] = {}
+        self._loops: dict[NodeId, RunningShardsLoop] = {}
+
+    def begin(self, active: frozenset[NodeId]) -> None:
+        """Notes which nodes may change."""
+        self.active = active
+        self.state.copies.forget(active)
+
+    def rollback(self) -> None:
+        super().rollback()
+        self.state.copies.forget(self.active)
+
+    # ------------------------------------------------------------- operators
+
+    def constant(self, at: int, node: Constant) -> Batch | None:
+        return None if self._team.rank else super().constant(at, node)
+
+    def exchange(self, at: int, node: Exchange, change: Batch | None) -> Batch | None:
+        return exchanged(self._team, self.state.values, node.schema, node.key, change)
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        if len(node.terms) == 1 and not node.terms[0].negated:
+            (change,) = changes
+            if change is None or not change.length:
+                return None
+            return concat(list(self.state.joiners[at].run(0, change, (None,))), len(node.schema))
+        active = [term.source in self.active for term in node.terms]
+        sizes = [int(each) for each in active]
+        if sum(sizes) > 1:
+            own = [0 if change is None else change.length for change in changes]
+            sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
+        found = self.gathered(at, len(node.schema))
+        for start, seen in versions(node.terms, sizes, self.epoch.first):
+            change = None if start is None else changes[start]
+            if self._team.rank if start is None else change is None or not change.length:
+                continue
+            views = self.views(node, start, seen, changes)
+            found.extend(self.state.joiners[at].run(start, change, views))
+        return found.total()
+
+    def views(
+        self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
+    ) -> list[View | None]:
+        return [
+            None if k == start else self.spread(term.source, seen[k] or term.source not in self.active)
+            for k, term in enumerate(node.terms)
+        ]
+
+    def spread(self, at: NodeId, now: bool) -> ShardsView | StoreView:
+        """The contents of a node on all workers, with the change of this epoch or without."""
+        place, state, key = ("node", at, now), self.state, self.state.placed.keys[at]
+        local, spread = self.view_of(place), Spread(self.circuit.nodes[at].schema, key)
+        view = ShardsView(self._team, state.values, spread, place, local, partial(state.copies.note, at))
+        copy = None
+        if now and key and at not in state.forgetful:
+            assert isinstance(local, StoreView)
+            copy = state.copies.view(at, view.size, local, partial(self._others, at))
+        return copy or view
+
+    def _others(self, at: NodeId) -> Batch:
+        """The rows of a node on other workers."""
+        schema, team = self.circuit.nodes[at].schema, self._team
+        came = team.ask({peer: ("node_parcel", (at,)) for peer in team.owning if peer != team.rank})
+        return concat([unpacked(self.state.values, schema, each) for each in came.values()], len(schema))
+
+    def view_of(self, place: Place) -> View:
+        """The part of this worker of a version of a relation."""
+        kind, at, *version = place
+        if kind == "node":
+            store, counted, change = self.state.stores[at], self.state.weighted(at), self._changes.get(at)
+            return (
+                StoreView(store, counted) if version[0] or change is None else before(store, counted, change)
+            )
+        if kind == "loop":
+            return self._loops[at].view_of(*version)
+        name, now = version
+        relation = self._running[at].relations[name]
+        if isinstance(relation, Ranked):
+            return RankedView(relation, 0 if now is True else now)
+        return GrowingView(relation, bool(now))
+
+    def keep(self, at: int, change: Batch | None) -> None:
+        self._changes[at] = change
+        super().keep(at, change)
+        self._team.ready()
+
+    # ------------------------------------------------------------- windows
+
+    def timed(
+        self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
+    ) -> Batch | None:
+        found = super().timed(at, node, change)
+        return None if self._team.rank and isinstance(node, DeltaClock) else found  # all have its value
+
+    def greatest(self, node: DeltaClock, change: Batch | None) -> int | None:
+        every = self._team.agree(super().greatest(node, change))
+        return max((value for value in every if value is not None), default=None)
+
+    def forget(self) -> None:
+        for at, holders in self.state.forgetful.items():
+            if self.active.isdisjoint(holder.window for holder in holders):
+                continue
+            schema = self.circuit.nodes[at].schema
+            parts = [Batch(part.columns, part.length) for part in self.leaving.get(at, ())]
+            own = concat(parts, len(schema))
+            key = self.state.placed.keys[at]
+            if key is None:
+                came = [unpacked(self.state.values, schema, each) for each in
+                        self._team.agree(packed(self.state.values, schema, own))]  # fmt: skip
+                found: Batch | None = concat(came, len(schema))
+            else:
+                found = exchanged(self._team, self.state.values, schema, key, own)
+            if found is not None and found.length:
+                self.forget_some(at, found, lambda window, *rows: self.spread(window, True).presence(*rows))
+
+    # ------------------------------------------------------------- recursions
+
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Any:
+        recursion = self.state.recursions[at]
+        imports = {
+            source: Imported(self.state.stores[source], self.state.weighted(source), change)
+            for source, change in changes.items()
+        }
+        if isinstance(recursion, ShardsLoop):
+            loop = self._loops[at] = RunningShardsLoop(recursion, imports, self.epoch, at)
+            self._begun.append(loop)
+            loop.seed(self.epoch.first)
+            return loop
+        if not isinstance(recursion, ShardsRecursion):
+            return _Nothing() if self._team.rank else super().recursion(at, node, changes)
+        recursion.view_of = partial(self._view_in, at)
+        running = self._running[at] = MaintainedShards(recursion, imports, self.epoch)
+        self._begun.append(running)
+        self._team.ready()
+        running.seed(self.epoch.first)
+        return running
+
+    def _view_in(self, fixpoint: NodeId, source: Source, version: Any, local: View) -> View:
+        """A version of a source of a recursion, on all workers."""
+        if isinstance(source, int):
+            return self.spread(source, bool(version) or source not in self.active)
+        place = "relation", fixpoint, source, version
+        node = self.circuit.nodes[fixpoint]
+        assert isinstance(node, Fixpoint)
+        schema = node.body.nodes[dict(node.results)[source]].schema
+        spread = Spread(schema, self.state.placed.inside[fixpoint][source])
+        return ShardsView(self._team, self.state.values, spread, place, local)
+
+
+class _Nothing:
+    """An epoch of a recursion that runs on another worker."""
+
+    def next_iteration(self) -> int | None:
+        return None
+
+    def iterate(self, time: int) -> None:
+        """Nothing."""
+
+    def rows(self) -> int:
+        return 0
+
+    def changing(self) -> Changing:
+        return []
+
+    def finish(self) -> Mapping[str, Batch | None]:
+        return _Absent()
+
+
+class _Absent(dict[str, Batch | None]):
+    def __missing__(self, relation: str) -> None:
+        return None
