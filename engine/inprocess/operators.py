@@ -63,10 +63,8 @@ class EpochOperators:
             return None
         store = self._to_change(at)
         change = self._taken(at, node, store, changes)
-        if not change.length:
-            return None
         self.taken[at] = change
-        return change
+        return change if change.length else None
 
     def _taken(self, at: int, node: Input, store: Store, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """The change of an input's store by these changes."""
