@@ -31,8 +31,8 @@ from typing import NamedTuple, TypeAlias
 
 from . import thresholds
 
-Relieve: TypeAlias = Callable[[], None]
-"""Moves memory to disk. Raises OSError."""
+Relieve: TypeAlias = Callable[[], bool]
+"""Moves memory to disk; False: not here. Raises OSError."""
 
 LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
 LONG = 0.5  # seconds of work after which the process may hold back much memory that was freed
@@ -225,9 +225,9 @@ def _relieve(relieve: Relieve) -> str | None:
     """Relieves memory. Returns why it cannot be relieved wholly, if so."""
     global _relieved
     problem = None
-    give_back()
     try:
-        relieve()
+        if not relieve():
+            return None
     except OSError as error:
         problem = f"{error.filename}: {error.strerror}"
     _relieved = 0

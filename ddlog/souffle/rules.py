@@ -321,15 +321,15 @@ class BodyWriter:
         self.parts.append(Alternatives((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
 
     def _is_existence(self, literal: Literal, summary: Summary) -> bool:
-        """Whether a literal that implies the body of an aggregate says no more than that."""
-        args = literal.args if isinstance(literal, ast.Predicate) else ()
-        own = [
-            each.name if isinstance(each, ast.Named) else None
-            for each in args
-            if not isinstance(each, ast.Unnamed)
-            and not (isinstance(each, ast.Named) and self.uses[each.name] < 2)
-        ]
-        return {*own} == {*summary.outer}
+        """Whether a literal that implies the body of an aggregate says no more than that: what it has for the
+        local variables of the body stands nowhere else."""
+        ((term,),) = summary.bodies
+        assert isinstance(term, ast.Predicate) and isinstance(literal, ast.Predicate)
+        return all(
+            isinstance(other, ast.Unnamed) or (isinstance(other, ast.Named) and self.uses[other.name] < 2)
+            for one, other in zip(term.args, literal.args, strict=True)
+            if _is_local(one, summary)
+        )
 
 
 def _implies(literal: Literal, summary: Summary) -> bool:
@@ -341,9 +341,14 @@ def _implies(literal: Literal, summary: Summary) -> bool:
             return len(local) == len({*local}) and all(
                 one == other
                 for one, other in zip(term.args, literal.args, strict=True)
-                if not (isinstance(one, ast.Unnamed) or (isinstance(one, ast.Named) and one.name in local))
+                if not _is_local(one, summary)
             )
     return False
+
+
+def _is_local(expr: ast.Expr, summary: Summary) -> bool:
+    """Whether an argument is a variable of the body of an aggregate alone."""
+    return isinstance(expr, ast.Unnamed) or (isinstance(expr, ast.Named) and expr.name not in summary.outer)
 
 
 def _is_pattern(expr: ast.Expr) -> bool:

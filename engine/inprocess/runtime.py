@@ -713,7 +713,7 @@ class InProcess:
     def _within_limit(self, run: Callable[[], dict[str, Delta]]) -> dict[str, Delta]:
         """Runs an epoch within the memory limit. Raises Exhausted where it is given up."""
         try:
-            with memory.limited(self.limit, self._spill if self.spill else None):
+            with self.bounded():
                 return run()
         except MemoryError as error:
             error.__traceback__ = None
@@ -723,16 +723,19 @@ class InProcess:
             self._within, (within, held) = ({}, None), self._within
             raise described(error, self.limit, held, within, sizes(self._state)) from None
 
-    def _spill(self) -> None:
-        """Moves large arrays to disk, unless other threads may write them now."""
+    def _spill(self) -> bool:
+        """Moves large arrays to disk, unless other threads may write them now: False."""
         assert self.spill is not None
-        if not in_task():
-            with building:
-                spilling.spill([self], (Values,), self.spill)
+        if in_task():
+            return False
+        memory.give_back()
+        with self.still, building:
+            spilling.spill([self], (Values,), self.spill)
+        return True
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""
-        return memory.limited(self.limit)
+        return memory.limited(self.limit, self._spill if self.spill else None)
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)

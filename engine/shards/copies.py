@@ -20,6 +20,7 @@ class Copies:
 
     def __init__(self) -> None:
         self._asked = Counter[NodeId]()
+        self._sizes: dict[NodeId, int] = {}
         self._stores: dict[NodeId, Store] = {}
 
     def note(self, at: NodeId, keys: int) -> None:
@@ -32,17 +33,25 @@ class Copies:
             del self._stores[at]
         for at in self._asked.keys() & nodes:
             del self._asked[at]
+            self._sizes.pop(at, None)
 
     def clear(self) -> None:
         """Forgets all copies."""
         self._stores.clear()
         self._asked.clear()
+        self._sizes.clear()
 
-    def view(self, at: NodeId, size: int, own: StoreView, others: Callable[[], Batch]) -> StoreView | None:
-        """The contents of a node of about so many rows as a copy, if there is one or it is worth one: `own`
-        are those of this worker, and `others` asks for the rest."""
+    def view(
+        self, at: NodeId, about: int, own: StoreView, size: Callable[[], int], others: Callable[[], Batch]
+    ) -> StoreView | None:
+        """The contents of a node of `about` so many rows as a copy, if there is one or it is worth one: `own`
+        are those of this worker, `size` asks how many rows the others have, and `others` for these."""
         if at not in self._stores:
-            if self._asked[at] <= size or size > thresholds.COPIED_ROWS:
+            if self._asked[at] <= about:
+                return None
+            if at not in self._sizes:  # a worker may have a small part of a large relation
+                self._sizes[at] = own.size + size()
+            if self._asked[at] <= self._sizes[at] or self._sizes[at] > thresholds.COPIED_ROWS:
                 return None
             schema = own.relation.schema
             whole = concat([own.relation.batch(), others()], len(schema))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -100,14 +100,19 @@ class ShardEpoch(RunningEpoch):
         copy = None
         if now and key and at not in state.forgetful:
             assert isinstance(local, StoreView)
-            copy = state.copies.view(at, view.size, local, partial(self._others, at))
+            size = lambda: sum(self._of_others("node_size", at))  # noqa: E731
+            copy = state.copies.view(at, view.size, local, size, partial(self._others, at))
         return copy or view
+
+    def _of_others(self, what: str, at: NodeId) -> Collection[Any]:
+        """What a method of the workers that own rows says of a node."""
+        team = self._team
+        return team.ask({peer: (what, (at,)) for peer in team.owning if peer != team.rank}).values()
 
     def _others(self, at: NodeId) -> Batch:
         """The rows of a node on other workers."""
-        schema, team = self.circuit.nodes[at].schema, self._team
-        came = team.ask({peer: ("node_parcel", (at,)) for peer in team.owning if peer != team.rank})
-        return concat([unpacked(self.state.values, schema, each) for each in came.values()], len(schema))
+        schema, came = self.circuit.nodes[at].schema, self._of_others("node_parcel", at)
+        return concat([unpacked(self.state.values, schema, each) for each in came], len(schema))
 
     def view_of(self, place: Place) -> View:
         """The part of this worker of a version of a relation."""

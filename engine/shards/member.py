@@ -218,6 +218,10 @@ class Member(InProcess):
         store = self._store(relation)
         return packed(self.values, store.schema, store.batch())
 
+    def node_size(self, at: NodeId) -> int:
+        """The number of rows of a node on this worker."""
+        return self._own.stores[at].present
+
     def node_parcel(self, at: NodeId) -> Parcel:
         """The rows of a node on this worker."""
         store = self._own.stores[at]

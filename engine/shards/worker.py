@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
+from ssl import SSLError
 
 from ..machine import default_limit
 from ..spilling import local_folder
@@ -35,7 +36,7 @@ def main() -> None:
     if begin.watched is not None:
         threading.Thread(target=_end_with, args=(begin.watched,), daemon=True).start()
     key = bytes.fromhex(begin.key)
-    with suppress(EOFError, ConnectionError, AuthenticationError, TimeoutError):  # the first worker is gone
+    with suppress(EOFError, ConnectionError, SSLError, AuthenticationError, TimeoutError):  # the first worker is gone
         control = connected(begin.address, key, _PATIENCE)
         door = Door(own_host(control), key)
         control.send(Coming(begin.number, door.address))

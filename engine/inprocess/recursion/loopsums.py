@@ -134,8 +134,9 @@ class LoopSums:
         self._chains.grow(self.keys.size)
         kept = self._chains.alive(self.keys.size)
         if len(kept) < self.keys.size:
+            held = self.keys.only(kept)  # first, since it may run out of memory
             self._chains.move(kept)
-            self.keys = self.keys.only(kept)
+            self.keys = held
         marks.rows(self._node.schema[: self._node.keys], self.keys, None)
 
     @property

@@ -165,6 +165,8 @@ class Values:
         self._holding = Lock()
         self._codings: dict[int, Coding] = {}  # by the identity of the schema
         self._nan = nan
+        self.swept = 0
+        """The number of sweeps so far: what ids mean may be different since the last one."""
 
     def domain(self, name: str) -> Interner:
         """The interner of a domain."""

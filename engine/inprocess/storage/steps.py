@@ -31,6 +31,7 @@ class Evaluator:
     def __init__(self, values: Values) -> None:
         self.values = values
         self._answers: dict[int, tuple[RowExpr, RowTable, Array]] = {}
+        self._swept = values.swept  # when there were no answers yet
         self.begin(0)
         self.iteration = 0
         self.rounds: Callable[[Array], Array] = lambda times: times
@@ -72,8 +73,10 @@ class Evaluator:
         self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str
     ) -> Array:
         """The expression's value on each row, evaluated once an epoch on equal rows."""
-        if sum(rows.size for _, rows, _ in self._answers.values()) > thresholds.CHUNK:
+        large = sum(rows.size for _, rows, _ in self._answers.values()) > thresholds.CHUNK
+        if large or self._swept != self.values.swept:  # a derived column is computed between epochs, too
             self._answers.clear()
+            self._swept = self.values.swept
         asked = self._answers.pop(id(expr), None) or (expr, RowTable(len(arrays)), np.empty(0, np.int64))
         _, rows, answers = asked
         before = rows.size

@@ -49,6 +49,7 @@ def sweep(values: Values, mark: Callable[[Marks], None], due: Callable[[Interner
     marks = Marks((name, len(each.values)) for name, each in domains)
     mark(marks)
     values.mark_held(marks)
+    values.swept += 1
     return {name: _forget(each, marks.used(name), marks.read[name]) for name, each in domains}
 
 

@@ -385,7 +385,7 @@ class RowTable(Unread):
     def only(self, rows: Array) -> RowTable:
         """A table of the rows with these ids alone, in this order, with room for as many more."""
         kept = RowTable(self.arity)
-        if self._untouched:
+        if self._untouched and self.arity:
             return kept
         reserve(8 * len(rows) * (self.arity if self._layout is None else 1))
         kept.size, kept._layout, kept._untouched = len(rows), self._layout, False
