@@ -148,7 +148,7 @@ class Account:
 
     def finish(self) -> None:
         """All is done but for the commit."""
-        self._seconds = work() - self._start
+        self._seconds = max(0.0, work() - self._start)  # the clock goes back a little after a pause
 
     def close(self) -> None:
         """The epoch's changes stay: what was done is kept."""

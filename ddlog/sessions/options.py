@@ -90,6 +90,7 @@ GIVEN: dict[str, Callable[[SessionOptions], bool]] = {
     'engine="spark"': lambda options: options.choice.spark,
     "a state": lambda options: options.state is not None,
     "durability": lambda options: options.durability != "commit",
+    'memory_limit="none"': lambda options: options.memory_limit == "none",
     "migrate": lambda options: options.fill is not None,
     "read_only": lambda options: options.read_only,
     "spill": lambda options: options.spill is not None,
@@ -102,6 +103,7 @@ GIVEN: dict[str, Callable[[SessionOptions], bool]] = {
 EXCLUSIONS = (
     Exclusion("workers", 'engine="spark"', "the Spark session settles the number of its threads"),
     Exclusion("spill", 'engine="spark"', "workers write to the local disks of Spark (spark.local.dir)"),
+    Exclusion("spill", 'memory_limit="none"', "memory goes to disk when it comes near the limit"),
     Exclusion("updates=False", "a state", "a state is kept for updates"),
 )
 

@@ -100,14 +100,18 @@ class ShardEpoch(RunningEpoch):
         copy = None
         if now and key and at not in state.forgetful:
             assert isinstance(local, StoreView)
-            size = lambda: sum(self._of_others("node_size", at))  # noqa: E731
-            copy = state.copies.view(at, view.size, local, size, partial(self._others, at))
+            size, others = partial(self._size_of_others, at), partial(self._others, at)
+            copy = state.copies.view(at, view.size, local, size, others)
         return copy or view
 
     def _of_others(self, what: str, at: NodeId) -> Collection[Any]:
         """What a method of the workers that own rows says of a node."""
         team = self._team
         return team.ask({peer: (what, (at,)) for peer in team.owning if peer != team.rank}).values()
+
+    def _size_of_others(self, at: NodeId) -> int:
+        """The number of rows of a node on other workers."""
+        return sum(self._of_others("node_size", at))
 
     def _others(self, at: NodeId) -> Batch:
         """The rows of a node on other workers."""

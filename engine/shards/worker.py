@@ -36,7 +36,8 @@ def main() -> None:
     if begin.watched is not None:
         threading.Thread(target=_end_with, args=(begin.watched,), daemon=True).start()
     key = bytes.fromhex(begin.key)
-    with suppress(EOFError, ConnectionError, SSLError, AuthenticationError, TimeoutError):  # the first worker is gone
+    # Where the first worker is gone:
+    with suppress(EOFError, ConnectionError, SSLError, AuthenticationError, TimeoutError):
         control = connected(begin.address, key, _PATIENCE)
         door = Door(own_host(control), key)
         control.send(Coming(begin.number, door.address))

@@ -31,7 +31,7 @@ class Evaluator:
     def __init__(self, values: Values) -> None:
         self.values = values
         self._answers: dict[int, tuple[RowExpr, RowTable, Array]] = {}
-        self._swept = values.swept  # when there were no answers yet
+        self._swept = values.swept  # before the first answer
         self.begin(0)
         self.iteration = 0
         self.rounds: Callable[[Array], Array] = lambda times: times
@@ -43,7 +43,7 @@ class Evaluator:
         self.budget = Budget()
 
     def begin(self, epoch: int) -> None:
-        """Begins an epoch: ids of values may have changed their meaning since the last one."""
+        """Begins an epoch, without the values that the last one remembered."""
         self.epoch = epoch
         self._answers.clear()
 
