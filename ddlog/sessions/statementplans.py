@@ -125,7 +125,7 @@ class Plans:
             except (DDlogError, InternalError):
                 return None
 
-        types = tuple((name, type_of_value(each)) for name, each in _named(parameters))
+        types = tuple((name, type_of_value(each) or repr(each)) for name, each in _named(parameters))
         return self._kept(("typed", source.text, types), made)
 
     def _kept(self, key: object, make: Callable[[], SelectPlan | None]) -> SelectPlan | None:

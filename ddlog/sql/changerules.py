@@ -253,6 +253,8 @@ class StatementTranslation(ModuleTranslation):
         if node.args.get("default"):
             return SqlQuery((), (QueryBranch(SqlBody(), ()),))
         query = node.expression
+        if query is None:
+            self.places.wrong("an INSERT needs VALUES or a query", node)
         if isinstance(query, sql.Values):
             for each in list(query.find_all(sql.Column)):
                 if each.name.upper() == "DEFAULT" and not each.table:
@@ -289,11 +291,15 @@ class StatementTranslation(ModuleTranslation):
         if more is not None and self._declared[source.relation.name].kind == "multiset":
             self.places.refuse("UPDATE … FROM of a table without a primary key", more)
         changed: dict[str, Expression] = {}
+        if not node.expressions:
+            self.places.wrong("an UPDATE is written UPDATE table SET column = value", node)
         for each in node.expressions:
             if not isinstance(each, sql.EQ):
                 self.places.wrong("SET of an UPDATE is written column = value", each)
             name = each.this.name.lower()
             self._column_of(source, name, each.this)
+            if name in changed:
+                self.places.wrong(f"the column `{name}` is set twice", each)
             is_default = isinstance(each.expression, sql.Column) and each.expression.name.upper() == "DEFAULT"
             changed[name] = sql.Null() if is_default else each.expression
         condition = node.args.get("where")

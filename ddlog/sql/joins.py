@@ -113,8 +113,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
         case sql.Table():
             block.places.refuse(f"the table function {block.places.written(node.this)}", node)
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
-            inner = _table(block, node.this)
-            part = _joined(block, inner, node.args.get("joins") or [], [])
+            used, translator.used = translator.used, None if names else translator.used
+            part = _joined(block, _table(block, node.this), node.args.get("joins") or [], [])
+            translator.used = used
             if not alias:
                 return part
             block.places.check_named(names, sum(not e.hidden for e in part.entries), node)
@@ -212,7 +213,7 @@ def _join(
         for each in [] if on is None else conjuncts(on):
             if is_inner and reads_clock(each):
                 later.append(each)
-            elif each.find(sql.Query) is not None:
+            elif each.find(sql.Query, sql.Any) is not None:
                 if (
                     side
                     or kind in ("SEMI", "ANTI")

@@ -74,7 +74,7 @@ def _applied(
     s: Scalars, parameters: Sequence[Expression], body: Expression, values: Sequence[SqlValue]
 ) -> SqlValue:
     """The body of a lambda for values of its parameters."""
-    if body.find(sql.Query, sql.AggFunc, sql.Window) is not None:
+    if body.find(sql.Query, sql.Any, sql.AggFunc, sql.Window) is not None:
         s.places.refuse("a subquery or an aggregate in a lambda", body)
     hidden = {
         each.name.lower(): sql.column(each.name, f"lambda {id(each)} {len(s.queries.scope.known)}")

@@ -34,7 +34,10 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
     if places.dialect.is_ansi:
         return
     for several in list(node.find_all(sql.Max, sql.Min, sql.ArgMax, sql.ArgMin)):
-        if _number_of(several) is not None and not isinstance(_outside(several), sql.Window):
+        number = _number_of(several)
+        if number is not None and not isinstance(_outside(several), sql.Window):
+            if not (isinstance(number, sql.Literal) and number.is_int and int(number.this) > 0):
+                places.refuse("a number of values that is not a constant of at least 1", number)
             _firsts(several)
     for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
         name = call.name.lower() if isinstance(call, sql.Anonymous) else type(call).__name__.lower()
@@ -159,7 +162,7 @@ def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: Sql
     """The expressions that an expression of a select list with COLUMNS stands for, each for one of the tables
     and columns; the expression itself if it has none. Raises SqlError."""
     inner = node.this if isinstance(node, sql.Aliases) else node
-    if places.dialect.is_ansi and isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple":
+    if places.dialect.is_ansi and isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple" and len(inner.expressions) > 1:
         found = [each.name for each in node.args.get("expressions") or ()] if inner is not node else []
         if found and len(found) != len(inner.expressions) - 1:
             places.wrong(f"{len(found)} names are given to {len(inner.expressions) - 1} keys", node)

@@ -90,7 +90,7 @@ class Translator:
             case sql.Subquery() | sql.Paren():
                 return self.limited(self.query(node.this, names, capture), node)
             case sql.Values():
-                return self.values(node, names, capture)
+                return self.limited(self.values(node, names, capture), node)
             case sql.Pivot():
                 return self.query(in_from(node, self.places), names, capture)
             case sql.Table():

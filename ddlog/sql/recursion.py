@@ -45,6 +45,8 @@ def recursive(
         places.refuse("a recursive query that is no UNION", node)
     if any(union.args.get(each) is not None for each in ("limit", "offset")):
         places.refuse("LIMIT of a recursive query", node)
+    if union.args.get("by_name"):
+        places.refuse("BY NAME of a recursive query", node)
     if _reads(union.this, name):
         places.refuse("a recursive query that reads itself before UNION", union.this)
     _check(translator, union.expression, name)

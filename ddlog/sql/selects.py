@@ -326,7 +326,7 @@ def _is_plain(node: Expression, clauses: Sequence[Expression]) -> bool:
 
 
 def _work(node: Expression) -> int:
-    return 2 if node.find(sql.Query) is not None else reads_clock(node)
+    return 2 if node.find(sql.Query, sql.Any) is not None else reads_clock(node)
 
 
 def _named(columns: Sequence[tuple[str, Expression | SqlValue]]) -> list[str]:

@@ -23,6 +23,8 @@ def combined(
     left = translator.query(node.this, names, capture)
     right = translator.query(node.expression, names, capture)
     if node.args.get("by_name"):
+        if not isinstance(node, sql.Union):
+            translator.places.refuse("BY NAME of another operation than UNION", node)
         all_names = tuple(dict.fromkeys((*left.names, *right.names)))
         left, right = _with_columns(left, all_names), _with_columns(right, all_names)
     if len(left.names) != len(right.names):

@@ -11,7 +11,7 @@ from .literals import shape_of
 
 _SPACE = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/|;)*", re.DOTALL)
 _QUOTED = {
-    "duckdb": r"""[^;'"$/-]++ | '(?:[^']|'')*+' | "(?:[^"]|"")*+"
+    "duckdb": r"""[^;'"$/-]++ | (?<=\b[eE])'(?:[^'\\]|''|\\.)*+' | '(?:[^']|'')*+' | "(?:[^"]|"")*+"
     | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$ | \$(?!\w*\$)""",
     "spark": r"""[^;'"`/-]++ | '(?:[^'\\]|\\.)*+' | "(?:[^"\\]|\\.)*+" | `(?:[^`]|``)*+`""",
 }
@@ -24,10 +24,11 @@ _STATEMENT = {
 _DECLARES = re.compile(r"(?i)(CREATE|ATTACH|SET)\b")
 _ZONE = re.compile(r"SET\s+(?:SESSION\s+|GLOBAL\s+)?TimeZone\s*(?:=|\bTO\b)\s*'([^']*)'", re.IGNORECASE)
 _CHANGES = re.compile(
-    r"(?i)(?:\(\s*)?(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|FROM|VALUES|WITH|DESCRIBE|SHOW|EXPLAIN|INSERT\s+OR)\b"
+    r"(?i)(?:\(\s*)*(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|FROM|VALUES|WITH|DESCRIBE|SHOW|EXPLAIN|PIVOT|UNPIVOT|TABLE|INSERT\s+OR)\b"
 )
 _WORDS = re.compile(
-    r"\b(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|SHOW|EXPLAIN|OR|ON|DEFAULT|RETURNING)\b",
+    r"\b(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|SHOW|EXPLAIN|OR|ON|DEFAULT|RETURNING)\b"
+    r"|;[\s(]*(FROM|VALUES|WITH|DESCRIBE|PIVOT|UNPIVOT|TABLE)\b",
     re.IGNORECASE,
 )
 _FACTS = re.compile(
