@@ -104,7 +104,7 @@ def _days_later(micros: int, days: int, zone: str) -> int:
 
 def moments(start: int, end: int, step: Struct, open: bool, zone: str) -> Vec:
     length = (step[0] * 30 + step[1]) * DAY + step[2]
-    if not length:
+    if not length or min(step) < 0 < max(step):
         raise Fault("a series has steps in one direction")
     reserve(8 * max((end - start) // length, 0))
     found, at = [], start

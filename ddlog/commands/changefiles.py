@@ -33,7 +33,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
 from ..errors.nearest import nearest
 from ..errors.source import Span
-from ..errors.unknownnames import NoSuchRelation
+from ..errors.unknown import NoSuchRelation
 from ..io.columns import TypeDefs
 from ..io.delimited import Record, RowShape, records
 from ..io.delimitedfiles import cell_readers, read_cells, shaped

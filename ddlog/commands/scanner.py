@@ -12,7 +12,7 @@ from ..core import Index, Relation, relation_named
 from ..core.relations import originals
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import span_in
-from ..errors.unknownnames import unknown_index, unknown_relation
+from ..errors.unknown import unknown_index, unknown_relation
 from ..syntax.cursor import Cursor, TextFault, Unfinished
 from ..syntax.digits import to_int
 from ..types import Type, TypeDef, User

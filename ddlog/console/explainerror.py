@@ -8,7 +8,7 @@ from ..errors.codes import codes
 from ..errors.diagnostics import DDlogError, render
 from ..errors.explanations import CodeMeaning, explanation, explanations
 from ..errors.nearest import nearest
-from ..errors.unknownnames import UnknownName
+from ..errors.unknown import UnknownName
 from .examples import FOLDER, errors_of
 
 

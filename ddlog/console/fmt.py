@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from ..errors.diagnostics import DDlogError, Diagnostic, counted
 from ..errors.facts import CannotRead, CannotWrite
-from ..errors.fmt import NotFormatted
+from ..errors.formatting import NotFormatted
 from ..errors.source import Source, not_utf8, program_bytes, program_text
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from ..errors.diagnostics import DDlogError, counted
-from ..errors.goldentests import NoTests, NotOneProgram
+from ..errors.tests import NoTests, NotOneProgram
 
 EXPECTED, PRINTED = "expected", "updates.txt"
 CommandLine: TypeAlias = Callable[[Sequence[str]], int]

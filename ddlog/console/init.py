@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.goldentests import AlreadyThere, NotAProjectName
+from ..errors.tests import AlreadyThere, NotAProjectName
 
 _PROGRAM = """\
 // Which nodes can be reached from which.

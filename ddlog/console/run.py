@@ -17,7 +17,7 @@ from ..errors.diagnostics import DDlogError, Note
 from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
 from ..errors.source import Source
 from ..errors.spark import OnlySparkWrites
-from ..errors.unknownnames import unknown_relation
+from ..errors.unknown import unknown_relation
 from ..io.dialects import check_fits
 from ..io.files import split_name
 from ..io.formats import TABLE_FORMATS

@@ -53,7 +53,7 @@ _KINDS = {
         "- KeyNotInput IndexUnbound IndexBindsMore IndexOnStream IndexOnDelayed NegatedBinder "
         "- TransformerPorts TransformerInput TransformerOutput TransformedHead Product"
     ),
-    "grouping": "EqualValues",
+    "groups": "EqualValues",
     "strata": "Unstratifiable TransformerInCycle BagInCycle",
     "recursion": "IterationLimitReached RecursionRepeats",
     "loops": (
@@ -95,12 +95,12 @@ _KINDS = {
         "KeyExists KeyMissing DifferentValue CannotModify"
     ),
     "commands": "BadCommand UnfinishedCommand UnknownCommand NoTimely NoTransaction TransactionOpen",
-    "reading": (
+    "lookups": (
         "RelationNotKept EffectsNotKept WindowNotKept NotDelayed HiddenName NotAnOutput WrongIndexKey "
         "BadIndexKey TakenByAnswer NoValue UnusedValue WrongValue UnknownTypeOfValue"
     ),
     "unknown": "NoSuchRelation NoSuchIndex UnknownName NotARelation NotAnIndex",
-    "explaining": (
+    "why": (
         "DoesNotHold NotARow NoRowMatches RowNotWhole Holds NoAttempt NotChanged NothingChanged "
         "NoStateBefore LoopWithEffects"
     ),
@@ -124,7 +124,7 @@ _KINDS = {
         "OtherCheckpoint CheckpointNotLocal CheckpointOfOtherInputs CheckpointOfOtherFacts "
         "CheckpointTooLate StateNotAtOnce CheckpointMismatch"
     ),
-    "following": (
+    "follow": (
         "NotAStreamingFrame NoColumns NoWatermark NotAClock NameInUse BadName BadInterval OpenTransaction "
         "StreamFailed OutputOfAnotherRun NotOfThisFolder OnlyInsertsAndDeletes"
     ),
@@ -136,9 +136,9 @@ _KINDS = {
     ),
     "shell": "FileIsThere NoEditor NoRule NothingLoaded",
     "formatting": "WouldChange NotFormatted",
-    "testing": "NoTests NotOneProgram AlreadyThere NotAProjectName",
-    "editing": "CannotRename BreaksProgram NameIsTaken",
-    "serving": (
+    "tests": "NoTests NotOneProgram AlreadyThere NotAProjectName",
+    "editor": "CannotRename BreaksProgram NameIsTaken",
+    "server": (
         "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
         "ProgramIsAnother CannotListen NeedsTls ChangesLost NewPython RowsWithoutPlace "
         "ChangesNotTold"

@@ -25,10 +25,10 @@ _SECTION = re.compile(
 
 _TAKES = {
     "checkpoints": "a stream on Spark",
-    "editing": "an editor",
-    "following": "a stream on Spark",
+    "editor": "an editor",
+    "follow": "a stream on Spark",
     "memory": "a process that is short of memory",
-    "serving": "a server",
+    "server": "a server",
     "shell": "the REPL",
     "spark": "Spark",
 }

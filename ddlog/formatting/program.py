@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors.diagnostics import DDlogError
-from ..errors.fmt import WouldChange
+from ..errors.formatting import WouldChange
 from ..errors.source import Source
 from ..syntax.lexer import Places, Token, tokenize
 from ..syntax.parser import Phrase, parse_phrases, parse_program

@@ -25,7 +25,7 @@ from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
 from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
-from ..errors.unknownnames import unknown_relation
+from ..errors.unknown import unknown_relation
 from .archives import find_members, member_of
 from .dialects import PLAIN, Dialect, check_fits, split_options
 from .files import NO_NAMES, FactFile, FoundFacts, find_facts, no_format, split_name

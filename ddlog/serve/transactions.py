@@ -24,7 +24,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
 from ..errors.server import BadRequest
 from ..errors.source import Span
-from ..errors.unknownnames import unknown_relation
+from ..errors.unknown import unknown_relation
 from ..io.arrowfiles import tables_of_streams
 from ..sessions.program import Program
 from ..sessions.session import Session

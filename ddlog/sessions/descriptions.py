@@ -9,7 +9,7 @@ from ..core import Relation
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.source import Source
 from ..errors.sql import NoRowToExplain, WrongSql
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..sql.literals import readable
 from .answers import Executing, asked, result_of
 from .extension import check_changeable

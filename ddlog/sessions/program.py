@@ -21,7 +21,7 @@ from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_t
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
-from ..errors.unknownnames import unknown_relation
+from ..errors.unknown import unknown_relation
 from ..names.internals import exposed
 from ..values.rows import Row
 from .collector import paused

@@ -11,7 +11,7 @@ from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import StillUsed
 from ..errors.sql import NotAView
-from ..errors.unknownnames import UnknownName
+from ..errors.unknown import UnknownName
 from .amendments import blanked, extended, imports_of, without
 from .program import Program
 

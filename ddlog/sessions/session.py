@@ -29,7 +29,7 @@ from ..errors.options import CannotBeCombined
 from ..errors.sessions import UncommittedChanges
 from ..errors.source import Source
 from ..errors.state import NeedsState
-from ..errors.unknownnames import unknown_index
+from ..errors.unknown import unknown_index
 from ..values.rows import row_of
 from .gaps import Ability, check_offered, refused
 from .hosts.host import Closable, Host, StreamHandle, frames_of

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, Note, counted
 from ..errors.source import Span
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..syntax.walk import rebuilt
 from . import syntax as ast
 

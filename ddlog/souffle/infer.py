@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
-from ..errors.unknownnames import UnknownName, unknown_name
+from ..errors.unknown import UnknownName, unknown_name
 from ..syntax.walk import rebuilt
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, Range, RowNumber, Summary

@@ -10,7 +10,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
 from ..errors.syntax import BadCharacter, BadEscape
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..syntax.lexer import Places
 
 

@@ -9,7 +9,7 @@ from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from . import syntax as ast
 from .files.transfers import Transfer
 from .names import FreeNames, assigned

@@ -17,7 +17,7 @@ from functools import reduce
 
 from .. import syntax
 from ..errors import souffle as errors
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
 from ..syntax.walk import nodes
 from . import syntax as ast

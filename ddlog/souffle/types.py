@@ -13,7 +13,7 @@ from .. import syntax
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..lowering.stratify import strongly_connected
 from ..syntax.templates import NOWHERE, placed
 from . import syntax as ast

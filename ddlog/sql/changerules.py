@@ -18,7 +18,7 @@ from ..errors import sql as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
 from ..errors.source import Source
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from .clock import is_clock
 from .conversions import outside, read_number, span

@@ -162,7 +162,8 @@ def with_columns(node: Expression, names: Sequence[tuple[str, str]], places: Sql
     """The expressions that an expression of a select list with COLUMNS stands for, each for one of the tables
     and columns; the expression itself if it has none. Raises SqlError."""
     inner = node.this if isinstance(node, sql.Aliases) else node
-    if places.dialect.is_ansi and isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple" and len(inner.expressions) > 1:
+    is_tuple = isinstance(inner, sql.Anonymous) and inner.name.lower() == "json_tuple"
+    if places.dialect.is_ansi and is_tuple and len(inner.expressions) > 1:
         found = [each.name for each in node.args.get("expressions") or ()] if inner is not node else []
         if found and len(found) != len(inner.expressions) - 1:
             places.wrong(f"{len(found)} names are given to {len(inner.expressions) - 1} keys", node)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..errors.source import Span
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from ..syntax.templates import tree
 from . import conversions as c
 from .extents import extent

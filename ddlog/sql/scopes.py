@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
-from ..errors.unknownnames import unknown_name
+from ..errors.unknown import unknown_name
 from .places import SqlError, SqlPlaces
 from .rules import SqlOutput, SqlRelation, SqlTerm
 from .types import SqlValue

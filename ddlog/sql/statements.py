@@ -13,7 +13,7 @@ from ..core import Relation
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Span
-from ..errors.unknownnames import UnknownName
+from ..errors.unknown import UnknownName
 from ..syntax.templates import items, tree
 from . import conversions as c
 from .attach import attached, known_table, modules_of

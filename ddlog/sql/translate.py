@@ -22,7 +22,7 @@ from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.nearest import meant, nearest
 from ..errors.origins import Origins
 from ..errors.source import Source, Span
-from ..errors.unknownnames import UnknownName
+from ..errors.unknown import UnknownName
 from ..syntax.stackroom import deep_recursion
 from .conversions import UTC, BadLiteral, begin_names, cast, in_zone, zone_called
 from .places import SqlError, SqlPlaces

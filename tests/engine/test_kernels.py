@@ -8,14 +8,14 @@ import sys
 SCRIPT = """
 import sys
 import numpy as np
-from ddlog.engine.inprocess.kernels import compiling
+from ddlog.engine.inprocess.kernels import compiler
 from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.storage.table import RowTable
 
 if sys.argv[1] == "compiled":
-    compiling.compile_kernels()
+    compiler.compile_kernels()
 else:
-    compiling.interpreted_seconds = 1e9
+    compiler.interpreted_seconds = 1e9
 rng = np.random.default_rng(7)
 out = []
 for low, high, arity in ((0, 9, 2), (-(2**40), 2**40, 2), (-(2**63), 2**63 - 1, 1), (-(2**62), 2**62, 3)):

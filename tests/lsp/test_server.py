@@ -163,7 +163,7 @@ def test_errors_come_with_codes_and_corrections(editor: Editor) -> None:
 
 FIXED = {
     "DL0121", "DL0124", "DL0201", "DL0202", "DL0203", "DL0205", "DL0206", "DL0207", "DL0210", "DL0211",
-    "DL0213", "DL0301", "DL0408", "DL0902", "DL1001",
+    "DL0213", "DL0301", "DL0303", "DL0408", "DL0902", "DL1001",
 }  # fmt: skip
 
 

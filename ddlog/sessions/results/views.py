@@ -13,7 +13,7 @@ from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.lookups import NotAnOutput
 from ...errors.sessions import NoTable, NotInstalled
 from ...errors.spark import SameView
-from ...errors.unknownnames import unknown_relation
+from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
 from ...values.rows import Row, record_maker, record_text
 from ...values.topython import row_maker

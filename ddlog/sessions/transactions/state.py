@@ -18,7 +18,7 @@ from ...engine.schema import RowFault
 from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
-from ...errors.unknownnames import unknown_relation
+from ...errors.unknown import unknown_relation
 from ...values.rows import Row, row_taker
 from ..gaps import Ability
 from ..hosts.host import Host, frames_of
