@@ -119,6 +119,23 @@ def test_a_load_calls_a_function_once_for_equal_rows(tmp_path: Path) -> None:
             assert len(log.read_text().split()) == asked
 
 
+def test_values_of_functions_are_not_those_of_values_that_are_gone() -> None:
+    """A query's key is computed by the numbers of texts, which other texts have after `tidy`."""
+    inputs = "input relation A(x: string)\ninput relation B(n: s64, y: string)\n"
+    with ddlog.compile(f"{inputs}output relation C(x: string)\nC(x) :- A(x).").session() as session:
+        session.insert("B", *((n, f"ka{n}") for n in range(300)), *((n, f"kb{n}") for n in range(300, 600)))
+        for each, number in (("a", 5), ("b", 305)):
+            session.insert("A", *((f"{each}{n}",) for n in range(number - 5, number + 295)))
+            session.commit()
+            found = session.query(f'B({number}, k), A(x), k == "k" ++ x').rows
+            assert list(map(tuple, found)) == [(f"k{each}{number}", f"{each}{number}")]
+            session.clear("A")
+            session.commit()
+            session.insert("B", (5000, f"q{each}"))
+            session.commit()
+            session.tidy()
+
+
 def test_a_subscriber_hears_of_what_a_rule_adds(session: Session) -> None:
     heard: list[object] = []
     session.subscribe("Path", heard.extend)

@@ -37,6 +37,9 @@ SELECT b, max(pk, 2) AS mx, min(m, 1) FILTER (WHERE b > 1) AS mn, arg_max(s, pk,
 SELECT a, b FROM t UNION BY NAME SELECT k AS b, c AS a FROM p UNION ALL BY NAME SELECT k AS z, 2.5 AS a FROM p
 SELECT pk, generate_series(1, a) AS q, unnest(range(b, 0, -2)) AS r, len(range(d, DATE '2020-12-31', INTERVAL 1 MONTH)) AS u FROM t
 SELECT q.u, q.k FROM (t JOIN p ON a = c) AS q(u, a, v) WHERE q.v > 1
+SELECT q.u, q.k FROM (t LEFT JOIN p ON a = c) AS q(u) WHERE q.k IS NULL
+SELECT q.v, q.pk FROM (p RIGHT JOIN t ON a = c) AS q(u, v) WHERE q.pk > 2
+SELECT t.pk, l.k FROM t JOIN l ON t.a = ANY(l.xs)
 SELECT pk FROM t WHERE 1 IN ()
 SELECT pk FROM t WHERE a NOT IN ()
 SELECT pk FROM t WHERE a < 1 OR b IN (SELECT c FROM p WHERE k < 4)

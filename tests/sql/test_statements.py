@@ -307,6 +307,14 @@ def test_parameters_mean_what_literals_in_their_places_mean(text: str, parameter
             assert bag(given or ()) == bag(written or ())
 
 
+def test_a_list_among_the_parameters_is_that_of_the_call() -> None:
+    with items() as session:
+        for wanted in ([], [1, 2], [2]):
+            found = session.execute("SELECT id FROM item WHERE id = ANY(?) ORDER BY id", (wanted,))
+            assert list(found.rows) == [(each,) for each in wanted]
+        assert list(session.execute("VALUES (1), (2) LIMIT 1").rows) == [(1,)]
+
+
 def test_a_statement_is_compiled_once_for_other_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of other literals, too, where no subquery can count by them."""
     made = list[str]()
