@@ -300,10 +300,9 @@ class Ranked(Unread):
         if self.present == self.table.size:
             return
         kept = self.rows()
+        table = self.table.only(kept)
         self.noted[:] = [_renumbered(rows, kept) for rows in self.noted]
-        columns = self.table.columns_at(kept)
-        self.table = RowTable(len(self.schema))
-        self.table.insert(columns, len(kept))
+        self.table = table
         self.table.locate = Locator(self.table, self.indexes)
         self.weights = self.weights[kept]
         self._arranged = self.table.size
