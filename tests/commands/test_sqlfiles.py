@@ -152,6 +152,9 @@ def test_statements_behind_the_views_are_carried_out_once(
         ("CREATE TABLE t (a TEXT);INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;",
          "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;"),
         ("/* SELECT; */ ATTACH 'a.dl';\nSELECT 1", "\nSELECT 1"),
+        ("CREATE TABLE t (a TEXT);\nDELETE FROM t WHERE a = E'\\'; CREATE '';';",
+         "\nDELETE FROM t WHERE a = E'\\'; CREATE '';';"),
+        ("CREATE TABLE t (a TEXT);\n((FROM t));", "\n((FROM t));"),
     ],
 )  # fmt: skip
 def test_where_a_module_ends(text: str, script: str) -> None:
