@@ -81,8 +81,8 @@ def _gone(program: core.CheckedProgram, name: str) -> set[str]:
 
 
 def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
-    """Whether relations that go read an input that stays, and no relation that the program declares reads it
-    then. A translation may have made such an input, as it does the clock of SQL."""
+    """Whether the relations `gone` are the last declared ones that read some input, though rules that stay
+    read it: a translation made these rules, as those of the clock of SQL."""
     read: set[str] = set()
     for name in gone:
         read |= program.relations[name].reads

@@ -119,7 +119,7 @@ def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
 
 
 def is_value(read: Callable[[str], Any], text: str) -> bool:
-    """Whether a reader takes a text, and does not raise ValueError."""
+    """Whether a text has the form that `read` reads, which raises ValueError for others."""
     try:
         read(text)
     except ValueError:

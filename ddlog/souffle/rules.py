@@ -321,8 +321,8 @@ class BodyWriter:
         self.parts.append(Alternatives((found,), (nothing, *([syntax.Condition(zero, at)] if used else []))))
 
     def _is_existence(self, literal: Literal, summary: Summary) -> bool:
-        """Whether a literal that implies the body of an aggregate says no more than that: what it has for the
-        local variables of the body stands nowhere else."""
+        """Whether a literal that implies the body of an aggregate asks only that the body hold: where the
+        body has its local variables, the literal has `_`, or variables that occur nowhere else."""
         ((term,),) = summary.bodies
         assert isinstance(term, ast.Predicate) and isinstance(literal, ast.Predicate)
         return all(
@@ -333,8 +333,8 @@ class BodyWriter:
 
 
 def _implies(literal: Literal, summary: Summary) -> bool:
-    """Whether the body of an aggregate holds wherever the literal does: it is a term, with the same shared
-    variables, and further variables that occur once."""
+    """Whether the body of an aggregate holds wherever a literal does: both are terms of one relation, and
+    equal but for the local variables of the body, each of which occurs once."""
     match summary.bodies, literal:
         case ((ast.Predicate() as term,),), ast.Predicate() if term.name == literal.name:
             local = [each.name for each in variables(term) if each.name not in summary.outer]
@@ -347,7 +347,7 @@ def _implies(literal: Literal, summary: Summary) -> bool:
 
 
 def _is_local(expr: ast.Expr, summary: Summary) -> bool:
-    """Whether an argument is a variable of the body of an aggregate alone."""
+    """Whether an argument of the body of an aggregate is `_`, or a variable that no other literal shares."""
     return isinstance(expr, ast.Unnamed) or (isinstance(expr, ast.Named) and expr.name not in summary.outer)
 
 

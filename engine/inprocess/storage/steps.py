@@ -22,6 +22,11 @@ _BETWEEN = 1024  # rows between two looks at the memory that their values take
 Variables = dict[str, tuple[Column, Array]]
 
 
+def _may_repeat(expr: RowExpr, length: int) -> bool:
+    """Whether an expression on so many rows is evaluated once on equal ones. An effect comes on each row."""
+    return not expr.effect and (not expr.inputs or length >= thresholds.REPEATS)
+
+
 class Evaluator:
     """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
     `iteration`. Inside a loop `rounds` gives the iterations of times. While it is `silent`, for what was
@@ -57,11 +62,9 @@ class Evaluator:
             except NotVectorised:
                 pass
         alone()
-        if expr.effect or (arrays and length < thresholds.REPEATS):
-            return self._called(expr, variables, arrays, length, rule)
-        if not arrays:
-            return np.repeat(self._called(expr, variables, [], 1, rule), length)
-        return self._remembered(expr, variables, arrays, length, rule)
+        if _may_repeat(expr, length):
+            return self._remembered(expr, variables, arrays, length, rule)
+        return self._called(expr, variables, arrays, length, rule)
 
     def _called(
         self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str
@@ -112,9 +115,13 @@ class Evaluator:
     def elements(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> tuple[Array, Array]:
         """Every (position, element) of the expression's collection on each row."""
         arrays = [variables[name][1] for name in expr.inputs]
-        unique, inverse = self._unique(expr, arrays, length)
-        count = length if inverse is None else (len(unique[0]) if unique else 1)
-        lists = self._scalar(expr, variables, unique, count, rule, tuple)
+        inverse: Array | None = None
+        count = length
+        if _may_repeat(expr, length):
+            table = RowTable(len(arrays))
+            inverse = table.insert(arrays, length)
+            arrays, count = list(table.columns()), table.size
+        lists = self._scalar(expr, variables, arrays, count, rule, tuple)
         sizes = np.fromiter(map(len, lists), np.int64, count)
         flat = self.values.encode_column(
             expr.column, [element for one in lists for element in one], int(sizes.sum())
@@ -144,18 +151,6 @@ class Evaluator:
         """The values that an expression reads, row by row."""
         decode, read = self.values.decode_column, [variables[name] for name in expr.inputs]
         return zip(*[decode(*each) for each in read], strict=True) if read else [()] * length
-
-    def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
-        """The distinct input rows and the position among them of each row, where calls may be saved."""
-        if expr.effect:
-            return arrays, None
-        if not arrays:
-            return [], np.zeros(length, np.int64)
-        if length < thresholds.REPEATS:
-            return arrays, None
-        table = RowTable(len(arrays))
-        inverse = table.insert(arrays, length)
-        return list(table.columns()), inverse
 
     def _scalar(
         self,
