@@ -8,7 +8,7 @@
 A session is a program, a host that holds its relations, and a transaction. Changes of input relations gather
 in the transaction and are checked as they come; a commit applies them as one epoch and returns the exact
 changes of the output relations. An error leaves the session at its last commit. The work is done in
-`transaction.py`, `inputs.py` and `loading.py`.
+`transaction.py`, `inputs.py` and `facts.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ that has the constants. Its state is kept up to date with the session. So to ask
 ask with other constants is an epoch that inserts them.
 
 Demand pays while it is for a part. A question that takes more work than that has the relations computed whole
-(`sparing`). Once the values that a relation is asked for are half as many as the rows
+(`demandbudget`). Once the values that a relation is asked for are half as many as the rows
 of the largest input that it rests on, all of it is computed when it is next asked. Then it is a look-up, too.
 """
 
