@@ -71,13 +71,14 @@ class ShardEpoch(RunningEpoch):
                 return None
             return concat(list(self.state.joiners[at].run(0, change, (None,))), len(node.schema))
         active = [term.source in self.active for term in node.terms]
+        starts = [self.state.joiners[at].net(place, change) for place, change in enumerate(changes)]
         sizes = [int(each) for each in active]
         if sum(sizes) > 1:
-            own = [0 if change is None else change.length for change in changes]
+            own = [0 if change is None else change.length for change in starts]
             sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
         found = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
-            change = None if start is None else changes[start]
+            change = None if start is None else starts[start]
             if self._team.rank if start is None else change is None or not change.length:
                 continue
             views = self.views(node, start, seen, changes)

@@ -26,6 +26,7 @@ from ddlog.engine.circuit import (
     Term,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.joins.join import Joiner
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
@@ -262,6 +263,34 @@ input relation C(d: s32)
 output relation Q(x: s32, q: s32)
 Q(x, 6 / d) :- A(x, d), B(x), C(d).
 """
+
+
+def test_an_update_of_columns_that_a_join_does_not_read_asks_no_worker() -> None:
+    text = """
+input relation A(k: u8, v: u8, unread: u8)
+input relation B(k: u8, w: u8)
+output relation Q(v: u8, w: u8)
+Q(v, w) :- A(k, v, _), B(k, w).
+"""
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 2)
+    starts: list[int] = []
+    run = Joiner.run
+
+    def noted(self: Joiner, start: Any, batch: Any, views: Any, held: Any = None) -> Any:
+        starts.append(0 if batch is None else batch.length)
+        return run(self, start, batch, views, held)
+
+    try:
+        commit(runtime, {"A": [((k, k, 0), 1) for k in range(9)], "B": [((k, 1), 1) for k in range(9)]})
+        with mock.patch.object(Joiner, "run", noted):
+            assert commit(runtime, {"A": [((3, 3, 0), -1), ((3, 3, 7), 1)]}) == {"Q": {}}
+            assert starts == []
+            assert commit(runtime, {"A": [((4, 4, 0), -1), ((4, 20, 0), 1)]}) == {
+                "Q": {(4, 1): -1, (20, 1): 1}
+            }
+            assert sum(starts) == 2
+    finally:
+        runtime.close()
 
 
 def test_the_rows_before_an_epoch_are_not_told_if_it_began_or_ended_elements_of_streams() -> None:
