@@ -2,7 +2,9 @@
 
 Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look
 rows up by, or else all. What is in a recursion counts more, since it runs in each iteration, and there groups
-count, too. A group is by its key. Rows that are where they are needed go through no Exchange.
+count, too. But iterations change only the relations of the recursion, so that none of these is looked up by
+what imports bring: columns that a term shares with imports alone count as outside. A group is by its key.
+Rows that are where they are needed go through no Exchange.
 
 What a recursion imports has owners: elsewhere a row may come by one worker and go by another, so that no
 worker knows whether it is there, which the search for a derivation has to know. So does all that a join looks
@@ -206,12 +208,13 @@ class _Chosen:
 
     def _count(self, scope: _Scope) -> None:
         self._scopes[scope.path] = scope
-        weight = _IN_RECURSION if scope.path else 1
         for at, node in enumerate(scope.nodes):
-            for source, position in (
+            for source, position, others in (
                 _bound(node) if scope.path or not isinstance(node, Group | Ordered) else ()
             ):
-                self._votes.setdefault(self.relation(scope, source), Counter())[position] += weight
+                iterates = scope.path and not all(isinstance(scope.nodes[other], Import) for other in others)
+                votes = self._votes.setdefault(self.relation(scope, source), Counter())
+                votes[position] += _IN_RECURSION if iterates else 1
             if isinstance(node, Fixpoint):
                 self._count(self.scope(scope, at))
 
@@ -397,17 +400,18 @@ class _Placing:
         )
 
 
-def _bound(node: Node) -> Iterator[tuple[NodeId, int]]:
-    """The columns by which a node looks up what it reads: those of terms whose variables other terms have,
-    too, and those of groups."""
+def _bound(node: Node) -> Iterator[tuple[NodeId, int, Sequence[NodeId]]]:
+    """The columns by which a node looks up what it reads, each with the sources of what looks there: those of
+    terms whose variables other terms have, too, and those of groups, which their changes look up."""
     if isinstance(node, Group | Ordered):
-        yield from ((node.source, position) for position in range(node.keys))
+        yield from ((node.source, position, [node.source]) for position in range(node.keys))
     elif isinstance(node, Join):
-        terms = Counter(name for term in node.terms for name in {*term.columns} if name is not None)
-        for term in node.terms:
+        for k, term in enumerate(node.terms):
+            rest = [*node.terms[:k], *node.terms[k + 1 :]]
             for position, name in enumerate(term.columns):
-                if name is not None and terms[name] > 1:
-                    yield term.source, position
+                others = [] if name is None else [each.source for each in rest if name in each.columns]
+                if others:
+                    yield term.source, position, others
 
 
 def _joins(nodes: Collection[Node]) -> Iterator[Join | DeltaJoin]:

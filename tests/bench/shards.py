@@ -1,6 +1,7 @@
 """Recursions in workers of this machine: loads, single changed edges, bytes and time of an iteration.
 
     python tests/bench/shards.py [NAME …] [--edges 2000000] [--workers 1 2 4] [--updates 8] [--encrypt]
+    DDLOG_BENCH_DATA=FOLDER python tests/bench/shards.py galen --workers 2
 
 Workers are processes beside the first one, as on Spark (`engine/shards/remote.py`); with 0 workers the state
 is in this process. Times are of the clock and, in parentheses, of all processors. Bytes are those that the
@@ -11,14 +12,16 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from published import PUBLISHED, facts_of_archive
 from spark.local import processor_seconds
 from workloads import graph
 
@@ -59,18 +62,41 @@ Path(x, z) :- Path(x, y), Edge(y, z).
 
 @dataclass(frozen=True)
 class Case:
-    """A program, its output, and the nodes of a random graph with so many edges."""
+    """A program, the rows of its inputs for a number of edges, the input whose rows come and go one by one,
+    and the outputs that count."""
 
     program: str
-    output: str
-    nodes: Callable[[int], int]
+    inputs: Callable[[int], Mapping[str, np.ndarray]]
+    changed: str
+    outputs: Sequence[str]
+
+
+def _of_graph(program: str, output: str, share: int) -> Case:
+    """A program over a random graph with so many edges for each node."""
+    return Case(program, lambda edges: graph(edges // share, edges), "Edge", [output])
+
+
+def _galen(_: int) -> Mapping[str, np.ndarray]:
+    facts = facts_of_archive(PUBLISHED["galen"], Path(tempfile.gettempdir()))
+    return {name: np.loadtxt(facts / f"{name}.facts", dtype=np.int64) for name in PUBLISHED["galen"].files}
 
 
 CASES = {
-    "components": Case(COMPONENTS, "Component", lambda edges: edges // 2),
-    "paths": Case(PATHS, "Distance", lambda edges: edges // 4),
-    "closure": Case(CLOSURE, "Path", lambda edges: edges // 2),
+    "components": _of_graph(COMPONENTS, "Component", 2),
+    "paths": _of_graph(PATHS, "Distance", 4),
+    "closure": _of_graph(CLOSURE, "Path", 2),
+    "galen": Case((Path(__file__).parent / "programs" / "galen.dl").read_text(), _galen, "Ip", ["P", "Q"]),
 }
+
+
+class Figures(NamedTuple):
+    """Seconds, seconds of processors, bytes, rows of the outputs that changed, and rounds of a commit."""
+
+    seconds: float
+    processors: float
+    written: int
+    rows: int
+    rounds: int
 
 
 class Measured:
@@ -96,18 +122,26 @@ class Measured:
             written += next(int(line.split()[1]) for line in lines if line.startswith("wchar"))
         return time.perf_counter(), sum(map(processor_seconds, self.processes)), written
 
-    def commit(self, edges: np.ndarray, sign: int, output: str) -> tuple[float, float, int, int, int]:
-        """Seconds, seconds of processors, bytes, rows of the output that changed, and rounds of a commit."""
+    def by_process(self) -> Sequence[float]:
+        """Seconds of processors of this process and of each worker."""
+        return [*map(processor_seconds, self.processes)]
+
+    def commit(self, inputs: Mapping[str, np.ndarray], sign: int, outputs: Sequence[str]) -> Figures:
+        """The figures of a commit of rows that come or go."""
         rounds = set[tuple[str, int]]()
 
         def progress(phase: str, number: int, rows: int) -> None:
             rounds.add((phase, number))
 
-        batch = Batch((edges[:, 0].copy(), edges[:, 1].copy()), len(edges))
+        changes = {
+            name: [(Batch(tuple(map(np.ascontiguousarray, rows.T)), len(rows)), sign)]
+            for name, rows in inputs.items()
+        }
         before = self.used()
-        deltas = self.runtime.commit({"Edge": [(batch, sign)]}, progress=progress)
+        deltas = self.runtime.commit(changes, progress=progress)
         seconds, processors, written = (b - a for a, b in zip(before, self.used(), strict=True))
-        return seconds, processors, int(written), len(deltas[output]), sum(n > 0 for _, n in rounds)
+        count = sum(len(deltas[output]) for output in outputs)
+        return Figures(seconds, processors, int(written), count, sum(n > 0 for _, n in rounds))
 
 
 @contextmanager
@@ -123,28 +157,34 @@ def opened(program: ddlog.Program, workers: int, encrypt: bool = False) -> Itera
 def measure(name: str, edges: int, workers: int, updates: int, encrypt: bool) -> None:
     """Prints the figures of one program."""
     case = CASES[name]
-    inputs = graph(case.nodes(edges), edges)["Edge"]
+    inputs = case.inputs(edges)
     with opened(ddlog.compile(case.program), workers, encrypt) as measured:
-        seconds, processors, written, rows, rounds = measured.commit(inputs, 1, case.output)
+        load = measured.commit(inputs, 1, case.outputs)
         print(
-            f"{name}, {len(inputs):,} edges, {workers} workers: load {seconds:.1f} ({processors:.1f}) s, "
-            f"{rows:,} rows, {rounds} rounds, {written / max(rows, 1):.0f} bytes a row",
+            f"{name}, {sum(map(len, inputs.values())):,} facts, {workers} workers: load {load.seconds:.1f} "
+            f"({load.processors:.1f}) s, {load.rows:,} rows, {load.rounds} rounds, "
+            f"{load.written / max(load.rows, 1):.0f} bytes a row",
             flush=True,
         )
-        chosen = np.random.default_rng(7).choice(len(inputs), updates + 1, replace=False)
-        found = []
-        for at in chosen:
-            for sign in (-1, 1):
-                found.append(measured.commit(inputs[at : at + 1], sign, case.output))
-        print(f"    first change {found[0][0]:.2f} ({found[0][1]:.2f}) s; {told(found[2:])}", flush=True)
+        changed = inputs[case.changed]
+        chosen = np.random.default_rng(7).choice(len(changed), updates + 1, replace=False)
+        found = [
+            measured.commit({case.changed: changed[at : at + 1]}, sign, case.outputs)
+            for at in chosen
+            for sign in (-1, 1)
+        ]
+        print(f"    first change {found[0].seconds:.2f} ({found[0].processors:.2f}) s; {told(found[2:])}")
+        print(
+            f"    processor seconds by process: {', '.join(f'{each:.1f}' for each in measured.by_process())}"
+        )
 
 
-def told(commits: Sequence[tuple[float, float, int, int, int]]) -> str:
-    """The figures of commits of an edge each."""
+def told(commits: Sequence[Figures]) -> str:
+    """The figures of commits of a row each."""
     seconds, processors, written, rows, rounds = map(list, zip(*commits, strict=True))
     each = sum(seconds) / max(sum(rounds), 1)
     return (
-        f"an edge: median {1000 * statistics.median(seconds):.1f} "
+        f"a row: median {1000 * statistics.median(seconds):.1f} "
         f"({1000 * statistics.median(processors):.1f}) ms, most {1000 * max(seconds):.1f} ms, "
         f"{sum(rows) / len(rows):.1f} rows, {sum(rounds) / len(rounds):.1f} rounds of {1000 * each:.2f} ms, "
         f"{sum(written) / len(written):.0f} bytes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 from weakref import WeakSet
@@ -456,6 +457,13 @@ def test_a_round_sends_rows_once() -> None:
     (loop,) = whole.loops
     body: Any = whole.circuit.nodes[loop]
     assert [node.key for node in body.body.nodes if isinstance(node, Exchange)] == [(0,)]
+
+
+def test_the_owner_of_a_row_is_by_a_column_that_the_recursion_looks_up() -> None:
+    """Though most rules of Q mention r, only imports share it, and rows of imports look nothing up."""
+    program = ddlog.compile(Path(__file__).parents[1].joinpath("bench", "programs", "galen.dl").read_text())
+    (keys,) = placed(program.circuit("relational")).inside.values()
+    assert keys == {"P": (0,), "Q": (0,)}
 
 
 FAULTS_BY_ROUNDS = """
