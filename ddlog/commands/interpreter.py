@@ -31,9 +31,10 @@ class Action(Protocol):
         """Carries out the command. Raises DDlogError."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Command:
-    """An action, the word that begins it in the text, and its place."""
+    """An action, the word that begins it in the text, and its place. Nobody changes it: a frozen class would
+    take twice as long to make, and small transactions make many."""
 
     action: Action | Update | UpdateRun
     word: str

@@ -241,9 +241,12 @@ def _apply_updates(
 
         def changed(changes: Changes, dump_changes: bool) -> None:
             next(commits)
-            with phases.during(PRINTING):
+            before = phases.switch(PRINTING)
+            try:
                 for sink in sinks if shows(options.delta, dump_changes) else ():
                     sink(changes)
+            finally:
+                phases.switch(before)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(
