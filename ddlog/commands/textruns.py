@@ -25,7 +25,7 @@ MOST = 1 << 14
 
 _NEXT = re.compile(
     r"(?:(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\("
-    r"|(start|commit(?:\s+dump_changes)?|rollback)\s*;)"
+    r"|(start|commit(?:\s+dump_changes)?|rollback)\s*;\s*)"
 )
 _ACTIONS: dict[str, Action] = {"start": Start(), "commit": Commit(), "rollback": Rollback()}
 
