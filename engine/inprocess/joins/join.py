@@ -638,7 +638,10 @@ class Joiner:
         places, tally = following.positions, self._tally(stage)
         with proposer.noting_faults(following):
             keys = seen.keys(places)
-        found = fusedsteps.found(step, view, groups[0], total, rows, keys, following.keys)
+        to_come = total * proposer.weight
+        found = fusedsteps.found(
+            step, view, groups[0], total, rows, keys, following.keys, proposer.sieves, to_come
+        )
         while True:
             since = clock() if self.evaluator.measured else 0.0
             try:
