@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from traceback import clear_frames
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
-from . import interrupt, thresholds
+from . import epochcosts, interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
 from .epochcosts import Meter
 from .runtime import Delta, Progress
@@ -66,6 +66,10 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
+WalkRows: TypeAlias = Callable[[Any, int | None, Progress | None], dict[str, B]]
+"""The walk of a small epoch: of the running epoch, the limit of iterations and who is told of progress."""
+
+
 @dataclass(frozen=True)
 class FirstEpoch(Generic[B]):
     """The plan of a first epoch before which the state of some nodes is there: the nodes that it walks, and
@@ -86,12 +90,14 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
+        of_rows: Callable[[Sequence[NodeId]], WalkRows[B]] | None = None,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does."""
+        nodes that change even if no input does. `of_rows` gives the walk of some nodes in small epochs."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
-        self._restless = restless
+        self._restless, self._of_rows = restless, of_rows
+        self._walks: dict[tuple[NodeId, ...], WalkRows[B]] = {}  # of small epochs, from nodes
         self._exhausted = exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
@@ -126,10 +132,14 @@ class Epochs(Generic[G, B]):
         try:
             known = self._known() if epoch.first else known
             changing, rows = ((), 0) if epoch.first else self._changing(epoch)
-            is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
-            times = self.times if is_large else None  # a clock takes nothing beside so many rows
-            nodes = self._active(epoch, changing, known or {})
-            outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
+            is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
+            if is_small and meter is None and self._of_rows is not None and epochcosts.current() is None:
+                outputs = self._walk_of_rows(changing)(running, limit, progress)
+            else:
+                is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
+                times = self.times if is_large else None  # a clock takes nothing beside so many rows
+                nodes = self._active(epoch, changing, known or {})
+                outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:
                 look()
@@ -184,7 +194,20 @@ class Epochs(Generic[G, B]):
         if epoch.first:
             every = range(len(self._circuit.nodes))
             return every if self.beginning is None else self.beginning.nodes
-        return self._active_from((*changing, *self.ending(), *self._restless(), *known))
+        return self._active_from((*self._moving(changing), *known))
+
+    def _moving(self, changing: Sequence[NodeId]) -> tuple[NodeId, ...]:
+        """The nodes that change by themselves, in an epoch in which some inputs do."""
+        return (*changing, *self.ending(), *self._restless())
+
+    def _walk_of_rows(self, changing: Sequence[NodeId]) -> WalkRows[B]:
+        """The walk of a small epoch in which some inputs change."""
+        moving = self._moving(changing)
+        found = self._walks.get(moving)
+        if found is None:
+            assert self._of_rows is not None
+            found = self._walks[moving] = self._of_rows(self._active_from(moving))
+        return found
 
     def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
         """The nodes that may change if some others do."""

@@ -160,7 +160,7 @@ def walk(
     the greatest seconds of each node of a large epoch, which drops changes as soon as all that read them have
     run. `meter` takes the walk if none is in force. Returns the changes of the outputs among them. Raises
     IterationLimit, and what operators raise."""
-    found = _Walk(circuit, operators, limit, progress, epochcosts.current() or meter)
+    found = CircuitWalk(circuit, operators, limit, progress, epochcosts.current() or meter)
     if known:
         found.known = known
         found.changes.update(known)
@@ -176,8 +176,8 @@ def _timed(nodes: Iterable[NodeId], times: dict[NodeId, float]) -> Iterator[Node
         times[at] = max(times.get(at, 0.0), epochcosts.clock() - since)
 
 
-class _Walk(Generic[B]):
-    """The changes of the nodes visited so far."""
+class CircuitWalk(Generic[B]):
+    """The walk of one epoch, with the changes of the nodes visited so far. See `walk`."""
 
     def __init__(
         self,
@@ -195,7 +195,8 @@ class _Walk(Generic[B]):
         self.nodes: Sequence[NodeId] = ()  # of a walk that was measured
         self.times: list[float] = []
 
-    def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
+    def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None = None) -> dict[str, B]:
+        """Visits nodes, in order. Returns the changes of the outputs among them."""
         outputs: dict[str, B] = {}
         meter, visited = self._meter, iter(nodes)
         done = {} if greatest is None or meter is not None else last_read(self.circuit, nodes)
@@ -317,20 +318,20 @@ class _Walk(Generic[B]):
         return found
 
 
-def _join(walk: _Walk[Any], at: int, node: Join | DeltaJoin) -> Any:
+def _join(walk: CircuitWalk[Any], at: int, node: Join | DeltaJoin) -> Any:
     get = walk.changes.get
     return walk.operators.join(at, node, [get(term.source) for term in node.terms])
 
 
-def _timed_node(walk: _Walk[Any], at: int, node: DeltaClock | DeltaWindow | DeltaLate) -> Any:
+def _timed_node(walk: CircuitWalk[Any], at: int, node: DeltaClock | DeltaWindow | DeltaLate) -> Any:
     return walk.operators.timed(at, node, walk.changes.get(node.source))
 
 
-def _clocked(walk: _Walk[Any], at: int, node: Delay | Integrate | Differentiate | Feed) -> Any:
+def _clocked(walk: CircuitWalk[Any], at: int, node: Delay | Integrate | Differentiate | Feed) -> Any:
     return walk.operators.clocked(at, node, walk.changes.get(node.source))
 
 
-_ASKED: dict[type[Node], Callable[[_Walk[Any], int, Any], Any]] = {
+_ASKED: dict[type[Node], Callable[[CircuitWalk[Any], int, Any], Any]] = {
     Join: _join,
     DeltaJoin: _join,
     DeltaDistinct: lambda walk, at, node: walk.operators.distinct(at, node, walk.changes.get(node.source)),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
     from ..sessions.statements import Outcome
 
+_UPDATES = Update, UpdateRun
+
 Locate: TypeAlias = Callable[[], Span]
 """Computes the place of a command, which only an error needs."""
 
@@ -31,9 +33,10 @@ class Action(Protocol):
         """Carries out the command. Raises DDlogError."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Command:
-    """An action, the word that begins it in the text, and its place."""
+    """An action, the word that begins it in the text, and its place. Nobody changes it: a frozen class would
+    take twice as long to make, and small transactions make many."""
 
     action: Action | Update | UpdateRun
     word: str
@@ -93,7 +96,7 @@ class Interpreter:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
-        return self.session.in_transaction
+        return self.session.transaction.is_open
 
     def values_in(self, question: str) -> Mapping[str, Any]:
         """The values of the names in braces of a question: none, but in a notebook."""
@@ -109,7 +112,7 @@ class Interpreter:
     def step(self, command: Command) -> None:
         """Runs one command. Raises DDlogError with its place."""
         action = command.action
-        if isinstance(action, Update | UpdateRun):
+        if isinstance(action, _UPDATES):
             self._gather(action, command)
             return
         self.flush()
@@ -188,14 +191,15 @@ class Interpreter:
 
     def need_transaction(self, word: str) -> None:
         """Checks that a transaction is open. Raises DDlogError."""
-        if not self.in_transaction:
+        if not self.session.transaction.is_open:
             raise DDlogError([errors.NoTransaction(word)])
 
     def start(self) -> None:
         """Opens a transaction. Raises DDlogError."""
-        if self.in_transaction:
+        transaction = self.session.transaction
+        if transaction.is_open:
             raise DDlogError([errors.TransactionOpen()])
-        self.session.transaction.begin()
+        transaction.begin()
 
     def commit(self, dump_changes: bool) -> None:
         """Commits the open transaction and passes on its changes. Raises DDlogError."""

@@ -23,8 +23,10 @@ from .update import UpdateRun
 MOST = 1 << 14
 """Updates of one run."""
 
-_HEAD = re.compile(r"(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\(")
-_WORD = re.compile(r"(start|commit(?:\s+dump_changes)?|rollback)\s*;")
+_NEXT = re.compile(
+    r"(?:(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\("
+    r"|(start|commit(?:\s+dump_changes)?|rollback)\s*;\s*)"
+)
 _ACTIONS: dict[str, Action] = {"start": Start(), "commit": Commit(), "rollback": Rollback()}
 
 
@@ -50,13 +52,12 @@ class TextRuns:
         """The command, or the run of updates, that comes next, which is passed over; None, and nothing is
         passed over, where it is not plain."""
         cursor = self._scanner.cursor
-        found = _HEAD.match(cursor.text, cursor.position)
-        if found is not None:
-            return self._run(found.group(1), found.group(2))
-        found = _WORD.match(cursor.text, cursor.position)
+        found = _NEXT.match(cursor.text, cursor.position)
         if found is None:
             return None
-        word = found.group(1)
+        kind, name, word = found.groups()
+        if word is None:
+            return self._run(kind, name)
         begin, cursor.position = cursor.position, found.end()
         if not word.isalpha():
             return Command(Commit(True), "commit", self._scanner.place(begin, begin + len("commit")))

@@ -38,10 +38,10 @@ class Update:
                 session.modify(self.relation, self.row, self.change)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class UpdateRun:
     """Updates of one kind and one relation that follow each other: `kind` is insert, insert_or_update or
-    delete.
+    delete. Nobody changes it, like a command.
 
     If they are `apart`, each is a batch of its own. Otherwise they are parts of one batch, and the last of
     them ends it if it is `last`. `place` computes the place of an update from its number.

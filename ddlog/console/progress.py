@@ -73,10 +73,11 @@ class ProgressLine:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._inside = False
+        if self._timer is None:
+            return  # nothing is shown, and no other thread will begin to
         with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+            self._timer.cancel()
+            self._timer = None
             if self._status is not None:
                 self._status.stop()
                 self._status = None

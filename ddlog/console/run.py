@@ -9,8 +9,10 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from ..commands.commands import Start
 from ..commands.interpreter import Command, Interpreter
 from ..commands.sqlreader import SqlReader
+from ..commands.update import Update, UpdateRun
 from ..commands.updatefiles import check_updates, is_separated, update_commands
 from ..core import Relation, originals, relation_named
 from ..errors.diagnostics import DDlogError, Note
@@ -241,9 +243,12 @@ def _apply_updates(
 
         def changed(changes: Changes, dump_changes: bool) -> None:
             next(commits)
-            with phases.during(PRINTING):
+            before = phases.switch(PRINTING)
+            try:
                 for sink in sinks if shows(options.delta, dump_changes) else ():
                     sink(changes)
+            finally:
+                phases.switch(before)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(
@@ -268,14 +273,21 @@ def _apply_updates(
                 raise _after(next(commits), error) from None
 
 
+_SHORT = (Start, Update, UpdateRun)
+"""Commands that take too little time to show progress."""
+
+
 def _carry_out(
     interpreter: Interpreter, commands: Iterable[Command], note: Tell, progress: ProgressLine
 ) -> None:
     """Carries out the commands of one file. Raises DDlogError."""
     interpreter.ended = False
     for command in commands:
-        with progress:
+        if command.action.__class__ in _SHORT:
             interpreter.step(command)
+        else:
+            with progress:
+                interpreter.step(command)
         if interpreter.ended:
             break
     else:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, TextIO
 
@@ -31,14 +32,9 @@ def print_line(line: str) -> None:
 
 def print_lines(lines: Iterable[str]) -> None:
     """Prints many lines, a block at a time."""
-    gathered: list[str] = []
-    for line in lines:
-        gathered.append(line)
-        if len(gathered) >= _BUFFER:
-            sys.stdout.write("\n".join(gathered) + "\n")
-            gathered = []
-    if gathered:
-        sys.stdout.write("\n".join(gathered) + "\n")
+    left = iter(lines)
+    while block := [*islice(left, _BUFFER)]:
+        sys.stdout.write("\n".join(block) + "\n")
 
 
 class ChangeSink(Protocol):

@@ -43,7 +43,10 @@ class Cursor:
 
     def at_end(self) -> bool:
         """Whether only blanks and comments are left."""
-        return self.skip() >= len(self.text)
+        text, at = self.text, self.position
+        if at < len(text) and text[at].isalpha():
+            return False  # without looking for blanks: every command of a file comes here
+        return self.skip() >= len(text)
 
     def looking_at(self, literal: str) -> bool:
         """Whether `literal` comes next."""

@@ -55,5 +55,6 @@ that its terms hold after the epoch, which tells whether the fault counts, and w
 and the change is the difference (`engine/inprocess/joins/transientfaults.py`).
 
 **Fewer distincts.** A collection that is provably a set is not made distinct again
-(`engine/passes/distinct.py`). Joins that begin alike are computed once (`engine/passes/prefixes.py`).
+(`engine/passes/distinct.py`). Joins that begin alike are computed once (`engine/passes/prefixes.py`), and
+groups that are joined by their key are one group (`engine/passes/groups.py`).
 """

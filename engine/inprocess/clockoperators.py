@@ -69,6 +69,8 @@ class Memories:
 
     def restless(self) -> tuple[NodeId, ...]:
         """The nodes that change in an epoch in which their sources do not."""
+        if not self._clocked:
+            return ()
         return tuple([at for at, store in self._clocked.items() if store.present])
 
 

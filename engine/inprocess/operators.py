@@ -41,7 +41,7 @@ from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
 
-_KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, FixpointResult))
+KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, FixpointResult))
 """The nodes whose stores have taken the change when it is known."""
 
 
@@ -298,7 +298,7 @@ class EpochOperators:
         if at in self.state.forgetful:
             self.leaving.setdefault(at, []).append(change)
         node = self.circuit.nodes[at]
-        if node.__class__ in _KEPT_ALREADY or not isinstance(store, Store):
+        if node.__class__ in KEPT_ALREADY or not isinstance(store, Store):
             return
         self.changed.append(store)
         if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:

@@ -16,7 +16,7 @@ import numpy as np
 from .. import epochcosts, interrupt, memory, spilling, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
-from ..epoch import Epoch, Epochs, Running
+from ..epoch import Epoch, Epochs, Running, WalkRows
 from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
@@ -47,6 +47,7 @@ from .resumption import (
     restore_values,
     units,
 )
+from .rowwalk import RowWalk
 from .sealing import SealedEpoch, coded
 from .state import State
 from .storage import sweep
@@ -134,7 +135,12 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless = self._state.memories.restless
-        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless)
+        state = self._own
+
+        def of_rows(nodes: Sequence[NodeId]) -> WalkRows[Batch | None]:
+            return RowWalk(state, nodes).run
+
+        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, of_rows)
 
     @property
     def _state(self) -> State:
@@ -704,24 +710,23 @@ class InProcess:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
-        sealing = sealed if seal else None
-        run, meter, known = self._epochs.run, self.meter, self._catching_up
-        return self._within_limit(
-            lambda: run(changes, static, max_iterations, progress, sealing, meter=meter, known=known)
-        )
-
-    def _within_limit(self, run: Callable[[], dict[str, Delta]]) -> dict[str, Delta]:
-        """Runs an epoch within the memory limit. Raises Exhausted where it is given up."""
+        sealing, meter, known = sealed if seal else None, self.meter, self._catching_up
         try:
             with self.bounded():
-                return run()
+                return self._epochs.run(
+                    changes, static, max_iterations, progress, sealing, meter=meter, known=known
+                )
         except MemoryError as error:
-            error.__traceback__ = None
-            self._state.give_back()
-            self._sweep(sweep.everything)
-            memory.give_back()
-            self._within, (within, held) = ({}, None), self._within
-            raise described(error, self.limit, held, within, sizes(self._state)) from None
+            raise self._given_up(error) from None
+
+    def _given_up(self, error: MemoryError) -> memory.Exhausted:
+        """What tells of an epoch that ran out of memory. Gives back what it took."""
+        error.__traceback__ = None
+        self._state.give_back()
+        self._sweep(sweep.everything)
+        memory.give_back()
+        self._within, (within, held) = ({}, None), self._within
+        return described(error, self.limit, held, within, sizes(self._state))
 
     def _spill(self) -> bool:
         """Moves large arrays to disk, unless other threads may write them now: False."""
@@ -773,9 +778,11 @@ class InProcess:
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        if any(due(each) for _, each in self.values.domains()):
-            with suppress(MemoryError):
-                sweep.sweep(self.values, self._mark, due)
+        for _, each in self.values.domains():
+            if due(each):
+                with suppress(MemoryError):
+                    sweep.sweep(self.values, self._mark, due)
+                return
 
     def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)

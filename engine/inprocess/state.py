@@ -46,7 +46,8 @@ from .storage.marks import Marks
 from .storage.rows import ArrayDelta
 from .storage.steps import Evaluator
 
-_ALONE = (None,)  # the views of a join of one term
+ALONE = (None,)
+"""The views of a join of one term."""
 
 
 class State:
@@ -186,7 +187,7 @@ class State:
         """The views that a join has, from a term, of the contents of the others, the same tuple until a store
         is another one."""
         if len(node.terms) == 1:
-            return _ALONE
+            return ALONE
         stores, found = self.stores, self._views.get((at, start), ())
         for term, view in zip(node.terms, found, strict=False):
             if view is not None and view.relation is not stores[term.source]:

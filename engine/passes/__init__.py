@@ -10,6 +10,7 @@ from .canonical import share_common_nodes
 from .dead_code import remove_dead_code
 from .distinct import consolidate_distinct, eliminate_distinct
 from .fold import fold_constants
+from .groups import share_groups
 from .prefixes import share_prefixes
 
 PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
@@ -18,6 +19,8 @@ PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
     share_prefixes,
     remove_dead_code,
     eliminate_distinct,
+    remove_dead_code,
+    share_groups,
     remove_dead_code,
     consolidate_distinct,
     share_common_nodes,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,9 +116,11 @@ class Member(InProcess):
         self.team.begin(serial)
         try:
             ending: Any = sealed
-            return self._within_limit(
-                partial(self._epochs.run, changes, static, limit, progress, ending, look=look)
-            )
+            try:
+                with self.bounded():
+                    return self._epochs.run(changes, static, limit, progress, ending, look=look)
+            except MemoryError as error:
+                raise self._given_up(error) from None
         except BaseException:
             self.team.abort()
             raise

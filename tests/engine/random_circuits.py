@@ -205,6 +205,40 @@ def grouped(draw: Any, build: Builder, positive: dict[str, tuple[int, int]], ari
 
 
 @st.composite
+def groups_joined(draw: Any, build: Builder, source: int, others: dict[str, tuple[int, int]]) -> Join:
+    """A rule that joins groups of one source, mostly by their key, and perhaps values computed of them."""
+    keys = draw(st.sampled_from([1, 1, 1, 0, 2]))
+    names = ("n0", "n1", "n2")[: keys + 1]
+    nodes: list[tuple[int, tuple[str, ...]]] = []  # with one row for each group
+    for _ in range(draw(st.integers(1, 2))):
+        named = (*schema(keys), int_column("v"))
+        nodes.append((build.add(Group(source, keys, (draw(st.sampled_from(INNER)),), named)), names))
+        if draw(st.booleans()):
+            own = draw(st.sampled_from(["m", "m", "m", "n0"]))
+            lets = (Let(own, next_value(draw(st.sampled_from(names)))),)
+            output = tuple(draw(st.permutations([*names, draw(st.sampled_from([own, own, "n0"]))])))
+            computed = Join((Term(nodes[-1][0], names),), lets, output, schema(keys + 2), "of a group")
+            nodes.append((build.add(computed), output))
+    terms = []
+    for _ in range(draw(st.integers(2, 3))):
+        key = draw(st.sampled_from([*[("x", "y")] * 4, ("y", "x"), ("x", "x"), *[(None, "y")] * 2]))[:keys]
+        free = st.sampled_from(["u", "v", "w", "z", "x", None])
+        given = dict(zip(names, (*key, draw(free)), strict=True)) | {"m": draw(free)}
+        at, output = draw(st.sampled_from(nodes))
+        terms.append(Term(at, tuple(draw(st.sampled_from([given[name]] * 4 + ["w"])) for name in output)))
+    more = draw(st.sampled_from(["", "", "term", "negated"]))
+    node, width = others[draw(st.sampled_from(sorted(others)))]
+    if more == "term":
+        terms.append(Term(node, tuple(draw(st.sampled_from(VARIABLES)) for _ in range(width))))
+    bound = [name for term in terms for name in term.columns if name is not None]
+    steps = () if bound else (Let("x", constant(1)),)
+    some = st.sampled_from(bound or ["x"])
+    if more == "negated":
+        terms.append(Term(node, tuple(draw(some) for _ in range(width)), negated=True))
+    return Join(tuple(terms), steps, (draw(some), draw(some)), schema(2), "rule over groups")
+
+
+@st.composite
 def windowed(draw: Any, build: Builder, known: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """A window over some relation, perhaps with its late rows, by a clock that another one drives."""
 
@@ -306,6 +340,9 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
     )
     group = top.add(Group(source, 1, aggregates, columns))
     top.add(Output("G", group, columns))
+    if draw(st.booleans()):
+        outputs["T"] = 2
+        known["T"] = top.add(draw(groups_joined(top, source, sets))), 2
     numbered = (*schema(1), int_column("o"))
     of_rows = Aggregate("group", (1,), key="numbers", ordered=Numbers())
     ordered = top.add(Ordered(source, 1, of_rows, numbered))

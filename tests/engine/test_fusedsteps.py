@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from unittest import mock
 
@@ -10,6 +11,8 @@ import pytest
 
 import ddlog
 from ddlog.engine import thresholds
+from ddlog.engine.inprocess.joins.sieves import Sieves
+from ddlog.engine.inprocess.storage.table import RowTable
 
 PROGRAM = """
 input relation A(x: s64, y: s64)
@@ -43,11 +46,34 @@ def facts(seed: int, values: list[int]) -> dict[str, list[tuple[Any, ...]]]:
     return {"A": rows(18, 2), "B": rows(25, 3), "C": rows(30, 2)}
 
 
-def outcomes(least: int, epochs: list[list[tuple[bool, str, tuple[Any, ...]]]]) -> list[Any]:
-    """What each epoch leaves, if look-ups of so many matches are fused."""
+def outcomes(
+    least: int, epochs: list[list[tuple[bool, str, tuple[Any, ...]]]], sieved: bool = False
+) -> list[Any]:
+    """What each epoch leaves, if look-ups of so many matches are fused; `sieved`: all that can be."""
+    consider, made = Sieves.consider, []
+
+    def always(self: Sieves, table: RowTable, searched: int, found: int, to_come: float) -> None:
+        consider(self, table, searched, 0, math.inf)
+        made.append(self.of(table).bits)
+
     found: list[Any] = []
+    if sieved:
+        sieves = (
+            mock.patch.object(Sieves, "consider", always),
+            mock.patch.object(thresholds, "SIEVED_SLOTS", 0),
+        )
+        with sieves[0], sieves[1]:
+            found = outcomes(least, epochs)
+        assert max(made) > 0, "no sieve was made"
+        return found
     small = mock.patch.multiple(
-        thresholds, FUSED_MATCHES=least, FUSED_ROOM=100, FUSED_ROOM_NEW=100, FUSED_WORK=1000
+        thresholds,
+        FUSED_MATCHES=least,
+        FUSED_ROOM=100,
+        FUSED_ROOM_NEW=100,
+        FUSED_WORK=1000,
+        ROWS_BY_MEANS=2,
+        PROPOSED_BY_MEANS=2,
     )
     with small, ddlog.compile(PROGRAM).session() as session:
         for changes in epochs:
@@ -68,4 +94,6 @@ def test_fused_look_ups_find_the_same_rows(seed: int) -> None:
         [(False, name, row) for name, rows in first.items() for row in rows[::3]],
         [(True, name, row) for name, rows in last.items() for row in rows],
     ]
-    assert outcomes(1, epochs) == outcomes(1 << 60, epochs)
+    expected = outcomes(1 << 60, epochs)
+    assert outcomes(1, epochs) == expected
+    assert outcomes(1, epochs, sieved=True) == expected

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ddlog.check.program import check_program
 from ddlog.engine import circuit as c
@@ -18,6 +20,7 @@ from ddlog.engine.passes.chains import join_chains
 from ddlog.engine.passes.dead_code import remove_dead_code
 from ddlog.engine.passes.distinct import consolidate_distinct, eliminate_distinct
 from ddlog.engine.passes.fold import fold_constants
+from ddlog.engine.passes.groups import share_groups
 from ddlog.engine.passes.prefixes import share_prefixes
 from ddlog.engine.reference import evaluate
 from ddlog.engine.text import to_text
@@ -29,10 +32,12 @@ from ..trying import trying
 from .random_circuits import (
     INPUTS,
     LIMIT,
+    Builder,
     Changes,
     any_circuits,
     apply,
     constant,
+    groups_joined,
     less,
     next_value,
     schema,
@@ -177,6 +182,26 @@ def test_joins_that_only_copy_go() -> None:
     circuit = Circuit((EDGE, copy, c.Distinct(1, TWO), c.Output("P", 2, TWO)), (("Edge", 0), ("P", 2)))
     assert names(optimize(circuit)) == ["Input", "Output"]
     assert optimize(circuit).relations == (("Edge", 0), ("P", 0))
+
+
+@st.composite
+def of_groups(draw: Any) -> Circuit:
+    """A circuit with a rule over groups of one source, of which some groups have other readers."""
+    build = Builder([EDGE, c.Input("Other", TWO)])
+    build.add(draw(groups_joined(build, 0, {"Other": (1, 2), "Edge": (0, 2)})))
+    for at in [len(build.nodes) - 1, *draw(st.sets(st.integers(2, len(build.nodes) - 1)))]:
+        build.add(c.Output(f"O{at}", at, build.nodes[at].schema))
+    return Circuit(tuple(build.nodes))
+
+
+rows = st.dictionaries(st.tuples(*[st.integers(0, 3)] * 2), st.just(1), min_size=4, max_size=16)
+
+
+@trying(200)
+@given(of_groups(), rows, rows)
+def test_a_common_group_has_what_the_groups_have(circuit: Circuit, edge: Zset, other: Zset) -> None:
+    inputs = {"Edge": edge, "Other": other}
+    assert evaluate(share_groups(circuit), inputs) == evaluate(circuit, inputs)
 
 
 @thorough

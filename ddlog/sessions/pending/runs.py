@@ -92,12 +92,19 @@ class Runs:
     def settle(self, committed: bool) -> None:
         self.hand_over()
 
+    def _single(self) -> list[SignedBatch] | None:
+        """The only run, if its rows came one by one, as batches."""
+        if len(self._runs) != 1 or not (run := self._runs[0]).sign or run.batch is not None:
+            return None
+        rows = list(run.rows())
+        return [(self._present.batch(rows), run.sign)] if rows else []
+
     def _signed(self) -> Iterator[tuple[Batch | None, int]]:
         """The runs as batches, in order, with neighbouring rows of one sign together; a sign of 0 for a
         deletion of all rows."""
-        if len(self._runs) == 1 and (run := self._runs[0]).sign and run.batch is None:
-            if rows := list(run.rows()):
-                yield self._present.batch(rows), run.sign
+        single = self._single()
+        if single is not None:
+            yield from single
             return
         for (sign, single), runs in groupby(self._runs, lambda run: (run.sign, run.batch is None)):
             if sign and single:
@@ -119,6 +126,9 @@ class SetChanges(Runs):
         super().change(batch, tuple, sign)
 
     def batches(self) -> list[SignedBatch]:
+        single = self._single()
+        if single is not None:
+            return single
         signed: list[SignedBatch] = []
         for batch, sign in self._signed():
             signed = [*signed, (batch, sign)] if sign else [(self._present.everything(), -1)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ... import values
@@ -220,12 +219,15 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         """`texts` keeps the writers of records from one commit to the next."""
         self._all, self._relations, self._typedefs, self._frame = deltas, relations, typedefs, frame
         self._texts = {} if texts is None else texts
+        self._found: dict[str, Delta] | None = None
 
-    @cached_property
+    @property
     def _deltas(self) -> dict[str, Delta]:
         """The deltas that are not empty, found when first asked for, since counting takes time after a large
         load."""
-        return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
+        if self._found is None:
+            self._found = {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
+        return self._found
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
         """The changed rows of an output relation, none if it did not change. Raises DDlogError for another

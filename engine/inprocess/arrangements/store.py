@@ -108,16 +108,20 @@ class Store(Unread):
 
     def _add_present_few(self, batch: Batch) -> Batch:
         before = self.table.size
-        self._undo.append(before)
-        for row in batch.rows():
-            if self.table.add_row(row):
-                self.present += 1
-                if self.indexes:
-                    self._arrange(self.present - 1, row, 1)
+        self._add_new(batch.rows())
         if self.present == before + batch.length:
             plain = batch.weights is None and batch.times is None
             return batch if plain else Batch(batch.columns, batch.length)
         return self._since(before)
+
+    def _add_new(self, rows: Sequence[tuple[int, ...]]) -> None:
+        """Adds the rows that are new, one by one."""
+        self._undo.append(self.table.size)
+        for row in rows:
+            if self.table.add_row(row):
+                self.present += 1
+                if self.indexes:
+                    self._arrange(self.present - 1, row, 1)
 
     def _since(self, start: int) -> Batch:
         """The rows that came from `start` on. Their columns are unpacked when they are read."""
@@ -126,8 +130,7 @@ class Store(Unread):
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
         if batch.length <= thresholds.ROWS_ONE_BY_ONE:
-            few = batch.rows()
-            change = self._add_few(self._ids_of(few), few, batch.weight_list())
+            change = self.add_rows(batch.rows(), batch.weight_list())
             return self._changed_few(batch, change) if as_set else batch
         rows = self._rows_of(batch)
         touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
@@ -235,6 +238,50 @@ class Store(Unread):
         return touched, np.where(self.weights[touched] > 0, 1, -1)
 
     # ------------------------------------------------------------- a few rows, one by one
+
+    def add_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int]) -> dict[int, int]:
+        """Adds a few weighted rows. Returns the change of presence: +1 or -1 by the ids of rows."""
+        return self._add_few(self._ids_of(rows), rows, weights)
+
+    def add_one(self, row: tuple[int, ...], weight: int, held: int | None = None) -> int:
+        """As `add_rows`, of one row: the change of its presence. `held`: only if it has this weight."""
+        if self.weights is None:
+            self._begin_to_weigh()
+        at, weights = self.table.insert_row(row), self.weights
+        assert weights is not None
+        if at >= len(weights):
+            grow(self, "weights", self.table.size, 0)
+            weights = self.weights
+        before = weights.item(at)
+        if held is not None and before != held:
+            return 0
+        self._whole = False
+        weights[at] = after = before + weight
+        self._undo.append(((at,), (weight,)))
+        sign = (after != 0) - (before != 0) if self.signed else (after > 0) - (before > 0)
+        if sign:
+            self.present += sign
+            if self.indexes:
+                self._arrange(at, row, sign)
+        self._whole = True
+        return sign
+
+    def set_one(self, row: tuple[int, ...], sign: int) -> int:
+        """As `set_rows`, of one row: the change of its presence."""
+        if self.weights is not None or sign < 0:
+            return self.add_one(row, sign, 0 if sign > 0 else 1)
+        before = self.present
+        self._add_new((row,))
+        return self.present - before
+
+    def keep_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int], is_net: bool) -> None:
+        """Adds a few weighted rows. `is_net`: they are the change of a set."""
+        if is_net and self.weights is None and min(weights) > 0:
+            self._add_new(rows)
+        elif len(rows) == 1:
+            self.add_one(rows[0], weights[0])
+        else:
+            self.add_rows(rows, weights)
 
     def _ids_of(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
         """As `_rows_of`."""

@@ -19,7 +19,7 @@ from ...schema import Array, Column, Schema
 from ..arrangements.views import Readable, present
 from ..kernels import addition
 from ..storage.arrays import grow, grown
-from ..storage.batch import Batch, RowColumns
+from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values, decode_rows
 from ..storage.marks import Marks
 from ..storage.table import RowTable
@@ -98,7 +98,7 @@ class GroupState(Unread):
     def change(self, delta: Batch) -> Batch:
         """The change of the result for a change of the source (already applied to its store)."""
         if delta.length == 1:
-            return self._change_one(delta)
+            return few_rows(*self.change_one(delta.rows()[0], delta.weight_list()[0]), len(self.node.schema))
         weights = delta.weight_array()
         groups = self.keys.insert(delta.columns[: self.arity], delta.length)
         self._make_room()
@@ -134,26 +134,29 @@ class GroupState(Unread):
             grow(self, "_mark", self.keys.size, 0)
             self.results = [grown(r, self.keys.size, 0) for r in self.results]
 
-    def _change_one(self, delta: Batch) -> Batch:
-        """`change` for one row, with less done by NumPy, which is slow on single numbers."""
-        key = delta.rows()[0][: self.arity]
-        group = self.keys.insert_row(key)
-        self._make_room()
-        before, old = self.counts.item(group), tuple([held.item(group) for held in self.results])
+    def change_one(self, row: tuple[int, ...], weight: int) -> tuple[list[tuple[int, ...]], list[int]]:
+        """`change` for one row, with less done by NumPy, which is slow on single numbers: the rows of the
+        result, and their weights."""
+        key = row[: self.arity]
+        group, results = self.keys.insert_row(key), self.results
+        if group >= len(self.counts) or (results and group >= len(results[0])):
+            self._make_room()
+            results = self.results
+        before, old = self.counts.item(group), tuple([held.item(group) for held in results])
         self._undo.append(partial(self._restore_one, group, before, old, self.alive))
-        now = self.counts[group] = before + (1 if delta.weights is None else delta.weights.item(0))
+        now = self.counts[group] = before + weight
         was, is_alive = before > 0, now > 0
         self.alive += is_alive - was
         if self._only_counts:
             new = (now if is_alive else 0,) * len(old)
         else:
-            new = self._added(group, delta, is_alive)
-        for held, result in zip(self.results, new, strict=True):
+            new = self._added(group, few_rows([row], [weight], len(row)), is_alive)
+        for held, result in zip(results, new, strict=True):
             held[group] = result
         goes, comes = was and (old != new or not is_alive), is_alive and (old != new or not was)
-        rows = [*([(*key, *old)] if goes else ()), *([(*key, *new)] if comes else ())]
-        signs = np.array((-1, 1)[: len(rows)], np.int64) if goes else None
-        return Batch(RowColumns(rows, len(self.node.schema)), len(rows), signs)
+        if goes and comes:
+            return [(*key, *old), (*key, *new)], [-1, 1]
+        return ([(*key, *old)], [-1]) if goes else ([(*key, *new)], [1]) if comes else ([], [])
 
     def _added(self, group: int, delta: Batch, is_alive: bool) -> tuple[int, ...]:
         """Adds one row to the accumulators. Returns their results."""

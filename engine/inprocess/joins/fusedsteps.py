@@ -26,6 +26,7 @@ from ..storage import threadpool
 from ..storage.batch import Batch
 from ..storage.layout import PackedColumns, PackedLayout
 from ..storage.table import RowTable
+from .sieves import Sieves
 from .valuation import Valuation
 
 
@@ -91,8 +92,11 @@ def found(
     rows: Valuation,
     keys: RowTable,
     names: Sequence[str],
+    sieves: Sieves,
+    to_come: float,
 ) -> Generator[tuple[Matches, Array], None, int]:
-    """The matches of a look-up whose values of `names` are a row of `keys`, with the ids of those rows.
+    """The matches of a look-up whose values of `names` are a row of `keys`, with the ids of those rows. So
+    many matches are to come in the run.
 
     Returns the number of left rows that are done: it stops when rows are no longer packed. Then matches of
     the next left row may have been given, which does no harm: a table changes during a join only if the
@@ -105,6 +109,7 @@ def found(
         room = min(total, thresholds.FUSED_ROOM) + expansion.BLOCK
         left, right, ids = (np.empty(room, np.int64) for _ in range(3))
         slots, places, bits = keys.numbered_slots()
+        sieve = sieves.of(keys)
         i, j, count = expansion.expand_found(
             groups,
             *view.index(step.positions).stretches(),
@@ -121,8 +126,12 @@ def found(
             i,
             j,
             thresholds.FUSED_WORK,
+            *sieve,
         )
         del slots, places
+        to_come -= min(total, thresholds.FUSED_WORK)
+        if count + expansion.BLOCK <= room:
+            sieves.consider(keys, min(total, thresholds.FUSED_WORK), count, to_come)
         if count:
             yield view.part(left[:count], right[:count]), ids[:count]
     return i

@@ -83,15 +83,27 @@ class Joiner:
         weights = change.length <= thresholds.ROWS_BY_MEANS and change.weight_list()
         if not weights or min(weights) > 0 or max(weights) < 0:
             return change
-        rows, sums = change.rows(), dict[Any, int]()
-        keys = [*map(read, rows)]
+        rows = change.rows()
+        left = self.net_rows(place, rows, weights)
+        if left[0] is rows:
+            return change
+        return few_rows(*left, len(change.columns)) if left[0] else None
+
+    def net_rows(
+        self, place: int, rows: list[onebyone.Row], weights: list[int]
+    ) -> tuple[list[onebyone.Row], list[int]]:
+        """As `net`, of rows with their weights: these themselves, if all are left."""
+        read = self._read[place]
+        if read is None or len(rows) < 2:
+            return rows, weights
+        sums, keys = dict[Any, int](), [*map(read, rows)]
         for key, weight in zip(keys, weights, strict=True):
             sums[key] = sums.get(key, 0) + weight
         if len(sums) == len(rows):
-            return change
+            return rows, weights
         alike = dict(zip(keys, rows, strict=True))
         left = {key: weight for key, weight in sums.items() if weight}
-        return few_rows([alike[key] for key in left], [*left.values()], len(change.columns)) if left else None
+        return [alike[key] for key in left], [*left.values()]
 
     def run(
         self,
@@ -156,13 +168,34 @@ class Joiner:
             at = stop
 
     def one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
-        """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way. It
-        does so at first, since a plan takes time to write, and for a while after a plan gave up."""
+        """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way."""
+        found = self.of_rows(start, batch.rows(), batch.weight_list(), batch.times, views)
+        if found is None:
+            return None
+        rows, weights, times = found
+        if not rows:
+            return ()
+        made = few_rows(rows, weights, len(self.node.output))
+        if times:
+            made = Batch(made.columns, made.length, made.weights, np.array(times, np.int64))
+        return (made,)
+
+    def of_rows(
+        self,
+        start: int,
+        rows: Sequence[onebyone.Row],
+        weights: Sequence[int],
+        times: Array | None,
+        views: Sequence[View | None],
+    ) -> tuple[list[onebyone.Row], list[int], list[int]] | None:
+        """The join of a few weighted rows: its rows, with their weights and times, if it has times. None: it
+        is to run in the general way. It does so at first, since a plan takes time to write, and for a while
+        after a plan gave up."""
         waiting = self._general.get(start, thresholds.GENERAL_RUNS)
         if waiting:
             self._general[start] = waiting - 1
             return None
-        steady, timed = self._steady.get(start), batch.times is not None
+        steady, timed = self._steady.get(start), times is not None
         plan: onebyone.RowPlan | None
         if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
             plan = steady[1]
@@ -173,7 +206,7 @@ class Joiner:
         evaluator = self.evaluator
         since = clock() if evaluator.measured else 0.0
         try:
-            out, counts = plan.run(batch, views)
+            out, made, dated, counts = plan.run(rows, weights, times, views)
         except onebyone.NotOneByOne:
             self._general[start] = 4 * thresholds.GENERAL_RUNS
             return None
@@ -181,9 +214,8 @@ class Joiner:
         if since:
             self._note_time(start, plan.noting, evaluator.weight * (clock() - since))
         if evaluator.budget.left is not None:
-            made = 0 if out is None else out.length
-            evaluator.budget.spend(STEP + batch.length + matches + MADE * made)
-        return () if out is None else (out,)
+            evaluator.budget.spend(STEP + len(rows) + matches + MADE * len(out))
+        return out, made, dated
 
     def row_plan(
         self, start: int, views: Sequence[View | None], from_timed: bool = False
@@ -638,7 +670,10 @@ class Joiner:
         places, tally = following.positions, self._tally(stage)
         with proposer.noting_faults(following):
             keys = seen.keys(places)
-        found = fusedsteps.found(step, view, groups[0], total, rows, keys, following.keys)
+        to_come = total * proposer.weight
+        found = fusedsteps.found(
+            step, view, groups[0], total, rows, keys, following.keys, proposer.sieves, to_come
+        )
         while True:
             since = clock() if self.evaluator.measured else 0.0
             try:

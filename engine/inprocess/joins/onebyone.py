@@ -25,18 +25,15 @@ from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
 from ... import memory, thresholds
 from ...circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ...derivedcolumns import Position
 from ...interrupt import immediate
 from ...operators.steps import expression
 from ...planner import Exclude, LookUp, PlanStep, RunStep, Stage
-from ...schema import INLINE_LIMIT, Column, Kind, RowExpr, ready
+from ...schema import INLINE_LIMIT, Array, Column, Kind, RowExpr, ready
 from ..arrangements.index import RowIndex, picking
 from ..arrangements.views import BeforeView, EmptyView, GrowingView, Readable, StoreView, View
-from ..storage.batch import Batch, few_rows
 from ..storage.interner import Values
 
 Row: TypeAlias = tuple[int, ...]
@@ -123,7 +120,6 @@ class RowPlan:
         """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which.
         `timed` are the terms whose rows have times: a row that is made has the greatest of its times."""
         self._negated, self._values, self._timed = node.terms[start].negated, values, start in timed
-        self._arity = len(node.output)
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
         writer = _JoinWriter(values, schemas, frozenset(timed), self._timed)
         with writer.started(node.terms[start].columns, schemas[start]):
@@ -134,7 +130,6 @@ class RowPlan:
                 columns = writer.exclude(step) if isinstance(step, Exclude) else writer.look_up(step)
                 self._asking.append((step, columns))
             writer.output(node.output)
-        self._domains = writer.domains
         self._function = writer.function()
         self._steady: Sequence[View | None] = ()  # views that are the same in many runs, and their functions
         self._finds: Sequence[Find] = ()
@@ -145,11 +140,15 @@ class RowPlan:
         """The look-ups whose counts a run gives."""
 
     def run(
-        self, batch: Batch, views: Sequence[View | None]
-    ) -> tuple[Batch | None, Sequence[tuple[int, int]]]:
-        """The join of a batch in place of the start with what the views show (None: it has no rows), and the
-        keys and matches of its look-ups. A tuple of views shows the same stores in each run with it. Raises
-        NotOneByOne."""
+        self,
+        rows: Sequence[Row],
+        weights: Sequence[int],
+        times: Array | None,
+        views: Sequence[View | None],
+    ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
+        """The join of weighted rows in place of the start with what the views show: its rows, their weights,
+        and their times if a term has times, with the keys and matches of its look-ups. A tuple of views shows
+        the same stores in each run with it. Raises NotOneByOne."""
         self._room[0] = thresholds.MATCHES_ONE_BY_ONE
         if views is self._steady:
             finds = self._finds
@@ -157,26 +156,20 @@ class RowPlan:
             finds = self._finders(views, self._room)
             if views.__class__ is tuple:
                 self._steady, self._finds = views, finds
-        weights = repeat(1) if batch.weights is None else batch.weights.tolist()
         if self._negated:
-            weights = [-weight for weight in batch.weight_list()]
-        rows: Iterable[Any] = zip(batch.rows(), weights)  # noqa: B905
+            weights = [-weight for weight in weights]
         if self._timed:
-            assert batch.times is not None
-            rows = zip(batch.rows(), weights, batch.times.tolist())  # noqa: B905
-        out, weights, times, counts = self._call(rows, finds)
-        if not out:
-            return None, counts
-        made = few_rows(out, weights, self._arity)
-        if times:
-            made = Batch(made.columns, made.length, made.weights, np.array(times, np.int64))
-        return made, counts
+            assert times is not None
+            rows_in_time = zip(rows, weights, times.tolist())  # noqa: B905
+            return self._function(rows_in_time, finds)  # type: ignore[no-any-return]
+        return self._function(zip(rows, weights), finds)  # type: ignore[no-any-return]  # noqa: B905
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
         give, and is theirs to lessen. Raises NotOneByOne."""
         finds = self._finders(views, room)
-        return lambda rows: self._call(zip(rows, repeat(1)), finds)[0]
+        run = self._function
+        return lambda rows: run(zip(rows, repeat(1)), finds)[0]
 
     def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
         return [
@@ -184,29 +177,18 @@ class RowPlan:
             for step, columns in self._asking
         ]
 
-    def _call(
-        self, rows: Iterable[Any], finds: Sequence[Find]
-    ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
-        lists = [self._values.domain(name).values for name in self._domains] if self._domains else ()
-        try:
-            return self._function(rows, finds, lists)  # type: ignore[no-any-return]
-        except (NotOneByOne, MemoryError):
-            raise
-        except Exception as fault:
-            raise NotOneByOne from fault
-
 
 # ------------------------------------------------------------------- writing
 
 
 class _JoinWriter:
-    """Writes a function of rows with weights, of what finds matches, and of lists of values. The rows of
-    `timed` terms have times; `from_timed`: also those that it begins with."""
+    """Writes a function of rows with weights and of what finds matches. The rows of `timed` terms have times;
+    `from_timed`: also those that it begins with."""
 
     def __init__(
         self, values: Values, schemas: Sequence[Sequence[Column]], timed: Collection[int], from_timed: bool
     ) -> None:
-        self.domains: list[str] = []
+        self._domains: list[str] = []
         self._values, self._schemas = values, schemas
         self._names: dict[str, str] = {}
         self._columns: dict[str, Column] = {}
@@ -215,7 +197,7 @@ class _JoinWriter:
         self._timed, self._times = timed, ["t"] if from_timed else []
         self._lines: list[str] = []
         self._counters: list[str] = []
-        self._depth = 1
+        self._depth = 2
         self._asked = 0
 
     def _write(self, line: str, opens: bool = False) -> None:
@@ -311,9 +293,9 @@ class _JoinWriter:
         if column.kind is Kind.FLOAT:
             self._given["decode"] = partial(self._values.decode, Kind.FLOAT, "")
             return f"decode({code})"
-        if column.domain not in self.domains:
-            self.domains.append(column.domain)
-        values = f"lists[{self.domains.index(column.domain)}]"
+        if column.domain not in self._domains:
+            self._domains.append(column.domain)
+        values = f"list{self._domains.index(column.domain)}"
         if column.kind is Kind.OBJECT:
             return f"{values}[{code}]"
         return f"{code} if {code} < {INLINE_LIMIT} else {values}[{code} - {INLINE_LIMIT}]"
@@ -332,10 +314,14 @@ class _JoinWriter:
         look-up."""
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
-        lines = ["def run(rows, finds, lists):", "    out, weights, times = [], [], []"]
+        self._given |= {"domain": self._values.domain, "NotOneByOne": NotOneByOne}
+        lines = ["def run(rows, finds):", "    out, weights, times = [], [], []"]
         lines += ["    add, weigh, time = out.append, weights.append, times.append"]
+        lines += [f"    list{k} = domain({name!r}).values" for k, name in enumerate(self._domains)]
         lines += [f"    {name} = 0" for name in self._counters]
-        lines += [*self._lines, f"    return out, weights, times, ({counts})"]
+        lines += ["    try:", *self._lines, "    except (NotOneByOne, MemoryError):", "        raise"]
+        lines += ["    except Exception as fault:", "        raise NotOneByOne from fault"]
+        lines += [f"    return out, weights, times, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run

@@ -31,6 +31,7 @@ from ..arrangements.index import FaultyKey
 from ..arrangements.views import View, strided
 from ..storage.steps import Variables
 from ..storage.table import RowTable
+from .sieves import Sieves
 
 ASKING = 1.0
 PART = 512.0
@@ -111,6 +112,7 @@ class Proposer:
     ) -> None:
         self.views, self.weight, self._faulty, self.held = views, more, faulty, held
         self._arranged: list[frozenset[tuple[Position, ...]]] | None = None
+        self.sieves = Sieves()
         self.merged = False  # whether rows were summed up in this run
 
     @property

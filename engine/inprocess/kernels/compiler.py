@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeVar, cast
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from ...clock import done_once
 from ...interrupt import deferred
+from .loading import import_numba, load_alone
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +64,7 @@ def compile_kernels() -> None:
     beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
     that is half imported is of no use."""
     with deferred(), done_once():
-        import numba
+        numba: Any = import_numba()
 
     with _compiling, done_once():
         while _kernels:
@@ -73,8 +73,7 @@ def compile_kernels() -> None:
                 function
             )
             _compile_to_the_end(compiled)
-            with suppress(AttributeError, ImportError):
-                _load_without_compiler(compiled)
+            load_alone(compiled)
             function.__globals__[function.__name__] = compiled
 
 
@@ -86,23 +85,3 @@ def _compile_to_the_end(dispatcher: Any) -> None:
             return compile(signature)
 
     dispatcher.compile = compiled
-
-
-def _load_without_compiler(dispatcher: Any) -> None:
-    """Lets a kernel whose machine code is on disk load it without all that numba needs to compile one: that
-    takes 0.12 s to read. If the code is not there, or anything else is not as it should be, numba does as it
-    always does."""
-    from numba.core.runtime.nrt import rtsys
-
-    cache = dispatcher._cache
-    load, load_code = cache.load_overload, cache._load_overload
-
-    def load_overload(signature: Any, target: Any) -> Any:
-        with done_once(), suppress(Exception):
-            rtsys.initialize(target)
-            found = load_code(signature, target)
-            if found is not None:
-                return found
-        return load(signature, target)
-
-    cache.load_overload = load_overload

@@ -73,6 +73,29 @@ def block_words(size: int, lefts: Any, rights: Any, words: Any, base: Any, field
     return bool(bad >= 0)
 
 
+@part
+def sieved(size: int, made: Any, marks: Any, sieve_bits: int, lefts: Any, rights: Any) -> int:
+    """Keeps the matches of a block whose words a sieve lets through, in front and in order. Returns their
+    number."""
+    through = np.empty(size, np.int64)
+    for m in range(size):
+        bit = hashing.home(made[m], sieve_bits)
+        through[m] = (marks[bit >> 6] >> (bit & 63)) & 1
+    kept = 0
+    for m in range(size):
+        lefts[kept], rights[kept], made[kept] = lefts[m], rights[m], made[m]
+        kept += through[m]
+    return kept
+
+
+@kernel
+def fill_sieve(words: Any, count: int, marks: Any, sieve_bits: int) -> None:
+    """Sets the bit at the home of each word, of 2**sieve_bits."""
+    for i in range(count):
+        bit = hashing.home(words[i], sieve_bits)
+        marks[bit >> 6] |= np.int64(1) << (bit & 63)
+
+
 @kernel
 def expand_found(
     groups: Any,
@@ -92,9 +115,12 @@ def expand_found(
     i: int,
     j: int,
     work: int,
+    marks: Any,
+    sieve_bits: int,
 ) -> tuple[int, int, int]:
     """The matches with row ids under `below` whose words a hash set holds: position of the left row, row id,
-    and the word's id. Returns (left row, match of it, number found)."""
+    and the word's id. Returns (left row, match of it, number found). `marks` has a bit for each word of the
+    hash set among others, unless `sieve_bits` is 0."""
     mask = (1 << bits) - 1
     lefts = np.empty(BLOCK, np.int64)
     rights = np.empty(BLOCK, np.int64)
@@ -106,6 +132,8 @@ def expand_found(
         i, j, size = fill_block(groups, first, count, slab, below, i, j, lefts, rights)
         work -= BLOCK
         block_words(size, lefts, rights, words, base, fields, made)
+        if sieve_bits > 0:
+            size = sieved(size, made, marks, sieve_bits, lefts, rights)
         hashing.read_homes(slots, bits, made, 0, size, places, seen)
         for m in range(size):
             word = made[m]

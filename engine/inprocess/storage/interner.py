@@ -238,15 +238,14 @@ class Values:
 
     def decode(self, kind: Kind, domain: str, code: int) -> Any:
         """The value of one int64."""
-        match kind:
-            case Kind.OBJECT:
-                return self.domain(domain).values[code]
-            case Kind.BOOL:
-                return bool(code)
-            case Kind.FLOAT:
-                (value,) = _FLOAT.unpack(_WORD.pack(code))
-                return self._nan if value != value else value
-        return code if code < INLINE_LIMIT else self.domain(domain).values[code - INLINE_LIMIT]
+        if kind is Kind.OBJECT:
+            return self._domains[domain].values[code]
+        if kind is Kind.INT:
+            return code if code < INLINE_LIMIT else self._domains[domain].values[code - INLINE_LIMIT]
+        if kind is Kind.BOOL:
+            return bool(code)
+        (value,) = _FLOAT.unpack(_WORD.pack(code))
+        return self._nan if value != value else value
 
     def coding(self, schema: Schema) -> Coding:
         """The functions that encode and decode a row."""

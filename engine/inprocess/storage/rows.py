@@ -103,11 +103,12 @@ class ArrayDelta:
 
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
         self._values, self._schema = values, schema
-        self._batch: Batch | None = batch
+        self._batch: Batch | None = None
         if last:
+            self._batch = batch
             values.hold(schema, batch)
         else:
-            self._rows  # noqa: B018 (read now)
+            self._consolidated = ArrayRows(values, schema, consolidate(batch))
 
     @property
     def _rows(self) -> ArrayRows:
@@ -136,7 +137,9 @@ class ArrayDelta:
     @property
     def rows(self) -> list[tuple[Any, ...]]:
         """The rows that changed, in value order."""
-        return list(self._rows)
+        rows = self._rows
+        few = rows._read_few()
+        return list(rows) if few is None else few[0].copy()
 
     def counts(self) -> tuple[int, int]:
         """The numbers of rows that came, and that went."""

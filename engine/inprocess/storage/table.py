@@ -257,6 +257,23 @@ class RowTable(Unread):
 
     def insert_row(self, row: tuple[int, ...]) -> int:
         """As `insert`, of one row."""
+        ids, size, layout, one, slots = self._ids, self.size, self._layout, self._one, self._slots
+        if (
+            ids is not None
+            and one is not None
+            and one.layout is layout
+            and size < len(self._words)
+            and size + 1 <= len(slots) * _FULL
+            and (word := one.pack(row)) >= 0
+        ):
+            at: int = hashing.number_word(slots, ids, self._bits, word, self._words, size)
+            if at == size:
+                self.size += 1
+            return at
+        return self._insert_row(row)
+
+    def _insert_row(self, row: tuple[int, ...]) -> int:
+        """`insert_row` where there is no room, or no layout in which the row was packed before."""
         ids, size, word = self._ids, self.size, self._word_with_room(row)
         if self._layout is None and size < min(len(self._wide), int(len(self._slots) * _FULL)):
             given, out = np.array((row,), np.int64), np.empty(1, np.int64)

@@ -1,0 +1,313 @@
+"""The walk of an epoch that changes a few rows: tuples from node to node, and no batches between them.
+
+    n0 input            the rows that change, with their weights
+    n4 joinΔ n0, n1     a function of Python           (engine/inprocess/joins/onebyone.py)
+    n6 distinctΔ n4     weights in a store, row by row
+    n7 fixpoint         in the general way: from a batch to a batch, and rows again
+
+A walk is made once for the nodes that may change together. It has a function for each of them that can take
+rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
+before it has changed anything. From a change of many rows on, it visits all that are left. A node without a
+change costs one look into a dictionary. The state is changed by the same methods of stores and groups as in
+the general way, so that the end of an epoch and its rollback are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from .. import interrupt, memory, thresholds
+from ..circuit import (
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Input,
+    Join,
+    Negate,
+    NodeId,
+    Output,
+    Sum,
+)
+from ..runtime import Progress
+from ..schedule import CircuitWalk, phase_of
+from .arrangements.store import Store
+from .epoch import RunningEpoch
+from .joins.join import Joiner
+from .operators import KEPT_ALREADY
+from .state import ALONE, State
+from .storage.batch import Batch, few_rows, no_rows
+
+Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
+"""Rows, at least one, and their weights."""
+Changes: TypeAlias = dict[NodeId, Rows]
+"""The changes of the nodes that change."""
+Take: TypeAlias = Callable[[Changes, RunningEpoch], bool]
+"""Takes the changes of a node's sources, and adds that of the node. False: it declines."""
+
+
+class RowWalk:
+    """The walk of some nodes of a state, of changes of few rows."""
+
+    def __init__(self, state: State, nodes: Sequence[NodeId]) -> None:
+        self._state, self._nodes = state, nodes
+        every = [(at, state.circuit.nodes[at]) for at in nodes]
+        self._outputs = [
+            (node.relation, node.source, len(node.schema)) for _, node in every if isinstance(node, Output)
+        ]
+        inner = [at for at, node in every if not isinstance(node, Output)]
+        self._taking = [(at, _taking(state, at), _keeping(state, at)) for at in inner]
+        self._phase = next((phase_of(node) for _, node in every if node.text), "")
+        inputs = {at for at, node in every if isinstance(node, Input)}
+        known = [take for at, take, _ in self._taking if at not in inputs]
+        self._pays = None not in known or any(known)
+
+    def run(
+        self, running: RunningEpoch, limit: int | None, progress: Progress | None
+    ) -> dict[str, Batch | None]:
+        """Runs the operators of an epoch. Returns the changes of the outputs that change. Raises what
+        `engine.schedule.walk` does."""
+        state = self._state
+        if not self._pays or state.remembering or state.forgetful:
+            return CircuitWalk(state.circuit, running, limit, progress, None).run(self._nodes)
+        interrupt.check()
+        if progress is not None:
+            progress(self._phase, 0, 0)
+        changes: Changes = {}
+        walk: CircuitWalk[Batch | None] | None = None
+        at, few = -1, thresholds.ROWS_ONE_BY_ONE
+        try:
+            for place, (at, take, keep) in enumerate(self._taking):
+                is_few = True
+                if take is None or not take(changes, running):
+                    walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
+                    is_few = self._in_general(at, walk, changes)
+                elif at in changes:
+                    is_few = len(changes[at][0]) <= few
+                    if not is_few:
+                        walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
+                        running.keep(at, self._batch(at, walk, changes))
+                    elif keep is not None:
+                        keep(changes[at], running)
+                if not is_few:
+                    assert walk is not None
+                    for source in changes:
+                        self._batch(source, walk, changes)
+                    walk.run([each for each, _, _ in self._taking[place + 1 :]])
+                    break
+        except MemoryError as error:
+            memory.tell(error, phase_of(state.circuit.nodes[at]))
+            raise
+        if walk is not None:
+            found = ((name, self._batch(source, walk, changes)) for name, source, _ in self._outputs)
+            return {name: change for name, change in found if change is not None}
+        return {
+            name: few_rows(*changes[source], arity)
+            for name, source, arity in self._outputs
+            if source in changes
+        }
+
+    def _batch(self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes) -> Batch | None:
+        """The change of a node as a batch."""
+        known = walk.changes
+        if at not in known and at in changes:
+            known[at] = few_rows(*changes[at], len(self._state.circuit.nodes[at].schema))
+        return known.get(at)
+
+    def _in_general(self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes) -> bool:
+        """Visits a node in the general way. False: many rows of it change, or rows that have times."""
+        for source in self._state.circuit.nodes[at].reads():
+            self._batch(source, walk, changes)
+        walk.run((at,))
+        change = walk.changes.get(at)
+        if change is None or not change.length:
+            return True
+        if change.length > thresholds.ROWS_ONE_BY_ONE or change.times is not None:
+            return False
+        changes[at] = change.rows(), change.weight_list()
+        return True
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _keeping(state: State, at: NodeId) -> Callable[[Rows, RunningEpoch], None] | None:
+    """What takes the change of a node into its store, as `EpochOperators.keep` does."""
+    node, stores = state.circuit.nodes[at], state.stores
+    if at not in stores or node.__class__ in KEPT_ALREADY or not isinstance(stores[at], Store):
+        return None
+    is_group = isinstance(node, DeltaGroup)
+
+    def keep(change: Rows, running: RunningEpoch) -> None:
+        store = stores[at]
+        assert isinstance(store, Store)
+        running.changed.append(store)
+        store.keep_rows(*change, is_group)
+
+    return keep
+
+
+def _taking(state: State, at: NodeId) -> Take | None:
+    """The function that takes rows to a node; None: there is none."""
+    match node := state.circuit.nodes[at]:
+        case Input():
+            return _input(state, at, node)
+        case Join() | DeltaJoin():
+            return _join(state, at, node)
+        case DeltaDistinct() if state.memories.counts(at) is None:
+            return _distinct(state, at, node)
+        case DeltaGroup():
+            return _group(state, at, node)
+        case Sum():
+            return _sum(at, node)
+        case Negate():
+            return _negate(at, node)
+    return None
+
+
+def _input(state: State, at: NodeId, node: Input) -> Take:
+    relation, stores = node.relation, state.stores
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        parts = running.epoch.changes.get(relation, ())
+        if len(parts) != 1 or parts[0][0].length != 1 or parts[0][0].weights is not None or node.multiset:
+            change = running.input(at, node)
+            if change is not None:
+                changes[at] = change.rows(), change.weight_list()
+            return True
+        (batch, sign) = parts[0]
+        store = stores[at]
+        assert isinstance(store, Store)
+        running.changed.append(store)
+        rows = batch.rows()
+        if store.set_one(rows[0], sign):
+            changes[at] = rows, [sign]
+            running.taken[at] = batch if sign > 0 else batch.negated()
+        else:
+            running.taken[at] = no_rows(node.schema)
+        return True
+
+    return take
+
+
+def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
+    joiner, sources = state.joiners[at], [term.source for term in node.terms]
+    if len(sources) == 1:
+        return _apply(at, joiner, sources[0])
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        start = -1
+        for place, source in enumerate(sources):
+            if source in changes:
+                if start >= 0:
+                    return False  # rows of several terms change
+                start = place
+        if start < 0:
+            return True
+        rows, weights = changes[sources[start]]
+        if len(rows) > 1:
+            rows, weights = joiner.net_rows(start, rows, weights)
+            if not rows:
+                return True
+        found = joiner.of_rows(start, rows, weights, None, state.views_from(at, node, start))
+        if found is None or found[2]:
+            return False
+        if found[0]:
+            changes[at] = found[0], found[1]
+        return True
+
+    return take
+
+
+def _apply(at: NodeId, joiner: Joiner, source: NodeId) -> Take:
+    """A join of one term."""
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        if source not in changes:
+            return True
+        rows, weights = changes[source]
+        if len(rows) > 1:
+            rows, weights = joiner.net_rows(0, rows, weights)
+            if not rows:
+                return True
+        found = joiner.of_rows(0, rows, weights, None, ALONE)
+        if found is None:
+            return False
+        if found[0]:
+            changes[at] = found[0], found[1]
+        return True
+
+    return take
+
+
+def _distinct(state: State, at: NodeId, node: DeltaDistinct) -> Take:
+    source, stores = node.source, state.stores
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        if source not in changes:
+            return True
+        rows, weights = changes[source]
+        store = stores[at]
+        assert isinstance(store, Store)
+        running.changed.append(store)
+        if len(rows) == 1:
+            sign = store.add_one(rows[0], weights[0])
+            if sign:
+                changes[at] = rows, [sign]
+            return True
+        signs = store.add_rows(rows, weights)
+        if signs:
+            if len(signs) != len(rows):
+                rows = [store.table.row(each) for each in signs]
+            changes[at] = rows, [*signs.values()]
+        return True
+
+    return take
+
+
+def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
+    source, groups = node.source, state.groups
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        if source not in changes:
+            return True
+        rows, weights = changes[source]
+        if len(rows) != 1:
+            return False
+        group = groups[at]
+        running.changed.append(group)
+        found = group.change_one(rows[0], weights[0])
+        if found[0]:
+            changes[at] = found
+        return True
+
+    return take
+
+
+def _sum(at: NodeId, node: Sum) -> Take:
+    sources = node.sources
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        some = [changes[source] for source in sources if source in changes]
+        if len(some) == 1:
+            changes[at] = some[0]
+        elif some:
+            changes[at] = (
+                [row for rows, _ in some for row in rows],
+                [w for _, weights in some for w in weights],
+            )
+        return True
+
+    return take
+
+
+def _negate(at: NodeId, node: Negate) -> Take:
+    source = node.source
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        if source in changes:
+            rows, weights = changes[source]
+            changes[at] = rows, [-weight for weight in weights]
+        return True
+
+    return take
