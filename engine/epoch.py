@@ -224,7 +224,7 @@ class Epochs(Generic[G, B]):
         return {**known, **self.given}
 
     def _changing(self, epoch: Epoch[G]) -> tuple[Sequence[NodeId], int]:
-        """The inputs that change, and the rows by which they do."""
+        """The inputs that change, in order, and the rows by which they do."""
         changing: list[NodeId] = []
         rows = 0
         for name, parts in epoch.changes.items():
@@ -233,7 +233,7 @@ class Epochs(Generic[G, B]):
                 rows += self._length(part)
             if rows > before:
                 changing.append(self._inputs[name])
-        return changing, rows
+        return sorted(changing), rows
 
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""

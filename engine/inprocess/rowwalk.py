@@ -15,6 +15,7 @@ the general way, so that the end of an epoch and its rollback are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from .. import interrupt, memory, thresholds
@@ -29,6 +30,7 @@ from ..circuit import (
     Output,
     Sum,
 )
+from ..epoch import WalkRows
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
@@ -44,22 +46,45 @@ Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
 Take: TypeAlias = Callable[[Changes, RunningEpoch], bool]
 """Takes the changes of a node's sources, and adds that of the node. False: it declines."""
+Keep: TypeAlias = Callable[[Rows, RunningEpoch], None]
+"""Takes the change of a node into its store."""
+_Visit: TypeAlias = tuple[NodeId, Take | None, Keep | None]
+_Shown: TypeAlias = tuple[str, NodeId, int]
+"""An output: its relation, its source, and the number of its columns."""
+
+
+def rows_walked(state: State) -> Callable[[Sequence[NodeId]], WalkRows[Batch | None]]:
+    """Gives the walks of changes of few rows, each from its nodes. They share what they know of a node: many
+    sets of inputs change together, each of which has a walk."""
+
+    @cache
+    def visit(at: NodeId) -> _Visit:
+        return at, _taking(state, at), _keeping(state, at)
+
+    @cache
+    def shown(at: NodeId) -> _Shown:
+        node = state.circuit.nodes[at]
+        assert isinstance(node, Output)
+        return node.relation, node.source, len(node.schema)
+
+    return lambda nodes: RowWalk(state, nodes, visit, shown).run
 
 
 class RowWalk:
     """The walk of some nodes of a state, of changes of few rows."""
 
-    def __init__(self, state: State, nodes: Sequence[NodeId]) -> None:
-        self._state, self._nodes = state, nodes
-        every = [(at, state.circuit.nodes[at]) for at in nodes]
-        self._outputs = [
-            (node.relation, node.source, len(node.schema)) for _, node in every if isinstance(node, Output)
-        ]
-        inner = [at for at, node in every if not isinstance(node, Output)]
-        self._taking = [(at, _taking(state, at), _keeping(state, at)) for at in inner]
-        self._phase = next((phase_of(node) for _, node in every if node.text), "")
-        inputs = {at for at, node in every if isinstance(node, Input)}
-        known = [take for at, take, _ in self._taking if at not in inputs]
+    def __init__(
+        self,
+        state: State,
+        nodes: Sequence[NodeId],
+        visit: Callable[[NodeId], _Visit],
+        shown: Callable[[NodeId], _Shown],
+    ) -> None:
+        self._state, self._nodes, of = state, nodes, state.circuit.nodes
+        self._outputs = [shown(at) for at in nodes if isinstance(of[at], Output)]
+        self._taking = [visit(at) for at in nodes if not isinstance(of[at], Output)]
+        self._phase = next((phase_of(of[at]) for at in nodes if of[at].text), "")
+        known = [take for at, take, _ in self._taking if not isinstance(of[at], Input)]
         self._pays = None not in known or any(known)
 
     def run(
@@ -131,8 +156,8 @@ class RowWalk:
 # ------------------------------------------------------------------ operators
 
 
-def _keeping(state: State, at: NodeId) -> Callable[[Rows, RunningEpoch], None] | None:
-    """What takes the change of a node into its store, as `EpochOperators.keep` does."""
+def _keeping(state: State, at: NodeId) -> Keep | None:
+    """As `EpochOperators.keep`; None: the node has no store, or the store has the change when it is known."""
     node, stores = state.circuit.nodes[at], state.stores
     if at not in stores or node.__class__ in KEPT_ALREADY or not isinstance(stores[at], Store):
         return None

@@ -16,7 +16,7 @@ import numpy as np
 from .. import epochcosts, interrupt, memory, spilling, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
-from ..epoch import Epoch, Epochs, Running, WalkRows
+from ..epoch import Epoch, Epochs, Running
 from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
@@ -47,7 +47,7 @@ from .resumption import (
     restore_values,
     units,
 )
-from .rowwalk import RowWalk
+from .rowwalk import rows_walked
 from .sealing import SealedEpoch, coded
 from .state import State
 from .storage import sweep
@@ -134,12 +134,7 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        restless = self._state.memories.restless
-        state = self._own
-
-        def of_rows(nodes: Sequence[NodeId]) -> WalkRows[Batch | None]:
-            return RowWalk(state, nodes).run
-
+        restless, of_rows = self._state.memories.restless, rows_walked(self._own)
         return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, of_rows)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import permutations
 from random import Random
 from typing import Any
 from unittest import mock
@@ -16,6 +17,7 @@ import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
@@ -272,3 +274,21 @@ def test_many_rows_of_a_node_go_on_in_the_general_way() -> None:
     assert found[0] == {"N": [((2, 1), 1)], "P": [((2, 1), 1)]}
     assert found[1] == {"N": [((1, 50), 1)], "P": [((1, y), 1) for y in range(50)]}
     assert not left  # the join gave its rows one by one, and the nodes after it were walked with batches
+
+
+def test_walks_of_many_sets_of_inputs_share_what_they_know_of_a_node() -> None:
+    names = ("Edge", "Weight", "Away")
+    orders = [order for count in (1, 2, 3) for order in permutations(names, count)]
+    with (
+        mock.patch.object(rowwalk, "_taking", wraps=rowwalk._taking) as taking,
+        mock.patch.object(rowwalk, "RowWalk", wraps=RowWalk) as made,
+        ddlog.compile(FLAT).session() as session,
+    ):
+        session.commit()
+        for n, order in enumerate(orders):
+            for name in order:
+                session.insert(name, {"Edge": ("a", str(n)), "Weight": ("b", n + 1), "Away": (str(n),)}[name])
+            session.commit()
+    assert made.call_count == 1 + 7  # without changes, and for each set one, whatever the order
+    nodes = [call.args[1] for call in taking.call_args_list]
+    assert len(nodes) == len({*nodes}) > 0
