@@ -53,6 +53,37 @@ def test_code_on_disk_needs_no_compiler_and_leaves_numba_whole() -> None:
     assert run() == [inserted, "[]", *others, inserted]
 
 
+MEANWHILE = """
+import builtins
+import threading
+from ddlog.engine.inprocess.kernels import loading
+
+plain, told = builtins.__import__, []
+
+def other():
+    import importlib.metadata
+    import yaml
+    told.append((importlib.metadata.version("numpy") > "1", yaml.safe_load("[1]")))
+
+def imported(name, *more):
+    if name == "numba.core":
+        builtins.__import__ = plain
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    return plain(name, *more)
+
+builtins.__import__ = imported
+loading.import_numba()
+print(told)
+"""
+
+
+def test_other_threads_import_modules_whole_meanwhile() -> None:
+    done = subprocess.run([sys.executable, "-c", MEANWHILE], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[(True, [1])]\n", "")
+
+
 @pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint64, np.bool_, np.float64])
 def test_arrays_have_the_types_that_numba_gives_them(kind: type[np.generic]) -> None:
     compiler.compile_kernels()

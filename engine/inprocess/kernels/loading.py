@@ -32,16 +32,20 @@ class _Later(ModuleType):
 
 def import_numba() -> ModuleType:
     """Imports numba. The modules by which it finds extensions and reads settings are imported when they are
-    asked for; other modules that import them meanwhile get them as they are."""
-    put_off = ["importlib.metadata", *([] if os.path.exists(_SETTINGS) else ["yaml"])]
-    later = {name: _Later(name) for name in put_off if name not in sys.modules}
-    sys.modules.update(later)
+    asked for; other threads that import them meanwhile get them as they are."""
+    put_off: list[tuple[dict[str, Any], str, ModuleType]] = []
+    if "importlib.metadata" not in sys.modules:  # asked for as `from importlib import metadata`
+        put_off.append((vars(importlib), "metadata", _Later("importlib.metadata")))
+    if "yaml" not in sys.modules and not os.path.exists(_SETTINGS):
+        put_off.append((sys.modules, "yaml", _Later("yaml")))
+    for names, name, later in put_off:
+        names[name] = later
     try:
         import numba
     finally:
-        for name, module in later.items():
-            if sys.modules.get(name) is module:
-                del sys.modules[name]
+        for names, name, later in put_off:
+            if names.get(name) is later:
+                del names[name]
     found: ModuleType = numba
     return found
 
@@ -69,14 +73,14 @@ def _type_arrays(dispatcher: Any) -> None:
     from numba.core import types
     from numba.np.numpy_support import from_dtype, map_layout
 
-    typed, active = dispatcher.typeof_pyval, dispatcher._types_active_call
+    typed, note = dispatcher.typeof_pyval, dispatcher._types_active_call.add
 
     def typeof_pyval(value: Any) -> Any:
         if type(value) is not np.ndarray:
             return typed(value)
         readonly = not value.flags.writeable
         found = types.Array(from_dtype(value.dtype), value.ndim, map_layout(value), readonly=readonly)
-        active.add(found)
+        note(found)
         return found
 
     dispatcher.typeof_pyval = typeof_pyval
