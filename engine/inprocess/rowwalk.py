@@ -100,7 +100,7 @@ class RowWalk:
             progress(self._phase, 0, 0)
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
-        at, few = -1, thresholds.ROWS_ONE_BY_ONE
+        at, few, left = -1, thresholds.ROWS_ONE_BY_ONE, list[NodeId]()
         try:
             for place, (at, take, keep) in enumerate(self._taking):
                 is_few = True
@@ -115,14 +115,16 @@ class RowWalk:
                     elif keep is not None:
                         keep(changes[at], running)
                 if not is_few:
-                    assert walk is not None
-                    for source in changes:
-                        self._batch(source, walk, changes)
-                    walk.run([each for each, _, _ in self._taking[place + 1 :]])
+                    left = [each for each, _, _ in self._taking[place + 1 :]]
                     break
         except MemoryError as error:
             memory.tell(error, phase_of(state.circuit.nodes[at]))
             raise
+        if left:
+            assert walk is not None
+            for source in changes:
+                self._batch(source, walk, changes)
+            walk.run(left)
         if walk is not None:
             found = ((name, self._batch(source, walk, changes)) for name, source, _ in self._outputs)
             return {name: change for name, change in found if change is not None}

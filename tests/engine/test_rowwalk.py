@@ -18,6 +18,7 @@ from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import rowwalk
+from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
@@ -257,14 +258,19 @@ def test_all_but_joins_of_two_changes_go_by_rows(name: str, row: Any, left: int)
     assert len(found) == 4 * left
 
 
+MANY = """
+input relation A(x: bigint)
+input relation B(x: bigint, y: bigint)
+output relation P(x: bigint, y: bigint)
+output relation N(x: bigint, n: bigint)
+P(x, y) :- A(x), B(x, y).
+N(x, n) :- P(x, y), var n = y.group_by(x).count() as bigint.
+"""
+
+
 def test_many_rows_of_a_node_go_on_in_the_general_way() -> None:
-    rules = (
-        "input relation A(x: bigint)\ninput relation B(x: bigint, y: bigint)\n"
-        "output relation P(x: bigint, y: bigint)\noutput relation N(x: bigint, n: bigint)\n"
-        "P(x, y) :- A(x), B(x, y).\nN(x, n) :- P(x, y), var n = y.group_by(x).count() as bigint.\n"
-    )
     found: list[Mapping[str, Any]] = []
-    with visits() as left, ddlog.compile(rules).session() as session:
+    with visits() as left, ddlog.compile(MANY).session() as session:
         session.insert("B", *((1, y) for y in range(50)), (2, 1))
         session.commit()
         for x in (2, 1):
@@ -274,6 +280,17 @@ def test_many_rows_of_a_node_go_on_in_the_general_way() -> None:
     assert found[0] == {"N": [((2, 1), 1)], "P": [((2, 1), 1)]}
     assert found[1] == {"N": [((1, 50), 1)], "P": [((1, y), 1) for y in range(50)]}
     assert not left  # the join gave its rows one by one, and the nodes after it were walked with batches
+
+
+@pytest.mark.parametrize("rows", [2, 50])
+def test_an_epoch_without_memory_names_the_rule_that_it_ends_in(rows: int) -> None:
+    with visits(), ddlog.compile(MANY).session() as session:
+        session.insert("B", *((1, y) for y in range(rows)))
+        session.commit()
+        session.insert("A", (1,))
+        ends = mock.patch.object(RunningEpoch, "group", side_effect=MemoryError)
+        with ends, pytest.raises(ddlog.DDlogError, match=r"no more memory, in `N\(x, n\)"):
+            session.commit()
 
 
 def test_walks_of_many_sets_of_inputs_share_what_they_know_of_a_node() -> None:
