@@ -25,10 +25,12 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
 )
+from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
@@ -57,9 +59,9 @@ class RowWalk:
         ]
         inner = [at for at, node in every if not isinstance(node, Output)]
         self._taking = [(at, _taking(state, at), _keeping(state, at)) for at in inner]
-        self._phase = next((phase_of(node) for _, node in every if node.text), "")
+        self._phases = {at: phase_of(node) for at, node in every if _may_take_long(node)}
         inputs = {at for at, node in every if isinstance(node, Input)}
-        known = [take for at, take, _ in self._taking if at not in inputs]
+        known = [take for at, take, _ in self._taking if at not in inputs]  # without those of inputs
         self._pays = None not in known or any(known)
 
     def run(
@@ -71,14 +73,15 @@ class RowWalk:
         if not self._pays or state.remembering or state.forgetful:
             return CircuitWalk(state.circuit, running, limit, progress, None).run(self._nodes)
         interrupt.check()
-        if progress is not None:
-            progress(self._phase, 0, 0)
+        phases = {} if progress is None else self._phases
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
         at, few = -1, thresholds.ROWS_ONE_BY_ONE
         try:
             for place, (at, take, keep) in enumerate(self._taking):
                 is_few = True
+                if at in phases and progress is not None:
+                    progress(phases[at], 0, 0)
                 if take is None or not take(changes, running):
                     walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
                     is_few = self._in_general(at, walk, changes)
@@ -129,6 +132,11 @@ class RowWalk:
 
 
 # ------------------------------------------------------------------ operators
+
+
+def _may_take_long(node: Node) -> bool:
+    """Whether a node calls functions of Python even for a few rows."""
+    return isinstance(node, Join | DeltaJoin) and any(expression(step).arrays is None for step in node.steps)
 
 
 def _keeping(state: State, at: NodeId) -> Callable[[Rows, RunningEpoch], None] | None:
