@@ -16,7 +16,7 @@ import numpy as np
 from .. import epochcosts, interrupt, memory, spilling, thresholds
 from ..budget import Budget
 from ..circuit import Circuit, Fixpoint, FixpointResult, Input, NodeId
-from ..epoch import Epoch, Epochs, Running, WalkRows
+from ..epoch import Epoch, Epochs, Running
 from ..fingerprints import Fingerprints
 from ..incremental import incrementalize
 from ..integrals import shown, shrinking_inputs
@@ -135,12 +135,8 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless = self._state.memories.restless
-        state = self._own
-
-        def of_rows(nodes: Sequence[NodeId]) -> WalkRows[Batch | None]:
-            return RowWalk(state, nodes).run
-
-        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, of_rows)
+        walk_for = partial(RowWalk, self._own)
+        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
 
     @property
     def _state(self) -> State:
