@@ -11,7 +11,8 @@ Where to look:
 - the stages of a join, and its order by means; derived columns as keys: planner.py; derivedcolumns.py
 - the choice among the terms of a join by the counts of its rows: inprocess/joins/proposals.py
 - join plans to be shown: by guesses, and those that ran: plans.py; inprocess/joinplans.py
-- one epoch: begin, commit, roll back: epoch.py
+- one epoch: begin, commit, roll back: epoch.py; its walk, and that of a few rows in process: schedule.py,
+  inprocess/rowwalk.py
 - the version of each term that a delta join sees: versions.py
 - semi-naive iteration, iteration in nested time: fixpoint.py
 - maintain or recompute: the costs, the choice, and giving up; in process: maintenance.py, account.py,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from traceback import clear_frames
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from . import epochcosts, interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
@@ -22,6 +22,7 @@ from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
 B = TypeVar("B")
+B_co = TypeVar("B_co", covariant=True)
 G = TypeVar("G")
 T = TypeVar("T")
 
@@ -66,8 +67,11 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
-WalkRows: TypeAlias = Callable[[Any, int | None, Progress | None], dict[str, B]]
-"""The walk of a small epoch: of the running epoch, the limit of iterations and who is told of progress."""
+class SmallWalk(Protocol[B_co]):
+    """The walk of some nodes in small epochs."""
+
+    def run(self, running: Any, limit: int | None, progress: Progress | None) -> Mapping[str, B_co]:
+        """The changes of the outputs that change, as `engine.schedule.walk` gives them."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,14 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
-        of_rows: Callable[[Sequence[NodeId]], WalkRows[B]] | None = None,
+        walk_for: Callable[[Sequence[NodeId]], SmallWalk[B]] | None = None,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does. `of_rows` gives the walk of some nodes in small epochs."""
+        nodes that change even if no input does. `walk_for` gives the walk of some nodes in small epochs."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
-        self._restless, self._of_rows = restless, of_rows
-        self._walks: dict[tuple[NodeId, ...], WalkRows[B]] = {}  # of small epochs, from nodes
+        self._restless, self._walk_for = restless, walk_for
+        self._walks: dict[tuple[NodeId, ...], SmallWalk[B]] = {}  # of small epochs, from nodes
         self._exhausted = exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
@@ -133,8 +137,8 @@ class Epochs(Generic[G, B]):
             known = self._known() if epoch.first else known
             changing, rows = ((), 0) if epoch.first else self._changing(epoch)
             is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
-            if is_small and meter is None and self._of_rows is not None and epochcosts.current() is None:
-                outputs = self._walk_of_rows(changing)(running, limit, progress)
+            if is_small and meter is None and self._walk_for is not None and epochcosts.current() is None:
+                outputs = self._small_walk(changing).run(running, limit, progress)
             else:
                 is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows
@@ -200,13 +204,13 @@ class Epochs(Generic[G, B]):
         """The nodes that change by themselves, in an epoch in which some inputs do."""
         return (*changing, *self.ending(), *self._restless())
 
-    def _walk_of_rows(self, changing: Sequence[NodeId]) -> WalkRows[B]:
+    def _small_walk(self, changing: Sequence[NodeId]) -> SmallWalk[B]:
         """The walk of a small epoch in which some inputs change."""
         moving = self._moving(changing)
         found = self._walks.get(moving)
         if found is None:
-            assert self._of_rows is not None
-            found = self._walks[moving] = self._of_rows(self._active_from(moving))
+            assert self._walk_for is not None
+            found = self._walks[moving] = self._walk_for(self._active_from(moving))
         return found
 
     def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:

@@ -9,7 +9,8 @@ epoch to epoch has to mark them there. Narrow rows are packed into one word
 piece (`engine/inprocess/storage/arrays.py`), and freed memory stays with the process until an epoch ends
 (`engine/inprocess/storage/allocator.py`). Near the limit of memory they go to disk where they lie
 (`engine/spilling.py`). Loops over rows are kernels (`engine/inprocess/kernels/`),
-interpreted until compiling them pays.
+interpreted until compiling them pays. An epoch that changes a few rows goes without batches from operator to
+operator (`engine/inprocess/rowwalk.py`).
 
 **Records are columns.** A struct of one constructor, or a tuple, lies in a column for each of its fields,
 so a join through the pattern `Id{a, n}` is a join by columns. `ddlog/lowering/records.py` rewrites the

@@ -26,11 +26,12 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
 )
-from ..epoch import WalkRows
+from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
@@ -53,7 +54,7 @@ _Shown: TypeAlias = tuple[str, NodeId, int]
 """An output: its relation, its source, and the number of its columns."""
 
 
-def rows_walked(state: State) -> Callable[[Sequence[NodeId]], WalkRows[Batch | None]]:
+def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
     """Gives the walks of changes of few rows, each from its nodes. They share what they know of a node: many
     sets of inputs change together, each of which has a walk."""
 
@@ -67,7 +68,7 @@ def rows_walked(state: State) -> Callable[[Sequence[NodeId]], WalkRows[Batch | N
         assert isinstance(node, Output)
         return node.relation, node.source, len(node.schema)
 
-    return lambda nodes: RowWalk(state, nodes, visit, shown).run
+    return lambda nodes: RowWalk(state, nodes, visit, shown)
 
 
 class RowWalk:
@@ -83,7 +84,7 @@ class RowWalk:
         self._state, self._nodes, of = state, nodes, state.circuit.nodes
         self._outputs = [shown(at) for at in nodes if isinstance(of[at], Output)]
         self._taking = [visit(at) for at in nodes if not isinstance(of[at], Output)]
-        self._phase = next((phase_of(of[at]) for at in nodes if of[at].text), "")
+        self._phases = {at: phase_of(of[at]) for at in nodes if _may_take_long(of[at])}
         known = [take for at, take, _ in self._taking if not isinstance(of[at], Input)]
         self._pays = None not in known or any(known)
 
@@ -96,14 +97,15 @@ class RowWalk:
         if not self._pays or state.remembering or state.forgetful:
             return CircuitWalk(state.circuit, running, limit, progress, None).run(self._nodes)
         interrupt.check()
-        if progress is not None:
-            progress(self._phase, 0, 0)
+        phases = {} if progress is None else self._phases
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
         at, few, left = -1, thresholds.ROWS_ONE_BY_ONE, list[NodeId]()
         try:
             for place, (at, take, keep) in enumerate(self._taking):
                 is_few = True
+                if at in phases and progress is not None:
+                    progress(phases[at], 0, 0)
                 if take is None or not take(changes, running):
                     walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
                     is_few = self._in_general(at, walk, changes)
@@ -156,6 +158,11 @@ class RowWalk:
 
 
 # ------------------------------------------------------------------ operators
+
+
+def _may_take_long(node: Node) -> bool:
+    """Whether a node calls functions of Python even for a few rows."""
+    return isinstance(node, Join | DeltaJoin) and any(expression(step).arrays is None for step in node.steps)
 
 
 def _keeping(state: State, at: NodeId) -> Keep | None:

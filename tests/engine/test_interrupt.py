@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ddlog
-from ddlog.engine import interrupt
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import (
     Circuit,
     Distinct,
@@ -29,6 +29,7 @@ from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
+from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.schema import RowExpr
 
@@ -135,10 +136,11 @@ def press_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> No
     """Presses Ctrl-C when the method was run; as an operator, only the last of the circuit."""
     plain = getattr(owner, method)
 
-    def pressing(self: Any, at: int = -1, *arguments: Any) -> None:
-        plain(self, *(() if at < 0 else (at, *arguments)))
-        if at < 0 or at == len(self.circuit.nodes) - 1:
+    def pressing(self: Any, *arguments: Any) -> Any:
+        result = plain(self, *arguments)
+        if method != "keep" or arguments[0] == len(self.circuit.nodes) - 1:
             os.kill(os.getpid(), signal.SIGINT)
+        return result
 
     monkeypatch.setattr(owner, method, pressing)
 
@@ -150,11 +152,15 @@ Cheap(item) :- Price(item, cents), cents < 100.
 """
 
 
-def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("owner", "method", "few"), [(RunningEpoch, "keep", 0), (RowWalk, "run", 8)])
+def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(
+    monkeypatch: pytest.MonkeyPatch, owner: type, method: str, few: int
+) -> None:
+    monkeypatch.setattr(thresholds, "ROWS_ONE_BY_ONE", few)
     with ddlog.compile(KEYED).session() as session:
         session.insert("Price", ("pen", 50))
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as interrupted:
-            press_after(patch, RunningEpoch, "keep")
+            press_after(patch, owner, method)
             session.commit()
         assert not interrupted.value.committed  # type: ignore[attr-defined]
         assert not session["Price"] and not session["Cheap"]

@@ -48,7 +48,7 @@ def in_steps(epochs: list[Changes], rng: Random) -> list[Changes]:
 def general(circuit: Circuit, maintain: Mode | Coin) -> InProcess:
     """A runtime without walks by rows."""
     runtime = InProcess(circuit, maintain=maintain)
-    runtime._epochs._of_rows = None
+    runtime._epochs._walk_for = None
     return runtime
 
 

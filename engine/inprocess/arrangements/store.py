@@ -252,6 +252,7 @@ class Store(Unread):
         if at >= len(weights):
             grow(self, "weights", self.table.size, 0)
             weights = self.weights
+            assert weights is not None
         before = weights.item(at)
         if held is not None and before != held:
             return 0
