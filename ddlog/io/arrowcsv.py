@@ -43,7 +43,7 @@ def read_delimited(
     """The columns of a text from byte `start` on, by the readers of their cells, each different text once; a
     column of numbers without a reader by Arrow. None when something in it is not plain: the line-by-line
     reader then finds what and where."""
-    if data.count(b"\r") != data.count(b"\r\n"):
+    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     found = _columns(data, start, layout, types, readers)
     if found is None:

@@ -43,8 +43,9 @@ the change of this epoch, is a view (`engine/inprocess/arrangements/views.py`) a
 rule bodies are not stored. A join grows its valuations stage by stage (`engine/planner.py`). At a stage,
 whatever only removes rows runs first. Then each term that can come next is asked how many rows it would
 give these rows (`engine/inprocess/joins/proposals.py`). The cheapest proposes for all rows, or each row is
-extended by the term that proposes least for it, and the others validate. Up to 256 rows are looked up by
-mean fan-out, unless that gives over 1,024. The first chunk of a run decides which indexes are asked, so
+extended by the term that proposes least for it, and the others validate; where they hold few of the rows,
+bits tell of most that they are not there (`engine/inprocess/joins/sieves.py`). Up to 256 rows are looked up
+by mean fan-out, unless that gives over 1,024. The first chunk of a run decides which indexes are asked, so
 threads do not change the order of rows. Equal valuations are summed up where that pays
 (`engine/inprocess/joins/projection.py`).
 

@@ -70,11 +70,11 @@ def _families(circuit: Circuit) -> dict[NodeId, Family]:
         if isinstance(node, Group) and all(one.function != "group" for one in node.aggregates):
             families[at] = node.source, node.keys, node.bag
         elif isinstance(node, Join) and len(node.terms) == 1 and _only_computes(node):
-            source = node.terms[0].source
-            group = circuit.nodes[source]
-            grouped = source in families and isinstance(group, Group)
-            if grouped and {*node.terms[0].columns[: group.keys]} <= {*node.output}:
-                families[at] = families[source]
+            (term,) = node.terms
+            group = circuit.nodes[term.source]
+            keys = term.columns[: group.keys] if isinstance(group, Group) else (None,)
+            if term.source in families and {*keys} <= {*node.output}:
+                families[at] = families[term.source]
     return families
 
 
