@@ -1,8 +1,10 @@
-"""A recursion over edges in Parquet: `python edges.py ours|handwritten components|reach FOLDER EDGES`.
+"""A recursion over edges in Parquet: `python edges.py ours|run|handwritten components|reach FOLDER EDGES`.
 
-Prints JSON: the seconds from the files to the number of rows, and those of processors; of our side, which
-keeps all in workers, also those of single edges that go and come back. Spark writes the edges of a random
-graph if they are not there. `--master` names a cluster, such as that of `python tests/spark/cluster.py`.
+Prints JSON: the seconds from the files to the number of rows, and those of processors. Our side is a session
+that keeps all in workers, of which there are figures of single edges that go and come back; `run` is the same
+by `Program.run`. With `--workers` there is one session after the other, of so many workers each. `--master`
+names a cluster, such as that of `python tests/spark/cluster.py`. Spark writes the edges of a random graph if
+they are not there.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from spark import handwritten
 from spark.local import Used, session, spent, used, workers
-from spark.ours import OnSpark
+from spark.ours import PROGRAMS, OnSpark
+
+import ddlog
 
 MEMORY = "2g"
 CHANGES = 8
@@ -80,22 +84,32 @@ def ours(spark: Any, case: str, frames: dict[str, Any], count: int | None) -> di
         }
 
 
+def run(spark: Any, case: str, frames: dict[str, Any], count: int | None) -> dict[str, Any]:
+    """The figures of a run without updates, by so many workers."""
+    options = ddlog.SparkOptions(driver_rows=0, workers=count)
+    started, before = time.perf_counter(), spent()
+    program = ddlog.compile(PROGRAMS / f"{case}.dl")
+    found = program.run(spark, frames, outputs=[OUTPUTS[case]], spark_options=options)
+    rows = found[OUTPUTS[case]].count()
+    return {"rows": rows, "seconds": time.perf_counter() - started, "processor": spent() - before}
+
+
 def by_hand(spark: Any, case: str, frames: dict[str, Any]) -> dict[str, Any]:
     """The figures of the loop that is written by hand."""
-    started, used = time.perf_counter(), spent()
+    started, before = time.perf_counter(), spent()
     rows = handwritten.OVER_FRAMES[case](**frames).count()
-    return {"rows": rows, "seconds": time.perf_counter() - started, "processor": spent() - used}
+    return {"rows": rows, "seconds": time.perf_counter() - started, "processor": spent() - before}
 
 
 def main() -> None:
     """The command line of this script."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("side", choices=("ours", "handwritten"))
+    parser.add_argument("side", choices=("ours", "run", "handwritten"))
     parser.add_argument("case", choices=OUTPUTS)
     parser.add_argument("folder", type=Path)
     parser.add_argument("edges", type=int)
     parser.add_argument("--master", default="local[2]")
-    parser.add_argument("--workers", type=int, nargs="+", help="one session after the other, of so many")
+    parser.add_argument("--workers", type=int, nargs="+", metavar="N")
     given = parser.parse_args()
     spark = session(MEMORY, given.master, **handwritten.CONF)
     frames = inputs(spark, given.case, given.folder.absolute(), given.edges)
@@ -104,7 +118,8 @@ def main() -> None:
         print(json.dumps(by_hand(spark, given.case, frames)))
     else:
         for count in given.workers or [None]:
-            print(json.dumps(ours(spark, given.case, frames, count)), flush=True)
+            figures = (ours if given.side == "ours" else run)(spark, given.case, frames, count)
+            print(json.dumps(figures), flush=True)
     spark.stop()
 
 
