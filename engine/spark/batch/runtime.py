@@ -258,13 +258,13 @@ class BatchRuntime:
         self._make(self._queries.below(at))
 
     def _recur(self, fixpoint: NodeId) -> None:
-        """Computes a recursion as a session would: in the driver, or in workers, which end with it."""
+        """Computes a recursion as sessions do: in the driver, or in workers, which end with it."""
         assert self._epoch is not None
         recursion = alone(self.circuit, fixpoint)
         for at in recursion.inputs:
             self._hold_below(at)
         limit, progress = self._epoch.limit, self._epoch.progress
-        with self._computing(), closing(self._session(recursion.circuit)) as runtime:
+        with self._reading(), closing(self._session(recursion.circuit)) as runtime:
             changes = {
                 name: [(runtime.batch_from_frame(name, self._exactly(at)), 1)]
                 for at, name in recursion.inputs.items()
