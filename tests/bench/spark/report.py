@@ -237,7 +237,8 @@ def edges_table(found: Figures) -> str:
     """The table of recursions over edges in Parquet."""
     head = (
         "program", "edges", "rows", "by hand", "in workers", "ratio",
-        "by hand, of processors", "in workers", "ratio", "an edge, median", "longest", "of processors",
+        "by hand, of processors", "in workers", "ratio",
+        "the first edge", "an edge, median", "longest", "of processors",
     )  # fmt: skip
     body = [
         (
@@ -252,6 +253,7 @@ def edges_table(found: Figures) -> str:
                     f"{each[f'{name}_by_hand'] / each[name]:.1f}x",
                 )
             ),
+            f"{each['first_edge']:.1f}",
             f"{middle(each['edges']):.3f}",
             f"{max(each['edges']):.3f}",
             f"{each['edge_processor']:.3f}",
