@@ -10,7 +10,7 @@ executors to workers (`engine/spark/senders.py`). What the user should know of t
 finds columns that tell the rows of a node apart, `needs.py` which columns of a node are read and whether a
 row has to come as often as it is there, and `queries.py` writes one `WITH` for a relation, with `body.py`
 for a rule and `groups.py` for a group. Rows stand as often as their weight says, so no query carries
-weights. The in-process engine evaluates recursions (`recursions.py`).
+weights. A recursion has a runtime of its own, that of sessions with updates (`recursions.py`).
 
 **Expressions** are SQL where SQL means the same, and else Arrow UDFs around the function that the in-process
 engine calls (`engine/spark/expressions.py`, `engine/spark/evaluation.py`).

@@ -217,11 +217,15 @@ class SparkRuntime:
 
     def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
         circuit = self.circuit
-        schema, at = self.schema(relation), shown(circuit, self.here.node_of(relation))
-        counted = weighted(circuit, at) if weight is None else weight
+        counted = weighted(circuit, shown(circuit, self.here.node_of(relation))) if weight is None else weight
+        with self.tables.guard():
+            return renamed(self.counted(relation), self.schema(relation), "weight" if counted else None)
+
+    def counted(self, relation: str) -> DataFrame:
+        """The rows of a relation, each once: columns c0, c1, … and the weight `w`."""
         with self._configured():
-            frame = self._large(relation) or self._crossing.table(schema, self.here.contents(relation)).frame
-            return renamed(frame, schema, "weight" if counted else None)
+            large = self._large(relation)
+            return large or self._crossing.table(self.schema(relation), self.here.contents(relation)).frame
 
     def _large(self, relation: str) -> DataFrame | None:
         """The rows of a relation that executors take from workers, if they are many."""

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Plans are made while these hold: arithmetic wraps, and the cost of an iteration is known beforehand.
+# Plans are made while these hold: arithmetic wraps.
 _CONF = {
     "spark.sql.ansi.enabled": "false",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
     # Code is compiled once for each text: the same query over other tables must give the same text.
     "spark.sql.codegen.useIdInClassName": "false",
     # Checkpoints remember constraints on columns that are pruned later, and unions of them fail on those.

@@ -20,6 +20,10 @@ from .cluster import Cluster, standalone
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+OWN = "DDLOG_TESTS_OF"
+"""A variable of the environment that the processes below this one have, with its id."""
+os.environ[OWN] = str(os.getpid())
+
 _CONF = {
     "spark.driver.memory": "2g",
     "spark.ui.enabled": "false",

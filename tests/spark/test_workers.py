@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -29,6 +26,7 @@ from ddlog.sessions.session import Session
 
 from ..state import test_windows as windows
 from ..trying import longer
+from .processes import kill, workers
 from .streaming import Source, contents, program, run_once
 
 if TYPE_CHECKING:
@@ -36,23 +34,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="workers are found in /proc")
 ON_WORKERS = SparkOptions(driver_rows=0, workers=2)
-
-
-def workers() -> set[int]:
-    """The processes on this machine that work for sessions."""
-    found = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if b"ddlog.engine.shards.worker" in (entry / "cmdline").read_bytes():
-                found.add(int(entry.name))
-    return found
-
-
-def kill(*processes: int) -> None:
-    """Ends processes as a failing machine does."""
-    for process in processes:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
 
 
 def test_killed_workers_cost_time_alone(spark: SparkSession, tmp_path: Path) -> None:

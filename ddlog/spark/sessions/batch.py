@@ -31,7 +31,7 @@ from ..types.codec import SparkCodec
 from .connect import open_session
 from .failures import spark_failures
 from .frames import SparkFrames
-from .host import SparkHost, is_sendable, open_host
+from .host import SparkHost, open_host, surroundings
 from .resultframes import plain_frame
 
 if TYPE_CHECKING:
@@ -60,17 +60,8 @@ def open_batch(
         codec.learn(program.checked, column_types(circuit))
         keys = {name: key_places(each) for name, each in program.relations.items() if key_places(each)}
         lasting = is_connect(session)
-        made = partial(
-            BatchRuntime,
-            circuit,
-            session,
-            codec,
-            values.NAN,
-            options,
-            keys,
-            lasting,
-            sendable=partial(is_sendable, program.checked.typedefs),
-        )
+        known = surroundings(program)
+        made = partial(BatchRuntime, circuit, session, codec, values.NAN, options, keys, lasting, **known)
         return BatchHost(program, made, codec)
 
 

@@ -75,13 +75,17 @@ def open_host(
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
-        limit = default_limit()
-        made = partial(
-            SparkRuntime, circuit, session, codec, values.NAN, options, maintain,
-            memory_limit=None if limit == UNLIMITED else limit,
-            sendable=partial(is_sendable, program.checked.typedefs), tell=tell,
-        )  # fmt: skip
+        known = surroundings(program)
+        made = partial(SparkRuntime, circuit, session, codec, values.NAN, options, maintain, **known)
         return SparkHost(program, made, codec)
+
+
+def surroundings(program: Program) -> dict[str, Any]:
+    """Arguments of a runtime on Spark for a program: the memory of this process, whether values of the
+    program can be sent, and whom to tell what."""
+    limit = default_limit()
+    sendable = partial(is_sendable, program.checked.typedefs)
+    return {"memory_limit": None if limit == UNLIMITED else limit, "sendable": sendable, "tell": tell}
 
 
 def tell(notice: Notice) -> None:

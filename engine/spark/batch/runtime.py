@@ -7,7 +7,7 @@ run then, and so does what a query would be too long for: both are tables from t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -17,25 +17,22 @@ import pyarrow as pa
 
 from ...circuit import Circuit, Constant, FixpointResult, Input, NodeId, Output
 from ...epoch import Epoch
-from ...incremental import incrementalize, original
-from ...inprocess.runtime import InProcess
-from ...inprocess.storage.interner import Values
+from ...incremental import incrementalize
 from ...integrals import shown
 from ...maintenance import Decision
 from ...runtime import Coded, Delta, NotKept, Progress, Seal
 from ...schema import Schema
-from ..advice import why_not_in_workers
-from ..batches import Crossing
+from ..advice import Tell
 from ..codec import Codec
 from ..expressions import SparkExpressions
 from ..faults import raising
+from ..runtime import SparkRuntime
 from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, quoted
 from ..tables import Guard, LocalTable, Options, Tables
-from ..workers import open_workers
 from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
-from .recursions import evaluated
+from .recursions import alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,16 +68,22 @@ class BatchRuntime:
         keys: Mapping[str, Sequence[int]] | None = None,
         lasting: bool = False,
         guard: Guard = nullcontext,
+        memory_limit: int | None = None,
         sendable: Callable[[Circuit], bool] = lambda circuit: True,
+        tell: Tell = lambda notice: None,
     ) -> None:
         """`keys`: for input relations, columns in which no two rows agree. `lasting`: frames that are given
         out outlive the runtime, which on a session that looks names up late needs names that stay. `guard`
-        surrounds whatever Spark runs. `sendable`: whether the values of a circuit mean the same in another
-        process."""
+        surrounds whatever Spark runs. `memory_limit`, `sendable` and `tell` are those of the sessions that
+        evaluate recursions; see `SparkRuntime`."""
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options, guard)
         self.expressions = SparkExpressions(spark, codec)
-        self.circuit, self._nan, self._sendable = circuit, nan, sendable
+        self.circuit = circuit
+        self._session = partial(
+            SparkRuntime, spark=spark, codec=codec, nan=nan, options=self.options, guard=self._reading,
+            memory_limit=memory_limit, sendable=sendable, tell=tell,
+        )  # fmt: skip
         nodes = list(enumerate(circuit.nodes))
         self._inputs = {node.relation: at for at, node in nodes if isinstance(node, Input)}
         self._outputs = {node.relation: at for at, node in nodes if isinstance(node, Output)}
@@ -92,7 +95,6 @@ class BatchRuntime:
         self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
-        self._crossing = Crossing(Values(nan), self.tables)
 
     # ------------------------------------------------------------- giving rows
 
@@ -256,31 +258,26 @@ class BatchRuntime:
         self._make(self._queries.below(at))
 
     def _recur(self, fixpoint: NodeId) -> None:
+        """Computes a recursion as sessions do: in the driver, or in workers, which end with it."""
         assert self._epoch is not None
-        node = self.circuit.nodes[fixpoint]
-        imported = {source: self._imported(source) for source in dict.fromkeys(node.reads())}
-        with self._computing():
-            found = evaluated(self.circuit, fixpoint, imported, self._crossing, self._opened, self._epoch)
-        for at, table in found.items():
-            self._queries.held[at] = self._view(table.frame.drop("w"))
+        recursion = alone(self.circuit, fixpoint)
+        for at in recursion.inputs:
+            self._hold_below(at)
+        limit, progress = self._epoch.limit, self._epoch.progress
+        with self._reading(), closing(self._session(recursion.circuit)) as runtime:
+            changes = {
+                name: [(runtime.batch_from_frame(name, self._exactly(at)), 1)]
+                for at, name in recursion.inputs.items()
+            }
+            runtime.commit(changes, static=True, max_iterations=limit, progress=progress)
+            found = {at: runtime.counted(name).drop("w") for at, name in recursion.outputs.items()}
+        for at, frame in found.items():
+            self._queries.held[at] = self._view(frame)
 
-    def _opened(self, circuit: Circuit, rows: int) -> InProcess:
-        """A runtime for a recursion that reads so many rows: in the driver, or in workers if they are
-        many."""
-        values = self._crossing.values
-        is_large = rows > self.options.driver_rows
-        if is_large and why_not_in_workers(self.spark, circuit, self._sendable) is None:
-            count, encrypt, whole = self.options.workers, self.options.encrypt, original(circuit)
-            return open_workers(
-                self.spark, whole, self.codec, count, self._nan, values=values, encrypt=encrypt
-            )
-        return InProcess(circuit, self._nan, values=values)
-
-    def _imported(self, at: NodeId) -> pa.Table:
-        """The rows of a node, each once, for a recursion."""
-        self._hold_below(at)
-        schema = self.circuit.nodes[at].schema
-        return self._fetched(self._counted(at, [*names(schema), "w"]), schema)
+    def _exactly(self, at: NodeId) -> DataFrame:
+        """The rows of a node, each as often as it is there."""
+        text = self._queries.of(at, [*names(self.circuit.nodes[at].schema), "1L AS w"])
+        return self._sql(text).drop("w")
 
     def _hold(self, at: NodeId) -> None:
         """Computes a node, exactly, for all queries that read it."""
@@ -299,8 +296,13 @@ class BatchRuntime:
         return any(self.tables.are_many(everything(held[each]), most) for each in below)
 
     @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self.tables.guard(), raising(self.expressions):
+            yield
+
+    @contextmanager
     def _computing(self) -> Iterator[None]:
-        with self.tables.guard(), self.tables.configured(), raising(self.expressions):
+        with self._reading(), self.tables.configured():
             yield
 
     def _meaning(self) -> AbstractContextManager[None]:
@@ -336,7 +338,7 @@ class BatchRuntime:
             at = self._at(relation)
             once = self._queries.facts.sets[at]
             text = self._queries.of(at, ["count(*)"]) if once else self._counted(at, ["count(*)"])
-            with self.tables.guard(), raising(self.expressions):
+            with self._reading():
                 return int(self._sql(text).collect()[0][0])
 
         return LazyRows(schema, self.codec, count, fetch)
@@ -346,7 +348,7 @@ class BatchRuntime:
             return self.spark.sql(text)
 
     def _fetched(self, text: str, schema: Schema) -> pa.Table:
-        with self.tables.guard(), raising(self.expressions):
+        with self._reading():
             return self.tables.collected(self._sql(text), schema)
 
     def size(self, relation: str) -> int:

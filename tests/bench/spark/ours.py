@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,17 @@ PROGRAMS = Path(__file__).parent.parent / "programs"
 
 
 class Iterations:
-    """Counts the iterations of recursions: a progress callback."""
+    """Counts the iterations of recursions, each of which is `seen`: a progress callback."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.seen: Callable[[], None] = lambda: None
 
     def __call__(self, phase: str, iteration: int, rows: int) -> None:
         """Counts an iteration, unless the progress is that of reading."""
         if not phase.startswith("reading"):
             self.count += 1
+            self.seen()
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,14 @@ class OnSpark:
     """A session of a program in workers, or in the driver where its inputs have up to `driver_rows` rows;
     None: as many as by default."""
 
-    def __init__(self, spark: Any, program: str, *, driver_rows: int | None = 0) -> None:
+    def __init__(
+        self, spark: Any, program: str, *, driver_rows: int | None = 0, workers: int | None = None
+    ) -> None:
         from ddlog.engine.spark.runtime import SparkOptions
 
         self.iterations = Iterations()
-        options = SparkOptions() if driver_rows is None else SparkOptions(driver_rows=driver_rows)
+        rows = SparkOptions().driver_rows if driver_rows is None else driver_rows
+        options = SparkOptions(driver_rows=rows, workers=workers)
         self.session = ddlog.compile(PROGRAMS / f"{program}.dl").session(
             relations="outputs",
             spark=spark,

@@ -228,21 +228,35 @@ def edges(settings: Settings) -> Figures:
         hand, ours = (figures_of("edges", side, *told) for side in ("handwritten", "ours"))
         if hand["rows"] != ours["rows"]:
             raise Failed(f"edges, {case}: {ours['rows']} rows, by hand {hand['rows']}")
-        found[case] = {**ours, "edges_loaded": count, "by_hand": hand["seconds"]}
+        by_hand = {f"{name}_by_hand": hand[name] for name in ("seconds", "processor")}
+        found[case] = {**ours, "edges_loaded": count, **by_hand}
     return found
 
 
 def edges_table(found: Figures) -> str:
     """The table of recursions over edges in Parquet."""
-    head = ("program", "edges", "rows", "by hand", "in workers", "ratio", "an edge, median", "longest")
+    head = (
+        "program", "edges", "rows", "by hand", "in workers", "ratio",
+        "by hand, of processors", "in workers", "ratio",
+        "the first edge", "an edge, median", "longest", "of processors",
+    )  # fmt: skip
     body = [
         (
             case,
             *(f"{each[name]:,}" for name in ("edges_loaded", "rows")),
-            *(f"{each[name]:.1f}" for name in ("by_hand", "seconds")),
-            f"{each['by_hand'] / each['seconds']:.1f}x",
+            *(
+                cell
+                for name in ("seconds", "processor")
+                for cell in (
+                    f"{each[f'{name}_by_hand']:.1f}",
+                    f"{each[name]:.1f}",
+                    f"{each[f'{name}_by_hand'] / each[name]:.1f}x",
+                )
+            ),
+            f"{each['first_edge']:.1f}",
             f"{middle(each['edges']):.3f}",
             f"{max(each['edges']):.3f}",
+            f"{each['edge_processor']:.3f}",
         )
         for case, each in found.items()
     ]
