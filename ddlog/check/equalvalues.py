@@ -22,8 +22,8 @@ from .dependencies import Dependencies, inverted, records
 from .ruletexts import Edit, called_name, place_of, rewritten
 from .wildcards import with_names
 
-_COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
-_ADDING = frozenset({"sum", "avg"})
+_ADDING = frozenset({"sum", "avg", "sum_of", "avg_of"})
+_COUNTING = _ADDING | {"count", "fold"}
 _OF_PAIRS = {name: f"{name}_second" for name in ("sum", "avg", "min", "max", "fold", "sum_of", "count")}
 _UNCHANGED = ("key", "group_key")
 
