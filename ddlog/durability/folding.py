@@ -185,9 +185,9 @@ _TURN = 0.0005  # seconds that a thread may go on while others wait
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Lets threads take turns more often inside. A commit gives its turn up at each call of SQLite, and would
-    wait as often for the whole turn of a thread that folds. The collector rests: it would look at all objects
-    of the process for the sake of the records of spans, which are no cycles."""
+    """A context in which the threads of Python change more often. A commit lets others run at each call of
+    SQLite, and would then wait for the whole turn of a thread that folds. The garbage collector is off: the
+    records of spans are many, but make no cycles, and it would look at all objects of the process."""
     before, collects = sys.getswitchinterval(), gc.isenabled()
     sys.setswitchinterval(min(before, _TURN))
     gc.disable()

@@ -21,7 +21,6 @@ from .alike import sampled
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 FEW = SparkOptions(partitions=1)
 OUTGROWING = SparkOptions(driver_rows=6, partitions=2)

@@ -44,9 +44,7 @@ SOME: list[Any] = [
 )
 @example("multiset", SOME, "large")
 @example("relation", SOME, "plain")
-def test_closing_and_opening_changes_nothing(
-    spark: SparkSession, interpreted: None, kind: str, epochs: list, how: str
-) -> None:
+def test_closing_and_opening_changes_nothing(spark: SparkSession, kind: str, epochs: list, how: str) -> None:
     """`how`: "large", if executors read and write the rows, and spans are folded."""
     large = how == "large"
     durability: Durability = "commit" if how == "cluster" else "interval"
@@ -82,9 +80,7 @@ def test_closing_and_opening_changes_nothing(
         kept.close()
 
 
-def test_a_program_that_changes_goes_on_with_its_windows(
-    spark: SparkSession, interpreted: None, tmp_path: Path
-) -> None:
+def test_a_program_that_changes_goes_on_with_its_windows(spark: SparkSession, tmp_path: Path) -> None:
     def session(program: ddlog.Program, **options: Any) -> Session:
         return program.session(
             spark=spark, state=tmp_path, spark_options=SparkOptions(partitions=1), **options
@@ -126,9 +122,7 @@ def test_a_program_that_changes_goes_on_with_its_windows(
         assert sorted((row.time, row.x) for row in rows) == [(13, 1), (18, 2), (19, 1)]
 
 
-def test_the_folder_does_not_grow_with_what_windows_let_go(
-    spark: SparkSession, interpreted: None, tmp_path: Path
-) -> None:
+def test_the_folder_does_not_grow_with_what_windows_let_go(spark: SparkSession, tmp_path: Path) -> None:
     for start in (0, 12):
         with session_on(spark, tmp_path, FORGETTING, durability="exit") as session:
             for time in range(start, start + 12):

@@ -36,7 +36,6 @@ from .alike import corpus_alike, follow, merged, printed, sampled, update_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 ON_DRIVER = SparkOptions()
 ON_WORKERS = SparkOptions(driver_rows=0)
