@@ -36,7 +36,8 @@ class PresentByKey(Protocol):
 
     def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
         """The batch as the transaction can insert or delete it as a whole; None: its rows have to be changed
-        one by one. `again`: rows that are present may be inserted again, without effect. Raises DDlogError."""
+        one by one. `again`: rows that are present may be inserted again, without effect. Raises
+        DDlogError."""
 
     def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
         """Takes a legal batch."""
