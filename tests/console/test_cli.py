@@ -41,7 +41,7 @@ def paths(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ddlog(where: Path, *arguments: str, stdin: str = "", code: int = 0) -> tuple[str, str]:
+def ddlog(where: Path, *arguments: str, stdin: str | bytes = "", code: int = 0) -> tuple[str, str]:
     """The output of a run in this process, its exit code as expected. The note on the choice of the
     engine, which has figures of the machine, is left out; `test_engines` is about it."""
     out, error = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
@@ -54,7 +54,7 @@ def ddlog(where: Path, *arguments: str, stdin: str = "", code: int = 0) -> tuple
         redirect_stderr(error),
     ):
         os.environ.pop("DDLOG_DEBUG", None)
-        given.write(stdin)
+        given.buffer.write(stdin.encode() if isinstance(stdin, str) else stdin)
         given.seek(0)
         ended = main(arguments)
     shown, said = (stream.buffer.getvalue().decode() for stream in (out, error))  # type: ignore[attr-defined]

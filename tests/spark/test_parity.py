@@ -52,7 +52,7 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
 
 BY_DRIVER = ("call_graph", "points_to", "routes")
 # The long form has these, too: they take long, and their forms are those of the others.
-ALIKE = ("call_graph", "package_deps", "same_generation")
+ALIKE = ("call_graph", "holdings", "network", "package_deps", "same_generation")
 NAMES = longer(sorted(set(ORACLES) - set(ALIKE)), sorted(ORACLES))
 CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_WORKERS) for name in NAMES]
 
@@ -74,7 +74,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
 LONG = longer(
     [],
     ["window_streams", "ovsdb_cloud", "strangers", "windows", "delays", "derived_keys", "reference_forms",
-     "recursive_groups", "reference_patterns", "stream_forms"],
+     "recursive_groups", "reference_patterns", "stream_forms", "string_code"],
 )  # fmt: skip
 """They take long, and most of their forms are those of the others."""
 
@@ -90,7 +90,6 @@ LONG = longer(
         ("references", ON_WORKERS),
         ("streams", ON_DRIVER),
         ("control", ON_WORKERS),
-        ("string_code", ON_WORKERS),
         *((name, ON_WORKERS) for name in LONG),
         ("written_values", ON_WORKERS),
     ],
