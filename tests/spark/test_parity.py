@@ -203,7 +203,7 @@ def test_a_recursion_changes_alike(options: SparkOptions, spark: SparkSession) -
 )
 def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spark: SparkSession) -> None:
     @seed(len(repr(options)))
-    @sampled(3)
+    @sampled(2)
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark, maintain)
@@ -213,7 +213,7 @@ def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spa
 
 def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
     @seed(2)
-    @sampled(3)
+    @sampled(1)  # `tests/engine/test_shards.py` has more, on workers that are threads
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ON_WORKERS, spark)
