@@ -44,8 +44,8 @@ def paths(tmp_path: Path) -> Path:
 
 
 def ddlog(where: Path, *arguments: str, stdin: str | bytes | IO[str] = "", code: int = 0) -> tuple[str, str]:
-    """The output of a run in this process, its exit code as expected. `stdin` is a text or a file. The note on
-    the choice of the engine, which has figures of the machine, is left out; `test_engines` is about it."""
+    """The output of a run in this process, its exit code as expected. `stdin` is a text or a file. The note
+    on the choice of the engine, which has figures of the machine, is left out; `test_engines` is about it."""
     out, error = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
         chdir(where),
