@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 GAP_X, GAP_Y, POINT = 26.0, 46.0, 6.0
-_SWEEPS = 12
+_SWEEPS = 12  # over the layers, each of which orders them anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,11 +155,12 @@ def walk(
     times: dict[NodeId, float] | None = None,
     meter: epochcosts.Meter | None = None,
 ) -> dict[str, B]:
-    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
-    changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
-    the greatest seconds of each node of a large epoch, which drops changes as soon as all that read them have
-    run. `meter` takes the walk if none is in force. Returns the changes of the outputs among them. Raises
-    IterationLimit, and what operators raise."""
+    """Runs the operators of one epoch: of all nodes, or of `nodes`, in order. `known` has changes of nodes
+    that are not walked; a walked node in it runs its operator, and has the change that stands there. With
+    `times` the epoch is a large one: the longest time of each node so far is noted there, in seconds, and a
+    change is dropped as soon as all of its readers have run. `meter` measures the walk, unless a meter is in
+    force. Returns the changes of the outputs among the nodes. Raises IterationLimit, and the errors of
+    operators."""
     found = CircuitWalk(circuit, operators, limit, progress, epochcosts.current() or meter)
     if known:
         found.known = known

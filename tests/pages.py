@@ -74,17 +74,19 @@ def outputs(text: str, place: Path) -> Iterator[Shown]:
 def console(content: str) -> str:
     """The commands of a console block, each with what it prints, both streams."""
     commands = re.findall(r"^\$ ((?:.*\\\n)*.*)\n", content, re.M)
-    return "".join(f"$ {command}\n{_printed(command)}" for command in commands)
+    return "".join(f"$ {command}\n{output_of(command)}" for command in commands)
 
 
-def _printed(command: str) -> str:
+def output_of(command: str) -> str:
+    """What a command prints, both streams, without what depends on the machine: the note on its memory, and
+    progress every ten seconds. `ddlog` runs in this process, unless that is measured, or gets a JVM."""
     line = command.replace("\\\n", "")
     marks = {*shlex.shlex(line, posix=True, punctuation_chars=True)} & {";", "|", "<", ">", ">>", "&&"}
-    if line.startswith("ddlog ") and not marks and "--profile" not in line:  # which measures the process
-        printed: list[str] = []
-        with _taken(printed):
+    if line.startswith("ddlog ") and not marks and "--profile" not in line and "--engine spark" not in line:
+        found: list[str] = []
+        with _taken(found):
             main(shlex.split(line)[1:])
-        return _NOTES.sub("", *printed)
+        return _NOTES.sub("", *found)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         command, shell=True, text=True, env={**os.environ, "PATH": path},

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-import subprocess
-import sys
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from .pages import console, output_of, python
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -38,17 +38,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def ddlog(command: str, place: Path) -> str:
-    """The output of a `ddlog …` command, both streams, without what depends on the machine: the note on its
-    memory, and progress every ten seconds."""
-    words = shlex.split(command)
-    assert words[0] == "ddlog"
-    run = [sys.executable, "-m", "ddlog", *words[1:]]
-    done = subprocess.run(run, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    lines = done.stdout.splitlines(keepends=True)
-    return "".join(line for line in lines if not re.match(r"note: engine: in-process \(|\d+ s: ", line))
-
-
 CONSOLE = [
     pytest.param(b, id=b.text[2:32], marks=[pytest.mark.java] if "--engine spark" in b.text else [])
     for b in BLOCKS
@@ -58,8 +47,8 @@ CONSOLE = [
 
 @pytest.mark.parametrize("block", CONSOLE)
 def test_commands_print_what_is_shown(block: Block, place: Path) -> None:
-    command, _, output = block.text.partition("\n")
-    assert ddlog(command.removeprefix("$ "), place).rstrip() == output.rstrip()
+    with chdir(place):
+        assert console(block.text).rstrip() == block.text.rstrip()
 
 
 CODES = [b for b in BLOCKS if b.language == "python"]
@@ -69,15 +58,15 @@ SHOWN, *PRINTED = [b for b in BLOCKS if b.language == "output"]
 
 def test_the_python_example_prints_what_is_shown(place: Path) -> None:
     """The one on Spark is run in `tests/spark/test_cli.py`."""
-    run = [sys.executable, "-c", CODES[0].text]
-    done = subprocess.run(run, cwd=place, text=True, capture_output=True, check=True)
-    assert done.stdout.rstrip() == PRINTED[0].text.rstrip()
+    with chdir(place):
+        assert python(CODES[0].text, {"__name__": "__main__"}).rstrip() == PRINTED[0].text.rstrip()
 
 
 def test_the_first_command_runs_the_program_that_is_shown(place: Path) -> None:
     install, run = COMMANDS[0].split(" && ")
     assert install == "pip install -e ."
-    assert ddlog(run, ROOT).rstrip() == SHOWN.text.rstrip()
+    with chdir(ROOT):
+        assert output_of(f"exec {run}").rstrip() == SHOWN.text.rstrip()  # in a process of its own
     for name in ("routes.dl", "facts/Link.csv", "updates.dat"):
         assert (ROOT / "programs" / "routes" / name).read_text() == (place / name).read_text()
 
@@ -93,9 +82,9 @@ def test_the_figure_is_that_of_the_benchmarks() -> None:
 
 
 def test_the_commands_in_the_text_work(place: Path) -> None:
-    assert "reach" in ddlog("ddlog circuit routes.dl", place).lower()
-    assert (place / "routes.dl").exists()
-    ddlog("ddlog circuit routes.dl --output routes.svg", place)
+    with chdir(place):
+        assert "reach" in output_of("ddlog circuit routes.dl").lower()
+        output_of("ddlog circuit routes.dl --output routes.svg")
     assert (place / "routes.svg").read_text().startswith("<svg")
 
 

@@ -22,8 +22,9 @@ from .dependencies import Dependencies, inverted, records
 from .ruletexts import Edit, called_name, place_of, rewritten
 from .wildcards import with_names
 
-_COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
 _ADDING = frozenset({"sum", "avg"})
+_ADDING_WHAT = frozenset({"sum_of", "avg_of"})  # a function makes of a value
+_COUNTING = _ADDING | _ADDING_WHAT | {"count", "fold"}
 _OF_PAIRS = {name: f"{name}_second" for name in ("sum", "avg", "min", "max", "fold", "sum_of", "count")}
 _UNCHANGED = ("key", "group_key")
 
@@ -88,7 +89,9 @@ def _in_group(
         return
     body: Sequence[core.Clause] = rule.body[:place]
     known = {*inverted(resolved(group.value, records(body))), *group.keys}
-    every = not _ADDING.isdisjoint(counting) or bool(_missing(dependencies, body, known))
+    is_pair = isinstance(group.value, core.MakeTuple)  # which has something that tells values apart
+    adding = _ADDING if is_pair else _ADDING | _ADDING_WHAT
+    every = not adding.isdisjoint(counting) or bool(_missing(dependencies, body, known))
     body, edits = with_names(dependencies.relations, body) if every else (body, {})
     missing = _missing(dependencies, body, known)
     if missing:

@@ -87,6 +87,26 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
             return statement.infer(context, expr, scope, expected)
 
 
+def _concatenation(context: Context, expr: syntax.Binary, scope: Scope) -> Typed:
+    """`a ++ b ++ c`, of any length: from the first string on, what follows is written behind it, and only a
+    `++` before that counts as a level."""
+    waiting = [expr]
+    while isinstance(inner := waiting[-1].left, syntax.Binary) and inner.op == "++":
+        waiting.append(inner)
+    left, depth = infer(context, waiting[-1].left, scope), context.depth
+    while waiting and not isinstance(context.know(left.type), String):
+        each = waiting.pop()
+        if not context.enter(each.span):
+            left, waiting = context.poison(each.span), []
+        else:
+            left = operators.concatenate(context, left, infer(context, each.right, scope), each.span)
+    context.depth = depth
+    if not waiting:
+        return left
+    rest = [infer(context, each.right, scope) for each in reversed(waiting)]
+    return operators.concatenation(context, [left, *rest], expr.span)
+
+
 def variable(context: Context, name: str, span: Span, scope: Scope, expected: Type | None = None) -> Typed:
     """A variable in scope, or a function as a value."""
     local = scope.find(name)
@@ -223,9 +243,8 @@ def _operator(
         case syntax.Unary(op, arg, span):
             operand = infer(context, arg, scope, Bool() if op == "not" else expected)
             return operators.unary(context, {"-": "neg"}.get(op, op), operand, span)
-        case syntax.Binary("++", left, right, span):
-            one, other = infer(context, left, scope), infer(context, right, scope)
-            return operators.concatenate(context, one, other, span)
+        case syntax.Binary("++"):
+            return _concatenation(context, expr, scope)
         case syntax.Binary(op, left, right, span):
             one = infer(context, left, scope)
             other = infer(context, right, scope)

@@ -94,7 +94,7 @@ def _leaves_input(program: core.CheckedProgram, gone: set[str]) -> bool:
     return any(each in stays and readers(program, each).keys() <= gone for each in inputs)
 
 
-def _fills(rule: core.Rule, gone: Collection[str]) -> bool:
+def _fills(rule: core.Rule | syntax.RuleDecl, gone: Collection[str]) -> bool:
     return all(head.relation in gone for head in rule.heads)
 
 
@@ -106,8 +106,8 @@ def _rests_on(relation: core.Relation, gone: Collection[str]) -> bool:
 def _without(main: ModuleSyntax, source: Source, gone: Collection[str]) -> ModuleSyntax:
     def stays(declaration: object) -> bool:
         match declaration:
-            case syntax.RuleDecl(heads=heads):
-                return not all(head.relation in gone for head in heads)
+            case syntax.RuleDecl():
+                return not _fills(declaration, gone)
             case syntax.ApplyDecl(outputs=outputs):
                 return not set(outputs) <= set(gone)
         return True

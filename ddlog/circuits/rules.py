@@ -14,7 +14,7 @@ from ..engine.circuit import NodeId, Term
 from ..engine.operators.distinct import summands
 from ..engine.passes.chains import joined
 
-_MOST_TERMS = 8
+_MOST_TERMS = 8  # of a join that is written as one rule
 
 
 def in_rules(circuit: c.Circuit) -> c.Circuit:

@@ -15,7 +15,7 @@ from .analysis import folded
 from .operators import native_width
 
 _LIMIT = 1 << 62
-MAX_LINES = 400
+MAX_LINES = 400  # of the array code of one expression; a longer one has none
 
 
 class NoArrayForm(Exception):

@@ -8,10 +8,12 @@ anywhere, raises NotVectorised: the scalar function then finds the answer or the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from .. import core
 from ..core import Expr, Pattern
+from ..engine.schema import Deferred
 from ..types import Bool, Float, Type
 from .analysis import folded
 from .arrayoperations import ArrayOperations, NoArrayForm, is_wide
@@ -31,35 +33,22 @@ def array_function(expr: Expr, inputs: Collection[str], functions: Functions) ->
         source = writer.function(expr, tuple(inputs))
     except NoArrayForm:
         return None
-    return _Deferred(source, writer.constants, writer.floats)
+    return Deferred(partial(_compiled, source, writer.constants, writer.floats))
 
 
-class _Deferred:
-    """Array code that is compiled when it is first called."""
+def _compiled(source: str, constants: dict[str, Any], floats: bool) -> Callable[..., Any]:
+    """The function that the source of array code defines."""
+    import numpy as np
 
-    __slots__ = ("_constants", "_floats", "_function", "_source")
+    from . import arraysupport
 
-    def __init__(self, source: str, constants: dict[str, Any], floats: bool) -> None:
-        self._source, self._constants, self._floats = source, constants, floats
-        self._function: Callable[..., Any] | None = None
-
-    def __call__(self, encoder: Any, *columns: Any) -> Any:
-        if self._function is None:
-            self._function = self._compile()
-        return self._function(encoder, *columns)
-
-    def _compile(self) -> Callable[..., Any]:
-        import numpy as np
-
-        from . import arraysupport
-
-        scope: dict[str, Any] = {"__name__": "<generated>", "np": np, "s": arraysupport}
-        for name, (value, dtype) in self._constants.items():
-            scope[name] = np.empty(1, dtype)
-            scope[name][0] = value
-        exec(compile(self._source, "<generated arrays>", "exec"), scope)
-        function: Callable[..., Any] = scope["arrays"]
-        return arraysupport.quietly(function) if self._floats else function
+    scope: dict[str, Any] = {"__name__": "<generated>", "np": np, "s": arraysupport}
+    for name, (value, dtype) in constants.items():
+        scope[name] = np.empty(1, dtype)
+        scope[name][0] = value
+    exec(compile(source, "<generated arrays>", "exec"), scope)
+    function: Callable[..., Any] = scope["arrays"]
+    return arraysupport.quietly(function) if floats else function
 
 
 _DEEPEST, _LONGEST = 20, 2000  # calls within calls, and lines, of what is computed in arrays

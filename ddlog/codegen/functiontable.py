@@ -38,7 +38,7 @@ from .arraykeys import ArrayKeys
 from .programexterns import bound_extern, checked
 from .statements import FunctionWriter
 
-RECURSION_DEPTH = 10_000
+RECURSION_DEPTH = 10_000  # calls in each other that functions of programs may make
 
 _SUPPORT: dict[str, Any] = {
     "__name__": "<generated>",  # a pickler of code searches all modules for a function of none

@@ -26,7 +26,7 @@ from .sqlvalues import constant, field, field_texts, record, stored_cases, strin
 
 Bindings = Mapping[str, NumberText]
 
-MAX_LENGTH = 20_000
+MAX_LENGTH = 20_000  # characters of an expression; a longer one is left to Python
 TOO_LONG = "an integer is beyond the 38 digits that Spark can hold"
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _INPUT = re.compile("\0([0-9]+)\0")

@@ -7,10 +7,10 @@ of its constructor's name and a nullable struct for each constructor with fields
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types.unify import named_in
 from ..values import TypeDefs, local_name
 from ..values.shapes import collection_of, shape_of
 
@@ -137,21 +137,10 @@ def _reachable(name: str, typedefs: TypeDefs) -> set[str]:
     while pending:
         for constructor in typedefs[pending.pop()].constructors:
             for _, of in constructor.fields:
-                new = set(_mentioned(of)) - found
+                new = {*named_in(of)} & typedefs.keys() - found
                 found |= new
                 pending += new
     return found
-
-
-def _mentioned(type: Type) -> Iterator[str]:
-    if isinstance(type, User):
-        yield type.name
-    if isinstance(type, User | Opaque):
-        for each in type.args:
-            yield from _mentioned(each)
-    elif isinstance(type, Tuple):
-        for each in type.items:
-            yield from _mentioned(each)
 
 
 def group_of(type: Type) -> tuple[Type, Type] | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _STREAM = "follow"
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _AGE = "36500d"  # by default Spark ignores files that are a week older than the newest
-_POLL = 0.3
+_POLL = 0.3  # seconds between two looks at a stream on Spark
 
 
 def check_follow(directory: str, inputs: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ from ..values.rows import Row
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HEAD = 1 << 20
+_HEAD = 1 << 20  # bytes of a file, of which the whole lines are its first ones
 OP = "op"
 """The column of a table with +1 for a row to insert, and -1 for a row to delete."""
 

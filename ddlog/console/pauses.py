@@ -6,7 +6,7 @@ import time
 
 from ..sessions.session import Session
 
-_SHARE = 20
+_SHARE = 20  # times as long as a tidying took, until the next one
 
 
 class Pauses:

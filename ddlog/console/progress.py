@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.status import Status
 
-_PATIENCE = 1.0
+_PATIENCE = 1.0  # seconds before progress is shown
 _INTERVAL = 10.0  # seconds between the lines where there is no terminal
 _WIDTH = 70  # of a rule's text
 

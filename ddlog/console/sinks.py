@@ -21,7 +21,7 @@ from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..values.rows import Row
 
-_BUFFER = 1 << 12
+_BUFFER = 1 << 12  # lines that are printed at once
 
 
 def print_line(line: str) -> None:

@@ -27,13 +27,13 @@ from .sums import form_of, in_one_form, merged, summed
 MANY = 1024
 """The number of loose spans that are worth a fold."""
 
-_LOOSE_BYTES = 4 << 20
+_LOOSE_BYTES = 4 << 20  # of the newest spans, from which on they are folded
 _SLICE_ROWS = 1 << 16  # rows of a part: what one transaction of SQLite writes while commits wait
-_SPANS_AT_ONCE = 200
-_HISTORY_BYTES = 4 << 20
-_PAGES_AT_ONCE = 256
-_FEW_ROWS = 1 << 16
-_MOST_SPANS = 4096
+_SPANS_AT_ONCE = 200  # that one transaction of SQLite deletes
+_HISTORY_BYTES = 4 << 20  # of the past that are kept, or half of those of the state, if that is more
+_PAGES_AT_ONCE = 256  # that one transaction gives back to the system
+_FEW_ROWS = 1 << 16  # that spans may have beyond twice those that are there, until all are folded
+_MOST_SPANS = 4096  # that are folded at once
 _SPAN_BYTES = 512  # of the records of a span beside its data
 
 
@@ -185,9 +185,9 @@ _TURN = 0.0005  # seconds that a thread may go on while others wait
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Lets threads take turns more often inside. A commit gives its turn up at each call of SQLite, and would
-    wait as often for the whole turn of a thread that folds. The collector rests: it would look at all objects
-    of the process for the sake of the records of spans, which are no cycles."""
+    """A context in which the threads of Python change more often. A commit lets others run at each call of
+    SQLite, and would then wait for the whole turn of a thread that folds. The garbage collector is off: the
+    records of spans are many, but make no cycles, and it would look at all objects of the process."""
     before, collects = sys.getswitchinterval(), gc.isenabled()
     sys.setswitchinterval(min(before, _TURN))
     gc.disable()

@@ -207,7 +207,7 @@ def add_differences(
 
 
 def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Table:
-    """The rows that make tables sum up to rows, when they are added."""
+    """The rows that are to be added to the tables `before`, so that they sum up to `now`."""
     whole = form.table([now, *(replace(form.rows(table), weights=-weights_of(table)) for table in before)])
     return summed([whole]) if whole.num_rows else whole
 

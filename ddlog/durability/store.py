@@ -96,7 +96,8 @@ class FileStore(ReadableState):
             self._state_lock.release()
 
     def doubted(self, problem: str) -> DDlogError:
-        """The error of a checkpoint that is not what was derived, which is noted as `doubt`."""
+        """The error of a checkpoint that does not hold what the program derives. Notes the first such problem
+        as `doubt`."""
         self.doubt = self.doubt or problem
         return DDlogError([CheckpointDamaged(str(self.path), self.doubt, self.read_only)])
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from .diagnostics import Diagnostic
 from .source import Span
 
-_DOES = {"sum": "adds", "sum_of": "adds", "avg": "averages", "count": "counts", "fold": "takes"}
+_DOES = {
+    "sum": "adds",
+    "sum_of": "adds",
+    "avg": "averages",
+    "avg_of": "averages",
+    "count": "counts",
+    "fold": "takes",
+}
 
 
 class EqualValues(Diagnostic):

@@ -22,7 +22,8 @@ Spot: TypeAlias = tuple[str, Row, tuple[int, ...]]
 
 
 class Side:
-    """One of the two states: the proofs looked for in it, and what the other's proofs ask of it."""
+    """One of the two states, before or after a commit: the proofs that are looked for in it, and
+    the questions whether it holds the facts that the proofs of the other state use."""
 
     def __init__(self, held: HeldRelations, depth: int, empty: bool) -> None:
         self.derivations, self.depth, self.empty = Derivations(held), depth, empty

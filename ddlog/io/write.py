@@ -19,7 +19,7 @@ from .formats import TEXT_FORMATS, Row, TextFormat, table_format, text_format
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # rows that are written at once
 
 
 def write_relation(

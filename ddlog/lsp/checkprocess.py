@@ -19,7 +19,7 @@ from ..errors.source import Source
 from ..syntax.stackroom import deep_recursion
 from .findings import Findings, find
 
-_SIZE = 8
+_SIZE = 8  # bytes that say how long a message is
 
 
 class Checker:

@@ -21,7 +21,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _WORD = re.compile("|".join(_WORDS))
-MOST_NESTED = 100
+MOST_NESTED = 100  # levels
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .costs import Measurements, by_rule, seconds_text
 
-_SHOWN = 20
+_SHOWN = 20  # rules that are listed
 _LEAST = 0.001  # the part of the longer time by which a rule must differ to be shown
 
 

@@ -9,7 +9,7 @@ from html import escape
 from .costs import seconds_text
 
 _LEAST = 0.002  # the share of all time that a frame has to be shown
-_COLORS = 5
+_COLORS = 5  # by which levels differ
 
 
 @dataclass(frozen=True)

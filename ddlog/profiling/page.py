@@ -12,9 +12,9 @@ from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
 
-_ROUNDS = 200
-_PLANS = 40
-_EPOCHS = 200
+_ROUNDS = 200  # of a recursion that are shown
+_PLANS = 40  # of joins that are shown
+_EPOCHS = 200  # whose decisions are shown, the last ones
 
 
 def page(profile: Measurements) -> str:

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from .costs import CommitCost, seconds_text
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 640, 220, 62, 26
-_POINTS = 600
+_POINTS = 600  # the most that are drawn
 _LEAST = 1e-6  # seconds
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from .costs import Measurements, OperatorCost, StratumCost, seconds_text
 
-_RULES = 15
-_ROUNDS = 8
+_RULES = 15  # strata and operators that are listed
+_ROUNDS = 8  # of a stratum that are listed
 
 
 def summary(profile: Measurements) -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """The seconds in which the head of a request comes."""
-_FILES = 65_536
+_FILES = 65_536  # that are enough, where the system sets no limit
 _HEAD = 64 << 10  # bytes of the head of a request
 
 

@@ -42,7 +42,7 @@ _FEW = 1_000
 """The most rows of a transaction that is sent as JSON, which lets it be one epoch with others."""
 
 _CONFLICTS = (DifferentValue, KeyExists, KeyMissing)
-_ATTEMPTS = 10
+_ATTEMPTS = 10  # to commit a block beside other writers
 
 
 @dataclass(frozen=True, slots=True)

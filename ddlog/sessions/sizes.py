@@ -8,7 +8,7 @@ from collections.abc import Iterable
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?\Z")
 _WEIGHTS = {"parquet": 4, "orc": 4}
-_COMPRESSED = 5
+_COMPRESSED = 5  # bytes for each byte of a compressed file
 
 
 def parse_size(text: str) -> int:

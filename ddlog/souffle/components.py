@@ -17,7 +17,7 @@ from ..errors.unknown import unknown_name
 from ..syntax.walk import rebuilt
 from . import syntax as ast
 
-_DEEPEST = 100
+_DEEPEST = 100  # levels of components in each other
 
 
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:

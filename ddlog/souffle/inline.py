@@ -33,7 +33,7 @@ from .clauses import (
     renamed,
 )
 
-_DEEPEST = 50
+_DEEPEST = 50  # levels of inlined relations in each other
 _MOST_CLAUSES = 8  # that a term becomes of a relation that need not be replaced
 _MOST_WAYS = 64  # that such terms make of one clause
 

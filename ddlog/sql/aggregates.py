@@ -318,7 +318,7 @@ def _with_distinct(
 
 
 class _Only(Arguments):
-    """The argument of one aggregate, whatever the aggregate is."""
+    """The arguments of a query with one aggregate: any aggregate is given the same value and order."""
 
     def __init__(self, value: SqlValue, order: Order, said: str) -> None:
         self.of, self.said = _Always(value), said

@@ -69,6 +69,6 @@ def _select(node: Expression, places: SqlPlaces) -> int | None:
 
 
 def _first(node: Expression) -> int | None:
-    """The offset of the first word that the parser notes in a query, without its WITH."""
+    """The least offset in the text that the parser gives to a part of a query, without its WITH."""
     parts = node.walk(prune=lambda each: isinstance(each, sql.With))
     return min((each.meta["start"] for each in parts if "start" in each.meta), default=None)

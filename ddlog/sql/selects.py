@@ -255,7 +255,8 @@ class SelectBlock(Subqueries):
     # ------------------------------------------------------------------ storing
 
     def variable(self, value: SqlValue, node: Expression | None = None) -> SqlValue:
-        """The value, of an expression if there is one, as a variable."""
+        """A variable that the body defines as the value. `node` is the expression that has this value, for
+        messages."""
         if value.name:
             return value
         made = self.output.variable(value.type, value.nullable)

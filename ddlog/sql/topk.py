@@ -97,7 +97,7 @@ def _firsts(
 
 
 def padded(values: Sequence[SqlValue]) -> Expr:
-    """The tuple of some values, of at least two items whatever they are."""
+    """The tuple of some values, with two items behind them, so that it is a tuple even of no value."""
     return items(*(v.tree for v in values), tree("true"), tree("true"))
 
 

@@ -33,9 +33,10 @@ _SPELLINGS = {
     **dict.fromkeys(("WHERE", "where"), "conditions follow the relations, after a comma"),
     **dict.fromkeys(("module", "package"), "a module is a file: `import m` reads `m.dl`"),
     "SELECT": "SQL stands in a file that ends in `.sql`; the REPL takes statements, and so does `--updates`",
+    "..": "a pattern leaves out the fields that it does not name: `C{.f = x}`, or `C{}`",
     ".decl": "a relation is `relation R(x: T)`, with `input` or `output` before it",
 }
-_FOR_OPERANDS = ("<>", "===", "!==", "+=", "-=", "[]", "'")  # only where an expression should stand
+_FOR_OPERANDS = ("<>", "===", "!==", "+=", "-=", "[]", "'", "..")  # only where an expression should stand
 _HEADINGS = ("if", "match", "for")
 _WHOLE = "write `s64`, another width such as `s32`, or `bigint` for any size"
 _DAY = "it is in a module of the library"

@@ -203,7 +203,7 @@ class _Parser:
         if not stuck and stop and tokens[stop].kind == "UPPER" and self._first_of_line(tokens, stop):
             return stop
         for i in range(stop, len(tokens)):
-            if tokens[i].kind == "_PERIOD":
+            if tokens[i].kind == "_PERIOD" and not self._is_one_of_two(tokens[i]):
                 return i + 1
             if i == stop and stuck:
                 continue
@@ -215,6 +215,11 @@ class _Parser:
             if closed and tokens[i].kind in ("UPPER", "LOWER") and self._column(tokens[i]) == 1:
                 return i
         return len(tokens)
+
+    def _is_one_of_two(self, period: Token) -> bool:
+        """Whether a period is one of `..`, which ends nothing."""
+        text = self.source_text
+        return "." in (text[period.start - 1 : period.start], text[period.end : period.end + 1])
 
     def _is_starter(self, token: Token) -> bool:
         return token.value in _STARTERS and token.kind not in ("QUOTED", "TEXT")

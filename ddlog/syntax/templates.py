@@ -100,9 +100,9 @@ def items(*parts: ast.Expr, at: Span = NOWHERE) -> ast.Expr:
     return parts[0] if len(parts) == 1 else ast.TupleExpr(parts, at)
 
 
-def tuple_type(parts: Sequence[ast.Type], at: Span = NOWHERE) -> ast.Type:
+def tuple_type(parts: Sequence[ast.Type]) -> ast.Type:
     """The type of a tuple of values; a single one has its own."""
-    return parts[0] if len(parts) == 1 else ast.TupleType(tuple(parts), at)
+    return parts[0] if len(parts) == 1 else ast.TupleType(tuple(parts), NOWHERE)
 
 
 def let(variable: str, value: ast.Expr, at: Span = NOWHERE, type: ast.Type | None = None) -> ast.Expr:

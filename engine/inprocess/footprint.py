@@ -26,7 +26,7 @@ from .storage.interner import Interner, Values
 from .storage.table import RowTable
 
 _SAMPLE = 200  # values of a domain that are measured
-_DEEPEST = 5
+_DEEPEST = 5  # levels of a value that are measured
 _ENTRY = 100  # bytes of an entry of a dictionary of numbers, about
 _SHARED = (type, ModuleType, np.ndarray, int, float, bool, type(None))
 

@@ -388,8 +388,8 @@ class InProcess:
         domains: Sequence[tuple[Column, Mapping[str, Kept], ByteSource]],
         codec: ValueCodec,
     ) -> None:
-        """Puts kept units into the empty state. The first epoch derives the others. What this or that epoch
-        raises leaves a state which only `start_over` makes whole."""
+        """Puts kept units into the empty state. The first epoch derives the others. After an error, of this
+        method or of that epoch, only `start_over` makes the state whole."""
         for column, kept, source in domains:
             restore_values(self.values, column, codec, kept, source)
         self._epochs.beginning = begun(self._state, found)

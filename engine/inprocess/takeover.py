@@ -63,7 +63,7 @@ def _fits(state: State, at: NodeId, before: State, old: NodeId, found: Collectio
 
 
 def is_adopted(state: State, at: NodeId, found: Collection[NodeId]) -> bool:
-    """Whether a node is among those that were found, or a relation of a recursion that was."""
+    """Whether `found` has a node, or the recursion that the node is a relation of."""
     node = state.circuit.nodes[at]
     return (node.fixpoint if isinstance(node, FixpointResult) else at) in found
 

@@ -91,7 +91,8 @@ class DeltaOrdered(Traced, _Ordering):
 
 
 def ordered(value: Mapping[Row, int], keys: int, aggregate: Aggregate, bag: bool = False) -> Zset:
-    """The rows of a set, or of a bag, with their values: the key, and what stands for both."""
+    """Definition of the operator: for each row of a set, or of a bag, a row of its key and of the result of
+    the aggregate's function for it."""
     groups: dict[Row, list[Row]] = {}
     for row in sorted(zset.distinct(value)):
         members = [tuple(row[c] for c in aggregate.columns)] * (value[row] if bag else 1)

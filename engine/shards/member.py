@@ -152,8 +152,8 @@ class Member(InProcess):
     def outcome(
         self, running: ShardEpoch, deltas: Mapping[str, Delta], away: Collection[str] = ()
     ) -> ShardChanges:
-        """The changes of an epoch that is computed, for the worker that tells them; of the inputs `away` only
-        how many rows they have."""
+        """The changes of a computed epoch, packed for the worker that answers the session. Of the inputs in
+        `away` they have the numbers of rows only."""
         state = running.state
         outputs: dict[str, Parcel | None] = {}
         for name, at in state.outputs.items():

@@ -172,7 +172,8 @@ def _key_of(node: Node, keys: Sequence[Key | None], sources: Sequence[int] | Non
 
 
 def _carried(join: Join | DeltaJoin, key: Key | None) -> Key | None:
-    """Where the columns of the only term stand in the output, if all are there."""
+    """The key of the rows that a join of one term gives: the places in the output of the columns by which the
+    rows of the term have owners. None if the output lacks one."""
     names = () if key is None else [join.terms[0].columns[position] for position in key]
     if key is None or not all(name in join.output for name in names):
         return None
@@ -327,7 +328,8 @@ class _Placing:
         return self._chosen.key(relation, schema)
 
     def _at_its_rows(self, at: NodeId, node: Node) -> Node:
-        """The node, reading rows where it needs them together."""
+        """The node, with its sources sent to other workers where it needs rows together: a distinct needs
+        equal rows on one worker, a group those of one key."""
         match node:
             case Distinct(source):
                 return self._reading(node, self._wanted(at, source))

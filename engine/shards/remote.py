@@ -68,7 +68,6 @@ class Work(NamedTuple):
 
     placed: Placed
     nan: float
-    threads: int
     maintain: Mode
     share: int | None
 
@@ -81,7 +80,6 @@ def open_remote(
     host: str = "127.0.0.1",
     bind: str = "",
     nan: float = float("nan"),
-    threads: int = 1,
     memory_limit: int | None = None,
     patience: float = 60.0,
     values: Values | None = None,
@@ -89,7 +87,7 @@ def open_remote(
     share: int | None = None,
     encrypt: bool = False,
 ) -> Sharded:
-    """The runtime of a relational circuit on so many workers that `launch` starts, of so many threads each,
+    """The runtime of a relational circuit on so many workers that `launch` starts, of one thread each,
     and on this process, which owns only rows that all must be together for. `host` is the address
     by which the workers reach this machine, `bind` its own one, if that differs; `pickled` pickles functions
     with their code; `memory_limit` is that of this process, and `share` the bytes that each worker may take,
@@ -97,12 +95,12 @@ def open_remote(
     whether what they say to each other is encrypted. Raises WorkersMissing if they do not come within
     `patience` seconds from their start, now or when they are started again."""
     whole = placed(circuit)
-    work = pickled(Work(whole, nan, threads, maintain, share))
+    work = pickled(Work(whole, nan, maintain, share))
 
     def opened() -> Opened:
         return _opened(work, count, launch, host, bind or host, patience, encrypt)
 
-    return Sharded(whole, opened, nan, threads, memory_limit, values, maintain)
+    return Sharded(whole, opened, nan, 1, memory_limit, values, maintain)
 
 
 def _opened(

@@ -53,7 +53,7 @@ def _work(welcome: Welcome, team: Team, control: Connection, door: Door) -> None
         limit = default_limit() if work.share is None else None
         share = work.share if limit is None else limit // welcome.beside
         maintain, spill = work.maintain, local_folder()
-        member = Member(work.placed, team, work.nan, work.threads, share, maintain=maintain, spill=spill)
+        member = Member(work.placed, team, work.nan, 1, share, maintain=maintain, spill=spill)
     except Exception as error:  # a module of the program's functions is missing here
         control.send(sendable(error))
         return

@@ -42,7 +42,6 @@ def open_workers(
     nan: float = float("nan"),
     memory_limit: int | None = None,
     values: Values | None = None,
-    patience: float = 60.0,
     maintain: Mode = "auto",
     encrypt: bool = False,
 ) -> Sharded:
@@ -61,7 +60,6 @@ def open_workers(
         nan=nan,
         memory_limit=memory_limit,
         share=share(spark, count),
-        patience=patience,
         values=values,
         maintain=maintain,
         encrypt=encrypt or is_encrypted(spark),

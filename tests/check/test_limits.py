@@ -43,6 +43,10 @@ PROGRAMS = {
         f"relation A(x: Option<u32>)\nA(None).\nrelation R(x: u8)\nR(1) :- A({'Some{' * DEEP}_{'}' * DEEP}).",
         "Type mismatch",
     ),
+    "bit vectors one after another": (
+        f"function f(x: bit<1>): u32 {{ {' ++ '.join(['x'] * DEEP)}; 1 }}",
+        "this expression is nested in more than 150 others",
+    ),
     "fields of fields": (
         chain("typedef T0 = T0{x: u32}\n", "typedef T{i} = T{i}{{x: T{before}}}\n", DEEP),
         "`T149` has fields within fields on more than 150 levels",
@@ -79,6 +83,19 @@ def test_long_chains_of_declarations_are_checked() -> None:
     with program.session() as session:
         session.start()
         assert list(session["R"].tuples()) == [(1,)]
+
+
+def test_strings_are_joined_in_chains_of_any_length() -> None:
+    joined = " ++ ".join(["x", "n", '"-"'] * DEEP)
+    program = ddlog.compile(
+        f"input relation A(x: string, n: u8)\noutput relation R(x: string)\nR({joined}) :- A(x, n).\n"
+        "output relation B(x: string)\nB((n as bit<8>) ++ 8'd1 ++ x ++ n) :- A(x, n).\n"
+    )
+    with program.session() as session:
+        session.insert("A", ("a", 2))
+        session.commit()
+        assert list(session["R"].tuples()) == [("a2-" * DEEP,)]
+        assert list(session["B"].tuples()) == [("513a2",)]
 
 
 def test_functions_that_call_another_twice_have_code_of_their_own() -> None:

@@ -17,7 +17,7 @@ import pytest
 from ddlog.console.prompt import NameCompleter
 
 from ..engine.handmade import RELATIONS
-from .test_cli import DDLOG, FOREVER, PATHS
+from .test_cli import DDLOG, FOREVER, PATHS, ddlog
 
 PROMPT = r"ddlog(>|\*)"
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
@@ -182,11 +182,8 @@ def test_input_from_a_pipe(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_pipe_that_ends_too_early_is_told(tmp_path: Path, text: bytes, told: list[str]) -> None:
     (tmp_path / "paths.dl").write_text(PATHS)
-    done = subprocess.run(
-        [*DDLOG, "repl", "paths.dl"], cwd=tmp_path, input=text, capture_output=True, timeout=60
-    )
-    lines = [line.partition(": ")[2] for line in done.stderr.decode().splitlines()]
-    assert [line for line in lines if not line.startswith("engine")] == told
+    _, said = ddlog(tmp_path, "repl", "paths.dl", stdin=text, code=b"\xff" in text)
+    assert [line.partition(": ")[2] for line in said.splitlines()] == told
 
 
 @pytest.mark.parametrize(
@@ -227,19 +224,15 @@ def test_indexes_and_internal_relations(tmp_path: Path) -> None:
         'query_index From("b");\nquery_index ToC("a"); query_index Frm("a");\ndump_index\nToC;\nrelations\n'
         "profile cpu;\nprofile;\n"
     )
-    done = subprocess.run(
-        [*DDLOG, "repl", "paths.dl", "--output-internal-relations", "--quiet"],
-        cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.returncode == 0
-    changes, _, found = done.stdout.partition(" ms)\n")
+    shown, said = ddlog(tmp_path, "repl", "paths.dl", "--output-internal-relations", "--quiet", stdin=text)
+    changes, _, found = shown.partition(" ms)\n")
     assert 'Ends:\nEnds{.b = "b"}: +1\nEnds{.b = "c"}: +1\n' in changes
     rows = [line for line in found.splitlines() if line.startswith("Path{")]
     to_c = ['Path{.a = "a", .b = "c"}', 'Path{.a = "b", .b = "c"}']
     assert rows == ['Path{.a = "b", .b = "c"}', 'Path{.a = "a", .b = "c"}', *to_c]
     assert "index From(a: string) on Path\nindex ToC(a: string) on Path\n" in found and "$" not in found
-    assert "there is no index Frm" in done.stderr and "did you mean `From`?" in done.stderr
-    assert "expected `on` or `off`, found `;`" in done.stderr
+    assert "there is no index Frm" in said and "did you mean `From`?" in said
+    assert "expected `on` or `off`, found `;`" in said
     assert "           3  Path\n" in found and "           2  ToC (index)\n" in found
 
 
@@ -250,22 +243,17 @@ def test_a_query_that_merges_equal_values_is_told(tmp_path: Path) -> None:
         (["repl", "p.dl"], f"? {query}\nquery {query};\n"),
         (["run", "p.dl", "--query", query], ""),
     ):
-        done = subprocess.run(
-            [*DDLOG, *arguments], cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60
-        )
-        assert done.stderr.count("`sum` adds equal values once") == (2 if text else 1)
-        assert "Sale(id, p), var s = (id, p).group_by(()).sum_second()" in done.stderr
+        _, said = ddlog(tmp_path, *arguments, stdin=text)
+        assert said.count("`sum` adds equal values once") == (2 if text else 1)
+        assert "Sale(id, p), var s = (id, p).group_by(()).sum_second()" in said
 
 
 @pytest.mark.parametrize(("delta", "shown"), [("asked", "rows"), ("none", "")])
 def test_commits_that_show_their_changes(tmp_path: Path, delta: str, shown: str) -> None:
     (tmp_path / "paths.dl").write_text(PATHS)
     text = 'start; insert Edge("a", "b"); commit;\nstart; insert Edge("b", "b"); commit dump_changes;\n'
-    done = subprocess.run(
-        [*DDLOG, "repl", "paths.dl", "--quiet", "--delta", delta],
-        cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    lines = [line for line in done.stdout.splitlines() if not line.startswith("(")]
+    told, _ = ddlog(tmp_path, "repl", "paths.dl", "--quiet", "--delta", delta, stdin=text)
+    lines = [line for line in told.splitlines() if not line.startswith("(")]
     rows = ["Fan:", 'Fan{.a = "b", .count = 1}: +1', "Path:", 'Path{.a = "b", .b = "b"}: +1']
     assert lines == (rows if shown else [])
 
@@ -369,8 +357,6 @@ def test_a_program_changes_in_the_repl(tmp_path: Path) -> None:
 
 def test_several_commands_of_the_repl_on_a_line(tmp_path: Path) -> None:
     (tmp_path / "paths.dl").write_text(PATHS)
-    done = subprocess.run(
-        [*DDLOG, "repl", "paths.dl", "--state", "s.ddlog"], cwd=tmp_path, timeout=60, text=True,
-        input='Edge("x", "y").\nstate; dump;\nexit\n', capture_output=True,
-    )  # fmt: skip
-    assert done.stdout.index("s.ddlog: epoch 1") < done.stdout.index('Path{.a = "x", .b = "y"}')
+    text = 'Edge("x", "y").\nstate; dump;\nexit\n'
+    shown, _ = ddlog(tmp_path, "repl", "paths.dl", "--state", "s.ddlog", stdin=text)
+    assert shown.index("s.ddlog: epoch 1") < shown.index('Path{.a = "x", .b = "y"}')

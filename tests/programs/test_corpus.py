@@ -34,6 +34,21 @@ TIMELESS = [
 ]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def checked_once() -> Iterator[None]:
+    """Each program is checked once for all runs of it."""
+    checked: dict[Source, Any] = {}
+
+    def check_once(source: Source, folders: Sequence[Path], tree: Any = None) -> Any:
+        if source not in checked:
+            checked[source] = check_program(source, folders, tree)
+        return checked[source]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "check_cached", check_once)
+        yield
+
+
 def run(name: str, script: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """What `ddlog run NAME.dl --updates SCRIPT` prints."""
     code = main(["run", str(CORPUS / f"{name}.dl"), "--updates", str(script)])
@@ -111,15 +126,7 @@ def test_commits_can_be_merged_and_split(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values that no row uses are given back after every commit. A coin says whether recursions are
-    maintained, given up on the way, or evaluated anew. The program is checked once for all runs."""
-    checked: dict[Source, Any] = {}
-
-    def check_once(source: Source, folders: Sequence[Path], tree: Any = None) -> Any:
-        if source not in checked:
-            checked[source] = check_program(source, folders, tree)
-        return checked[source]
-
-    monkeypatch.setattr(cache, "check_cached", check_once)
+    maintained, given up on the way, or evaluated anew."""
     monkeypatch.setattr(sweep, "is_due", lambda _: True)
     script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
     updates = committed(script)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ddlog.engine.spark.settings import changed
+
 from .cluster import Cluster, standalone
 
 if TYPE_CHECKING:
@@ -43,11 +45,13 @@ _CONF = {
 }
 
 
-# Spark writes and compiles a Java class for each query, which takes longer than a few rows do.
+# Spark writes and compiles Java classes for a query, which takes longer than a few rows do. It does so where
+# the code is the subject, and interprets its plans in all other tests.
 _INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+_COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 
 # Tasks are tried again, and run twice where they are slow, whenever Spark can: answers must not show it.
@@ -103,8 +107,7 @@ def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
     master = cluster.master if cluster else "local[2]"
     builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master(master)
     builder = builder.appName("ddlog tests")
-    elsewhere = _INTERPRETED if remote else _ON_CLUSTER | _INTERPRETED if cluster else {}
-    for key, value in (_CONF | elsewhere).items():
+    for key, value in (_CONF | _INTERPRETED | (_ON_CLUSTER if cluster else {})).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     yield session
@@ -124,11 +127,10 @@ def collected_here() -> Iterator[None]:
 
 
 @pytest.fixture
-def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Spark interprets its plans in a test."""
-    before = {key: spark.conf.get(key) for key in _INTERPRETED}
-    for key, value in _INTERPRETED.items():
-        spark.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        spark.conf.set(key, old)
+def compiled(spark: SparkSession, cluster: Cluster | None) -> Iterator[None]:
+    """Spark compiles its plans in a test, if its session is a local one."""
+    if cluster or "DDLOG_TEST_REMOTE" in os.environ:
+        yield
+        return
+    with changed(spark, _COMPILED):
+        yield

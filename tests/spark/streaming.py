@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 _EPOCH = 1_700_000_000
 
+WINDOWED = """
+import window
+input stream Event(id: u32, time: u64)
+input relation Now(time: u64)
+output relation Clock(time: u64)
+Clock(t) :- Now(t).
+output multiset Recent[Event]
+output stream Late[Event]
+apply window::range_late(Event, |e| e.time, Now, 60, 0) -> (Recent, Late)
+"""
+
 PATHS = """
 input relation Edge(from: u32, to: u32)
 input multiset Visit(at: u32)

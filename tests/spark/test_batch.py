@@ -86,7 +86,6 @@ def by_query(program: Program, rows: dict[str, list[Any]], spark: Any) -> Conten
         return contents(session)
 
 
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_of_the_corpus(name: str, spark: Any) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
@@ -101,7 +100,6 @@ def test_programs_of_the_corpus(name: str, spark: Any) -> None:
     assert by_query(program, rows, spark) == by_rows(program, rows)
 
 
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("texts", [programs(), grouping_programs()], ids=["programs", "groups"])
 def test_random_programs(texts: Any, spark: Any) -> None:
     @seed(5)
@@ -133,6 +131,7 @@ Classes(class, key.group_by(class).count()) :- Dim(key, class), Seen(key).
 """
 
 
+@pytest.mark.usefixtures("compiled")
 def test_means_are_rounded_once(spark: Any) -> None:
     """The mean of integers of up to 64 bits is that of the in-process engine, to the last bit."""
     chance = random.Random(7)
@@ -161,6 +160,7 @@ def plan_of(frame: Any) -> str:
     return found
 
 
+@pytest.mark.usefixtures("compiled")
 def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
     """Columns and filters reach the files, and no distinct stands where a key makes it so."""
     if not hasattr(spark, "_jsparkSession"):
@@ -232,6 +232,7 @@ def test_nothing_runs_before_an_action(spark: Any) -> None:
             found(rows, relation)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_a_row_faults_in_a_look_up_if_nothing_excludes_it(spark: Any) -> None:
     program = ddlog.compile(LOOKED_UP)
     a = spark.createDataFrame([(1, 2), (2, 0)], "x INT, y INT")

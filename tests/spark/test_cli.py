@@ -36,7 +36,6 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, s
     return code, out, error
 
 
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("updates", [True, False])
 def test_a_program(spark: SparkSession, capfd: pytest.CaptureFixture[str], updates: bool) -> None:
     home = PROGRAMS / "routes"

@@ -31,8 +31,6 @@ Reached(y) :- From(x), Reach(x, y).
 """
 EDGES = [(k, k + 1) for k in range(1, 6)]
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 
 @contextmanager
 def budget(rows: int) -> Iterator[None]:

@@ -33,6 +33,8 @@ from ..codegen.test_codegen import FLOATS, INTS, SCALARS, exprs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 ROWS = 12
 
 

@@ -18,7 +18,6 @@ from .alike import sampled
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 ON_CLUSTER = SparkOptions(partitions=2)
 TWO = "output relation O(k: s32, n: s32)\nO(x, z) :- A(x, y), B(x, z), 4 / (z - x) < 0, 4 / (z - y) {} 0."

@@ -27,6 +27,8 @@ from ddlog.spark.types.pythoncells import text_function
 from ddlog.types import BigInt, Bit, Bool, Float, Signed, Type, User
 from ddlog.values import show
 
+from ..trying import longer
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -157,6 +159,7 @@ def cells_of(of: Type) -> list[tuple[str, str]]:
     return [(json.loads(text), expected) for name, text, expected in rows if name == str(of)]
 
 
+@pytest.mark.usefixtures(*longer((), ("compiled",)))
 @pytest.mark.parametrize("of", TYPES, ids=str)
 def test_spark_reads_cells_as_the_table_says(spark: SparkSession, of: Type) -> None:
     cells, column, codec = cells_of(of), stored_column("x", of), SparkCodec({})

@@ -20,7 +20,7 @@ from ddlog.spark.state import folding, migration, reports
 from ddlog.spark.state.files import LocalFiles
 from tests.spark.test_folder import dying, session_on
 from tests.spark.test_folder_past import folder_of
-from tests.state.test_migration import NEW, OLD, REFUSED
+from tests.state.test_migration import NEW, OLD, REFUSED, commit_rows
 from tests.state.test_same import thorough
 from tests.trying import longer
 
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 def begun(spark: SparkSession, path: Path, *rows: tuple[int, str, int], text: str = OLD) -> None:
     """A state of the old program."""
     with session_on(spark, path, text) as session:
-        session.insert("R", *rows)
-        session.insert("Gone", (1,))
-        session.insert("M", (-5, (1, "m")), (-5, (1, "m")))
-        session.commit()
-        session.insert("R", (9, "later", 0))
-        session.commit()
+        commit_rows(session, *rows)
 
 
 def refuse(*given: Any) -> None:

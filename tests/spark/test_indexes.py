@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from ..sessions.test_indexes import DOT, PROGRAM, check
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_an_index_finds_what_its_pattern_says(spark: SparkSession) -> None:
     with PROGRAM.session(spark=spark) as session:
         check(session)

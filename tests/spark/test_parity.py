@@ -36,7 +36,6 @@ from .alike import corpus_alike, follow, merged, printed, sampled, update_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 ON_DRIVER = SparkOptions()
 ON_WORKERS = SparkOptions(driver_rows=0)
@@ -53,7 +52,7 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
 
 BY_DRIVER = ("call_graph", "points_to", "routes")
 # The long form has these, too: they take long, and their forms are those of the others.
-ALIKE = ("call_graph", "package_deps", "same_generation")
+ALIKE = ("call_graph", "holdings", "network", "package_deps", "same_generation")
 NAMES = longer(sorted(set(ORACLES) - set(ALIKE)), sorted(ORACLES))
 CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_WORKERS) for name in NAMES]
 
@@ -75,7 +74,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
 LONG = longer(
     [],
     ["window_streams", "ovsdb_cloud", "strangers", "windows", "delays", "derived_keys", "reference_forms",
-     "recursive_groups", "reference_patterns", "stream_forms"],
+     "recursive_groups", "reference_patterns", "stream_forms", "string_code"],
 )  # fmt: skip
 """They take long, and most of their forms are those of the others."""
 
@@ -91,7 +90,6 @@ LONG = longer(
         ("references", ON_WORKERS),
         ("streams", ON_DRIVER),
         ("control", ON_WORKERS),
-        ("string_code", ON_WORKERS),
         *((name, ON_WORKERS) for name in LONG),
         ("written_values", ON_WORKERS),
     ],
@@ -205,7 +203,7 @@ def test_a_recursion_changes_alike(options: SparkOptions, spark: SparkSession) -
 )
 def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spark: SparkSession) -> None:
     @seed(len(repr(options)))
-    @sampled(3)
+    @sampled(2)
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark, maintain)
@@ -215,7 +213,7 @@ def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spa
 
 def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
     @seed(2)
-    @sampled(3)
+    @sampled(1)  # `tests/engine/test_shards.py` has more, on workers that are threads
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ON_WORKERS, spark)

@@ -26,7 +26,7 @@ from ddlog.spark.streaming.inputchange import RowsChange
 from ddlog.spark.streaming.oldcheckpoint import described_inputs
 from ddlog.spark.streaming.stream import epochs_of
 
-from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
+from .streaming import PATHS, WINDOWED, Source, Told, closure, contents, edge, edges, program, run_once
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -263,16 +263,6 @@ def test_commits_between_batches_are_kept(spark: SparkSession, tmp_path: Path) -
     assert found == expected
 
 
-WINDOWED = """
-import window
-input stream Event(id: u32, time: u64)
-input relation Now(time: u64)
-output relation Clock(time: u64)
-Clock(t) :- Now(t).
-output multiset Recent[Event]
-output stream Late[Event]
-apply window::range_late(Event, |e| e.time, Now, 60, 0) -> (Recent, Late)
-"""
 TIMES = [[(1, 5), (2, 40)], [(3, 9), (4, 31)], [(5, 95), (6, 29)], [(7, 30)], [(8, 200), (9, 130)]]
 
 

@@ -190,7 +190,6 @@ def test_multisets(spark: SparkSession, session: ddlog.Session) -> None:
     assert session.commit().rows("Times") == [((2,), -1), ((6,), 1)]
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_change_feeds(spark: SparkSession, session: ddlog.Session) -> None:
     def feed(columns: str, *rows: tuple[Any, ...]) -> DataFrame:
         return spark.createDataFrame(list(rows), f"{columns}, _change_type STRING, _commit_version LONG")

@@ -23,8 +23,6 @@ CREATE VIEW grouped AS SELECT s, count(*) AS n, sum(a) AS total, max(d) AS last 
 CREATE VIEW best AS SELECT k, m FROM t ORDER BY m DESC NULLS LAST, k LIMIT 2;
 """
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 
 def changes(session: Session) -> list[str]:
     """What two commits change."""

@@ -17,7 +17,7 @@ from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
 from ddlog.spark.streaming.stream import stream
 
-from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
+from .streaming import PATHS, WINDOWED, Source, Told, closure, contents, edge, edges, program, run_once
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,18 +123,6 @@ def test_a_bad_row_ends_the_stream(
     assert "a batch for Edge" in str(raised.value)
     assert contents(session, "Edge") == set()
     session.close()
-
-
-WINDOWED = """
-import window
-input stream Event(id: u32, time: u64)
-input relation Now(time: u64)
-output relation Clock(time: u64)
-Clock(t) :- Now(t).
-output multiset Recent[Event]
-output stream Late[Event]
-apply window::range_late(Event, |e| e.time, Now, 60, 0) -> (Recent, Late)
-"""
 
 
 def test_a_watermark_drives_a_clock(spark: SparkSession, tmp_path: Path) -> None:

@@ -37,12 +37,17 @@ O(x) :- R(_, _, x, _), M(_, _).
 def begun(path: Path, *rows: tuple[int, str, int]) -> None:
     """A state of the old program."""
     with ddlog.compile(OLD).session(state=path) as session:
-        session.insert("R", *rows)
-        session.insert("Gone", (1,))
-        session.insert("M", (-5, (1, "m")), (-5, (1, "m")))
-        session.commit()
-        session.insert("R", (9, "later", 0))
-        session.commit()
+        commit_rows(session, *rows)
+
+
+def commit_rows(session: ddlog.Session, *rows: tuple[int, str, int]) -> None:
+    """Gives a session of the old program its rows, in two commits."""
+    session.insert("R", *rows)
+    session.insert("Gone", (1,))
+    session.insert("M", (-5, (1, "m")), (-5, (1, "m")))
+    session.commit()
+    session.insert("R", (9, "later", 0))
+    session.commit()
 
 
 def test_columns_are_mapped_by_name(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from ddlog.durability.store import FileStore
 from ddlog.durability.walog import PAGE
 from ddlog.errors.diagnostics import DDlogError
 
+from ..trying import longer
+
 
 def test_free_pages_are_given_back(tmp_path: Path) -> None:
     store = FileStore.open(tmp_path / "s")
@@ -88,9 +90,8 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
     store.close()
     whole = (tmp_path / "s").read_bytes()
     found = 0
-    for place in (
-        page + offset for page in range(PAGE, len(whole), PAGE) for offset in (*range(8), 8, 9, 20)
-    ):
+    offsets = (*longer((0, 3, 5), range(8)), 8, 20)  # of the head of a page, and of what it says of rows
+    for place in (page + offset for page in range(PAGE, len(whole), PAGE) for offset in offsets):
         for change in (0xFF, *(1 << bit for bit in range(8))):
             (tmp_path / "t").write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
             try:

@@ -4,8 +4,9 @@ let go of."""
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
@@ -179,25 +180,30 @@ def times(session: Session, name: str) -> list[int]:
     return sorted(row.time for row, _ in session[name].weighted())
 
 
-def test_a_program_that_changes_goes_on_with_its_windows(tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    with short().session(state=path) as session:
+def change_programs(opened: Callable[..., Session], path: Path) -> None:
+    """Opens a state with other and other programs, whose windows go on."""
+    with opened(short()) as session:
         for time in (10, 13, 19):
             session.insert("S", (1, time))
             session.insert("R", (1, time))
             session.insert("Now", (time,))
             session.commit()
-    with short(more="\n// another place in the text\n" + OF_R).session(state=path) as session:
+    with opened(short(more="\n// another place in the text\n" + OF_R)) as session:
         assert times(session, "Recent") == [10, 13, 19]
         assert times(session, "OfR") == times(session, "R") == [19]  # which nothing else reads
         session.insert("S", (2, 16), (2, 18))
         assert session.commit().rows("Late") == [((2, 16), 1)]
-    with short(6).session(state=path, read_only=True) as session:
+    with opened(short(6), read_only=True) as session:
         assert times(session, "Recent") == [13, 18, 19] and times(session, "R") == [19]
-    with short(6).session(state=path) as session:
+    with opened(short(6)) as session:
         session.clear("Now")
         session.commit()
-    with short(20).session(state=path) as session:
+    fails = "output relation F(x: u64)\nF(100 / ((x - 1) as u64)) :- Recent(x, _).\n"
+    with opened(short(20, fails)) as session:
+        for _ in range(2):
+            with pytest.raises(DDlogError, match="division by zero"):
+                session.start()
+    with opened(short(20)) as session:
         assert times(session, "Recent") == [13, 18, 19]  # what has left does not come back
         session.insert("S", (3, 17))
         assert session.commit().rows("Late") == [((3, 17), 1)]  # the clock stays
@@ -206,23 +212,14 @@ def test_a_program_that_changes_goes_on_with_its_windows(tmp_path: Path) -> None
     assert "window relation Now$clock($time: bit<64>)  1 row" in listed
     changed = short(20, columns="y: string, time: u64, x: u64")
     with pytest.raises(DDlogError, match=r"window multiset Recent\$window"):
-        changed.session(state=path)
-    with changed.session(state=path, migrate={"S.y": "new"}) as session:
+        opened(changed)
+    with opened(changed, migrate={"S.y": "new"}) as session:
         rows = [row for row, _ in session["Recent"].weighted()]
         assert sorted((row.time, row.x) for row in rows) == [(13, 1), (18, 2), (19, 1)]
 
 
-def test_a_program_that_fails_at_first_takes_its_windows_over_later(tmp_path: Path) -> None:
-    fails = "output relation F(x: u64)\nF(100 / (x as u64)) :- Recent(x, _).\n"
-    with short().session(state=tmp_path / "s") as session:
-        session.insert("S", (0, 10), (1, 10))
-        session.commit()
-    with short(more=fails).session(state=tmp_path / "s") as session:
-        for _ in range(2):
-            with pytest.raises(DDlogError, match="division by zero"):
-                session.start()
-    with short().session(state=tmp_path / "s") as session:
-        assert times(session, "Recent") == [10, 10]
+def test_a_program_that_changes_goes_on_with_its_windows(tmp_path: Path) -> None:
+    change_programs(partial(ddlog.Program.session, state=tmp_path / "s"), tmp_path / "s")
 
 
 def test_a_killed_session_goes_on_from_a_checkpoint_with_what_its_windows_hold(tmp_path: Path) -> None:

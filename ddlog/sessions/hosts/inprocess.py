@@ -15,7 +15,7 @@ from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..gaps import Ability, HostKind, refused
-from ..pending import KeyedChanges, PendingChanges, StoredByKey, StoredRows, primary_key, unkeyed_changes
+from ..pending import PendingChanges, stored_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
 from .host import FactSource, Host, LocatedFacts, Offer, here_of
@@ -71,10 +71,7 @@ class InProcessHost:
         self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}
 
     def pending(self, declared: Relation) -> PendingChanges:
-        key = primary_key(self._program, declared)
-        if key is not None:
-            return KeyedChanges(StoredByKey(declared, self.runtime, key))
-        return unkeyed_changes(StoredRows(declared, self.runtime))
+        return stored_changes(self._program, declared, self.runtime)
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):

@@ -1,8 +1,6 @@
 """The pending changes of input relations in a transaction, kept legal as they come: of a set, a bag, a keyed
 relation and a stream. What a relation holds (`Present`) is looked up in process, and queried on Spark."""
 
-from collections.abc import Callable
-
 from .keyedchanges import KeyedChanges as KeyedChanges
 from .keyedchanges import PresentByKey as PresentByKey
 from .keys import RelationKey as RelationKey
@@ -16,10 +14,4 @@ from .runs import SetChanges as SetChanges
 from .runs import StreamChanges as StreamChanges
 from .storedrows import StoredByKey as StoredByKey
 from .storedrows import StoredRows as StoredRows
-
-
-def unkeyed_changes(present: Present) -> PendingChanges:
-    """The changes of an input relation that is not checked by key, none so far."""
-    kinds: dict[str, Callable[[Present], PendingChanges]]
-    kinds = {"relation": SetChanges, "multiset": BagChanges, "stream": StreamChanges}
-    return kinds[present.relation.kind](present)
+from .storedrows import stored_changes as stored_changes

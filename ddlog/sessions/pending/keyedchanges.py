@@ -35,8 +35,9 @@ class PresentByKey(Protocol):
         """See `Present`."""
 
     def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
-        """A batch to insert or to delete as the transaction can take it; None: its rows have to be changed
-        one by one. `again`: present rows may come again, and have no effect. Raises DDlogError."""
+        """The batch as the transaction can insert or delete it as a whole; None: its rows have to be changed
+        one by one. `again`: rows that are present may be inserted again, without effect. Raises
+        DDlogError."""
 
     def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
         """Takes a legal batch."""

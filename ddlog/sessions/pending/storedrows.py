@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core import Relation
 from ...engine.runtime import Batch, ComparingRuntime, Runtime
 from ...values.rows import Row
-from .keys import RelationKey
+from .keyedchanges import KeyedChanges
+from .keys import RelationKey, primary_key
 from .presentrows import Present
+from .runs import BagChanges, PendingChanges, SetChanges, StreamChanges
+
+if TYPE_CHECKING:
+    from ..program import Program
 
 _DEAR = 64  # rows that are read in the time of a look-up
 
@@ -122,3 +127,13 @@ class StoredByKey(StoredRows):
             rows = self._runtime.rows(self.relation.name)
             self._rows = {self.key.of(row): row for row in rows}
         return self._rows
+
+
+def stored_changes(program: Program, declared: Relation, runtime: ComparingRuntime) -> PendingChanges:
+    """The changes of an input relation whose rows a runtime looks up, none so far."""
+    key = primary_key(program, declared)
+    if key is not None:
+        return KeyedChanges(StoredByKey(declared, runtime, key))
+    kinds: dict[str, Callable[[Present], PendingChanges]]
+    kinds = {"relation": SetChanges, "multiset": BagChanges, "stream": StreamChanges}
+    return kinds[declared.kind](StoredRows(declared, runtime))

@@ -98,7 +98,8 @@ class CheckpointPolicy:
         self._wake()
 
     def _restart(self, derived: float) -> float:
-        """The seconds of a restart after a kill now, at most, where deriving all takes so many."""
+        """The greatest number of seconds that a restart would take if the process were killed now. Without a
+        checkpoint it takes `derived` seconds, those of deriving all relations."""
         rows, seconds = self._since
         joined = self.epoch < self._folder.joined
         if not self.epoch or joined or many_changes(2 * rows, self._folder.live()):

@@ -35,7 +35,7 @@ MOST = 0.3
 """The changes since a checkpoint, as a part of the rows of the inputs, beyond which all is derived anew."""
 
 _ROW = 1e-7  # seconds of deriving a row, or of reading it from the log, at least
-_ROOM = 4 << 20
+_ROOM = 4 << 20  # bytes that a checkpoint may have beyond its share
 _PAGES, _FEW_PAGES = 1 << 14, 1 << 8  # of SQLite that are given back at once, where commits wait a few
 _TOGETHER = 16  # pieces of a transaction where no commit waits
 

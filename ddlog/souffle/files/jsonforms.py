@@ -23,7 +23,7 @@ from ...values.structs import taken_apart
 from .resulttexts import Piece, float_text, nested_text, separated
 from .transfers import FileForm, Vocabulary
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # rows that are written at once
 
 
 def has_json(type: Type, words: Vocabulary) -> bool:

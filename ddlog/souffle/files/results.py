@@ -12,7 +12,7 @@ from ...types import Bit, Float, Signed, String
 from .resulttexts import value_writer
 from .transfers import FileForm, Vocabulary
 
-_CHUNK = 1 << 14
+_CHUNK = 1 << 14  # rows that are written at once
 
 
 def ordered(rows: Iterable[Row], form: FileForm) -> Iterable[Row]:

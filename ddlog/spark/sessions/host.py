@@ -25,14 +25,7 @@ from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.hosts.host import FactSource, Host, LocatedFacts, Offer
 from ...sessions.hosts.inputrows import IncomingRows, file_rows, is_frame, table_rows
-from ...sessions.pending import (
-    KeyedChanges,
-    PendingChanges,
-    StoredByKey,
-    StoredRows,
-    primary_key,
-    unkeyed_changes,
-)
+from ...sessions.pending import PendingChanges, stored_changes
 from ...sessions.program import Program
 from ...values import TypeDefs
 from ...values.rows import Row
@@ -143,10 +136,7 @@ class SparkHost:
         return self.failures()
 
     def pending(self, declared: Relation) -> PendingChanges:
-        key = primary_key(self.program, declared)
-        if key is not None:
-            return KeyedChanges(StoredByKey(declared, self.runtime, key))
-        return unkeyed_changes(StoredRows(declared, self.runtime))
+        return stored_changes(self.program, declared, self.runtime)
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):

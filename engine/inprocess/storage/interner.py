@@ -66,11 +66,11 @@ class Interner:
 
     @property
     def is_unread(self) -> bool:
-        """Whether the values are to be read later."""
+        """Whether the values were restored from a checkpoint, and have not been read yet."""
         return self._later is not None
 
     def read_now(self) -> None:
-        """Reads the values that are to be read later."""
+        """Reads the values, if they were restored from a checkpoint and have not been read yet."""
         if self._later is not None:
             self._read_now(self._later)
 

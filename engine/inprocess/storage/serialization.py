@@ -32,8 +32,8 @@ Bounds: TypeAlias = tuple[int, int]
 Still: TypeAlias = AbstractContextManager[Any]
 """While it is entered, a state does not change."""
 
-_CHUNK = 1 << 17
-_IN_CACHE = 1 << 15
+_CHUNK = 1 << 17  # numbers that are narrowed at once
+_IN_CACHE = 1 << 15  # numbers that stay in the processor's cache
 _WORD = np.dtype(np.int64).str
 _FORMS = ((8, "u1"), (16, "u2"), (32, "u4"))
 _WIDTHS = {

@@ -28,7 +28,7 @@ from .layout import (
 )
 from .unread import Unread, read_later
 
-_FIRST_BITS = 6
+_FIRST_BITS = 6  # of the number of slots of an empty table
 _FULL = 0.66  # slots are doubled beyond this load
 _PART = 1 << 19  # rows that are numbered in a part
 
