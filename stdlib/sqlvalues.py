@@ -134,8 +134,15 @@ def date_of(days: int) -> datetime.date:
         raise Fault(f"day {days} since 1970 is not in the years 1 to 9999") from None
 
 
+_CYCLE = 146_097  # the days of 400 years
+
+
 def date_text(days: int) -> str:
-    return date_of(days).isoformat()
+    cycles = 0 if -719_162 <= days <= 2_932_896 else days // _CYCLE  # of other years than 1 to 9999
+    date = date_of(days - cycles * _CYCLE)
+    year = date.year + 400 * cycles
+    text = f"{year if year > 0 else 1 - year:04}-{date.month:02}-{date.day:02}"
+    return text if year > 0 else f"{text} (BC)"
 
 
 def time_text(micros: int) -> str:

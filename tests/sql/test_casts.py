@@ -36,6 +36,8 @@ VIEWS = {
     "maps": "SELECT k, MAP {'a': k}['a'] AS x, MAP {'a': k}['b'] + 1 AS y FROM n",
     "numbers": "SELECT k, sign(x) AS s, round(x, 2) AS r, round(x, 1) AS q, round(x, -1) AS h,"
     " x::VARCHAR AS v, TRY_CAST(x AS INTEGER) AS i, TRY_CAST(x AS DECIMAL(12, 2)) AS d FROM x",
+    "far": "SELECT k, (w + to_days((k - 4) * 1000000))::VARCHAR AS w, (w::DATE + k * 1000000)::VARCHAR AS d"
+    " FROM x",
     "moments": "SELECT k, epoch_ms(w) AS m, strftime(w, '%g|%c|%x|%X|%G|%f') AS f FROM x",
 }
 
