@@ -25,7 +25,7 @@ def inherit_orders(statement: Expression, places: SqlPlaces) -> None:
     found = [each for each in statement.find_all(sql.Select, sql.Subquery) if _cuts_off(each)]
     for each in reversed(found):
         query = _selecting(each) if isinstance(each, sql.Subquery) else each
-        if _inherit(query, places) and query is not each:
+        if isinstance(query, sql.Select) and _inherit(query, places) and query is not each:
             for key in ("limit", "offset"):
                 each.set(key, None)
             each.set("this", query)
