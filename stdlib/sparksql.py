@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from ..engine.memory import reserve
 from ..values import Fault, Struct, Vec, canonical_float
+from . import sqlvalues
 from .options import NONE, some
 from .regex import searched
 from .sparkmoments import elapsed as elapsed
@@ -25,6 +26,7 @@ from .sqlvalues import LONG
 from .sqlzones import to_utc as to_utc
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+_SUFFIXED = re.compile(r"([0-9.])[dDfF]\Z")
 _MASK = (1 << 64) - 1
 
 # ---------------------------------------------------------------------- numbers
@@ -63,8 +65,14 @@ def rounded_even(a: int, b: int) -> int:
     return whole + (2 * rest > b or (2 * rest == b and whole % 2))
 
 
+def units_of_double(a: float, places: int) -> int:
+    if not math.isfinite(a):
+        raise Fault(f"{double_text(a)} is no exact number")
+    return int(Decimal(repr(a)).scaleb(places, LONG).quantize(Decimal(1), ROUND_HALF_UP, LONG))
+
+
 def double_text(a: float) -> str:
-    if a != a:
+    if math.isnan(a):
         return "NaN"
     if math.isinf(a):
         return "Infinity" if a > 0 else "-Infinity"
@@ -87,6 +95,14 @@ def shifted(a: int, by: int) -> int:
 def read_integer(text: str) -> Struct:
     found = _WHOLE.fullmatch(text.strip())
     return NONE if found is None else some(int(found.group()))
+
+
+def read_decimal(text: str, places: int) -> Struct:
+    return NONE if "_" in text else sqlvalues.read_decimal(text, places)
+
+
+def read_double(text: str) -> Struct:
+    return NONE if "_" in text else sqlvalues.read_double(_SUFFIXED.sub(r"\1", text.strip()))
 
 
 def binary(a: int) -> str:

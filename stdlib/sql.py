@@ -181,7 +181,10 @@ def from_double(a: float, places: int) -> int:
         raise Fault(f"{double_text(a)} is no exact number")
     if places == 0:
         return round(a)
-    return int((Decimal(repr(a)).scaleb(places, LONG)).quantize(Decimal(1), "ROUND_HALF_UP", LONG))
+    scaled = a * 10.0**places
+    if not math.isfinite(scaled):
+        raise Fault(f"{double_text(a)} has too many digits")
+    return int(Decimal(scaled).quantize(Decimal(1), "ROUND_HALF_UP", LONG))
 
 
 _OF_DOUBLES: dict[str, Callable[[float], float]] = {
@@ -236,6 +239,8 @@ def bits_of(values: Vec, op: str) -> Struct:
 
 
 def bit_count(a: int) -> int:
+    if a < 0:
+        raise Fault(f"the bits of {a} are without end")
     return a.bit_count()
 
 
@@ -252,18 +257,15 @@ def hex(a: int) -> str:
 
 
 def double_mod(a: float, b: float) -> float:
-    return NAN if b == 0 or math.isinf(a) or a != a or b != b else canonical_float(math.fmod(a, b))
+    return NAN if b == 0 or math.isinf(a) else canonical_float(math.fmod(a, b))
 
 
 def double_round(a: float, places: int) -> float:
     if not math.isfinite(a):
         return a
-    scale = 10.0**places
-    scaled = a * scale
-    if not math.isfinite(scaled):
-        return a
-    whole = math.floor(abs(scaled) + 0.5)
-    return canonical_float(math.copysign(whole, a) / scale)
+    return canonical_float(
+        float(Decimal(a).quantize(Decimal(1).scaleb(-places, LONG), "ROUND_HALF_UP", LONG))
+    )
 
 
 def double_floor(a: float) -> float:

@@ -109,11 +109,11 @@ def right(text: str, count: int) -> str:
 
 
 def upper(text: str) -> str:
-    return "".join(each.upper() if len(each.upper()) == 1 else each for each in text)
+    return "".join("ẞ" if each == "ß" else each.upper() if len(each.upper()) == 1 else each for each in text)
 
 
 def lower(text: str) -> str:
-    return "".join(each.lower() if len(each.lower()) == 1 else each for each in text)
+    return "".join("i" if each == "İ" else each.lower() if len(each.lower()) == 1 else each for each in text)
 
 
 def reversed(text: str) -> str:
@@ -161,7 +161,7 @@ def concat_ws(separator: str, parts: Vec) -> str:
 
 
 def split_part(text: str, by: str, at: int) -> str:
-    parts = text.split(by) if by else [text]
+    parts = text.split(by) if by else list(text)
     place = at - 1 if at > 0 else len(parts) + at
     return parts[place] if at and 0 <= place < len(parts) else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
@@ -25,16 +26,29 @@ _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
+_DATE = re.compile(r"(?P<year>\d{1,4})(?P<sign>[-/ \\])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})", re.ASCII)
+_CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<fraction>\d+))?)?", re.ASCII)
+_MOMENT = re.compile(
+    rf"\s*(?P<date>{_DATE.pattern})(?:(?:T|\s+)(?P<time>{_CLOCK.pattern})(?P<zone>\s*\S*))?\s*", re.ASCII
+)
+_UTC = re.compile(r"|\s*(?:Z|UTC|[+-]00(?::?00)?)", re.IGNORECASE)
+_ZONE = re.compile(r"|\s*(?:Z|[+-]\d\d(?::?\d\d)?)|\s+[A-Z][\w/+-]*", re.ASCII | re.IGNORECASE)
+_DIGITS = r"\d+(?:_\d+)*"
+_NUMBER = re.compile(rf"[+-]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
+_BASED = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F]+|[bB][01]+)")
 
 
 def read_integer(text: str) -> Struct:
-    return read_decimal(text, 0)
+    text = text.strip()
+    return some(int(text, 0)) if _BASED.fullmatch(text) else read_decimal(text, 0)
 
 
 def read_decimal(text: str, places: int) -> Struct:
+    text = text.strip()
+    if not _NUMBER.fullmatch(text):
+        return NONE
     try:
-        exact = Decimal(text.strip()).scaleb(places, LONG)
+        exact = Decimal(text).scaleb(places, LONG)
         return some(int(exact.quantize(Decimal(1), "ROUND_HALF_UP", LONG)))
     except (InvalidOperation, ValueError, OverflowError):
         return NONE
@@ -55,22 +69,21 @@ def read_boolean(text: str) -> Struct:
 
 
 def read_date(text: str) -> Struct:
-    try:
-        return some(days_of(text))
-    except ValueError:
-        return NONE
+    micros = read_timestamp(text)
+    return some(micros[1] // DAY) if micros[0] else NONE
 
 
 def read_time(text: str) -> Struct:
     try:
         return some(micros_of(text))
     except ValueError:
-        return NONE
+        micros = read_timestamp(text)
+    return some(micros[1] % DAY) if micros[0] else NONE
 
 
 def read_timestamp(text: str) -> Struct:
     try:
-        return some(moment_of(text))
+        return some(moment_of(text, _ZONE))
     except ValueError:
         return NONE
 
@@ -78,22 +91,28 @@ def read_timestamp(text: str) -> Struct:
 @lru_cache(maxsize=1 << 14)
 def days_of(text: str) -> int:
     """The days since 1970 of a date. Raises ValueError."""
-    return datetime.date.fromisoformat(text.strip()).toordinal() - _EPOCH
+    found = _DATE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError("not a year, a month and a day")
+    return datetime.date(*(int(found[each]) for each in ("year", "month", "day"))).toordinal() - _EPOCH
 
 
 def micros_of(text: str) -> int:
     """The microseconds of a time of day. Raises ValueError."""
     found = _CLOCK.fullmatch(text.strip())
-    if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
+    if found is None or int(found["h"]) > 23 or int(found["m"]) > 59 or int(found["s"] or 0) > 59:
         raise ValueError("not hours, minutes and seconds")
-    whole = (int(found[1]) * 60 + int(found[2])) * 60 + int(found[3] or 0)
-    return whole * 1_000_000 + int((found[4] or "").ljust(6, "0"))
+    hour, minute, second = (int(found[each] or 0) for each in "hms")
+    fraction = int((found["fraction"] or "")[:6].ljust(6, "0"))
+    return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
 
 
-def moment_of(text: str) -> int:
-    """The microseconds since 1970 of a timestamp. Raises ValueError."""
-    date, _, time = text.strip().replace("T", " ").partition(" ")
-    return days_of(date) * DAY + (micros_of(time) if time else 0)
+def moment_of(text: str, zones: re.Pattern[str] = _UTC) -> int:
+    """The microseconds since 1970 of a timestamp, with one of `zones` behind it. Raises ValueError."""
+    found = _MOMENT.fullmatch(text)
+    if found is None or not zones.fullmatch((found["zone"] or "").rstrip()):
+        raise ValueError("not a date and a time of day")
+    return days_of(found["date"]) * DAY + (micros_of(found["time"]) if found["time"] else 0)
 
 
 def units_of(text: str, places: int) -> int:
@@ -115,8 +134,15 @@ def date_of(days: int) -> datetime.date:
         raise Fault(f"day {days} since 1970 is not in the years 1 to 9999") from None
 
 
+_CYCLE = 146_097  # the days of 400 years
+
+
 def date_text(days: int) -> str:
-    return date_of(days).isoformat()
+    cycles = 0 if -719_162 <= days <= 2_932_896 else days // _CYCLE  # of other years than 1 to 9999
+    date = date_of(days - cycles * _CYCLE)
+    year = date.year + 400 * cycles
+    text = f"{year if year > 0 else 1 - year:04}-{date.month:02}-{date.day:02}"
+    return text if year > 0 else f"{text} (BC)"
 
 
 def time_text(micros: int) -> str:
@@ -138,9 +164,7 @@ def decimal_text(units: int, places: int) -> str:
 
 
 def double_text(a: float) -> str:
-    if a != a:
-        return "nan"
-    return repr(a)
+    return "nan" if math.isnan(a) else repr(a)
 
 
 def add_months(days: int, months: int) -> int:
@@ -272,7 +296,11 @@ def _moment(micros: int) -> datetime.datetime:
 
 def strftime(micros: int, format: str, zone: str = "", offset: str = "+00") -> str:
     moment = _moment(micros)
-    named = {"Y": f"{moment.year:04}", "z": offset, "Z": zone}
+    named = {
+        "Y": f"{moment.year:04}", "G": f"{moment.isocalendar().year:04}", "z": offset, "Z": zone,
+        "c": moment.isoformat(" ", "seconds"), "x": moment.date().isoformat(),
+        "X": moment.time().isoformat("seconds"), "g": f"{moment.microsecond // 1000:03}",
+    }  # fmt: skip
     return moment.strftime(_DIRECTIVE.sub(lambda found: named.get(found[1], found[0]), format))
 
 

@@ -60,12 +60,24 @@ def other_form(type: Type, typedefs: TypeDefs, text: str) -> str:
     if is_option(type) and text.lower() in _ABSENT:
         found = (f"null={text}",)
     elif _is_number(held, typedefs):
-        fit = (option for signs, option in _NUMBERS.items() if number_form(*signs).match(text))
-        found = (*fit,)[:1]
+        found = tuple(option for signs, option in _NUMBERS.items() if _reads(type, typedefs, text, *signs))[
+            :1
+        ]
     elif str(held).rpartition("::")[2] == "Date":
         found = next((each for form, each in _DAYS.items() if re.match(form, text, re.ASCII)), ())
     options = " or ".join(f"`?{each}`" for each in found)
     return f"an option of the place tells how such cells are written: {options}" if found else ""
+
+
+def _reads(type: Type, typedefs: TypeDefs, text: str, decimal: str, thousands: str) -> bool:
+    """Whether a cell is a number of the type in a form."""
+    if not number_form(decimal, thousands).match(text):
+        return False
+    try:
+        cell_reader(type, typedefs)(usual_number(text, decimal, thousands))
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(type: Type, typedefs: TypeDefs) -> bool:

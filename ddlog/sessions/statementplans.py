@@ -53,7 +53,10 @@ class SelectPlan:
             raise DDlogError([WrongSql("this statement reads no rows")])
         declared = self.program.relations[self.statement.answer]
         shown = len(declared.columns) - self.statement.hidden
-        return replace(declared, columns=declared.columns[:shown])
+        if declared.constructor is None or not self.statement.hidden:
+            return declared
+        constructor = replace(declared.constructor, fields=declared.constructor.fields[:shown])
+        return replace(declared, columns=declared.columns[:shown], constructor=constructor)
 
     def given(self, parameters: Parameters) -> Mapping[str, list[Row]]:
         """The rows of the relations that parameters are."""

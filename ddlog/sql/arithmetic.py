@@ -125,8 +125,8 @@ def absolute(s: Scalars, node: Expression) -> SqlValue:
 
 def sign_of(s: Scalars, node: Expression) -> SqlValue:
     value = s.number(node.this)
-    zero = "0.0" if value.type == DOUBLE else "0"
-    signs = f"if (y < {zero}) (-(1: bigint)) else if (y > {zero}) (1: bigint) else (0: bigint)"
+    zero, above = ("0.0", "y > 0.0 and not sql::is_nan(y)") if value.type == DOUBLE else ("0", "y > 0")
+    signs = f"if (y < {zero}) (-(1: bigint)) else if ({above}) (1: bigint) else (0: bigint)"
     return c.strict([value], f"{{var y = $; {signs}}}", INTEGER)
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from itertools import count
 from typing import TypeAlias
 
+from ..stdlib.options import NONE
 from ..stdlib.sqlintervals import interval_of
 from ..stdlib.sqljson import json_valid
+from ..stdlib.sqlvalues import (
+    read_boolean,
+    read_date,
+    read_decimal,
+    read_double,
+    read_integer,
+    read_time,
+    read_timestamp,
+)
 from ..stdlib.sqlzones import instant_of, zone_of
 from ..syntax import Expr, FloatLit, StringLit, VarDecl, VectorLit
 from ..syntax.templates import NOWHERE, name, tree
@@ -40,8 +48,12 @@ from .types import (
 UTC = "UTC"
 _names: ContextVar[Iterator[int] | None] = ContextVar("_names", default=None)
 _zone: ContextVar[str] = ContextVar("_zone", default=UTC)
-_EPOCH = datetime.date(1970, 1, 1)
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
+
+
+_READ = {
+    "date": read_date, "timestamp": read_timestamp, "time": read_time, "integer": read_integer,
+    "double": read_double, "boolean": read_boolean,
+}  # fmt: skip
 
 
 class BadLiteral(Exception):
@@ -142,29 +154,22 @@ def read_number(text: str) -> SqlValue:
 
 def read_literal(text: str, type: SqlType) -> SqlValue:
     """A string literal as a value of another type. Raises BadLiteral."""
+    found = NONE
     try:
         match type.kind:
-            case "date":
-                return integer(days(text), DATE)
-            case "timestamp":
-                return integer(microseconds(text), TIMESTAMP)
-            case "timestamptz":
-                return integer(instant_of(text, zone()), TIMESTAMPTZ)
-            case "time":
-                return integer(_clock(text), TIME)
             case "interval":
                 return interval(*interval_of(text))
-            case "integer":
-                return integer(int(text))
-            case "double":
-                return double(float(text))
+            case "timestamptz":
+                return integer(instant_of(text, zone()), TIMESTAMPTZ)
             case "decimal":
-                units = int(_rounded(Decimal(text.strip()).scaleb(type.scale)))
-                return integer(units, type)
-            case "boolean":
-                return boolean({"true": True, "t": True, "false": False, "f": False}[text.lower()])
-    except (ValueError, KeyError, InvalidOperation):
+                found = read_decimal(text, type.scale)
+            case "date" | "timestamp" | "time" | "integer" | "double" | "boolean" as kind:
+                found = _READ[kind](text)
+    except ValueError:
         pass
+    if found[0]:
+        made = {"boolean": boolean, "double": double}.get(type.kind)
+        return made(found[1]) if made else integer(found[1], type)
     if type == VARCHAR or (type == JSON and json_valid(text)):
         return replace(string(text), type=type)
     raise BadLiteral(f"`{text}` is no {type}")
@@ -184,29 +189,6 @@ def _between_zones(value: SqlValue, source: SqlType, call: str, to: SqlType) -> 
     if value.type != source:
         return value
     return replace(value, type=to) if zone() == UTC else strict([value], f'sql::{call}($, "{zone()}")', to)
-
-
-def _rounded(exact: Decimal) -> Decimal:
-    return exact.quantize(Decimal(1), rounding="ROUND_HALF_UP")
-
-
-def days(text: str) -> int:
-    """The days since 1970 of a date. Raises ValueError."""
-    return (datetime.date.fromisoformat(text.strip()) - _EPOCH).days
-
-
-def microseconds(text: str) -> int:
-    """The microseconds since 1970 of a timestamp. Raises ValueError."""
-    date, _, time = text.strip().replace("T", " ").partition(" ")
-    return days(date) * 86_400_000_000 + (_clock(time) if time else 0)
-
-
-def _clock(text: str) -> int:
-    found = _CLOCK.fullmatch(text.strip())
-    if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
-        raise ValueError(text)
-    whole = (int(found[1]) * 60 + int(found[2])) * 60 + int(found[3] or 0)
-    return whole * 1_000_000 + int((found[4] or "").ljust(6, "0"))
 
 
 def convert(value: SqlValue, type: SqlType) -> SqlValue | None:
@@ -404,7 +386,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             drop = 10 ** (source.scale - type.scale)
             return strict([value], f"sql::rounded($, {drop})", type)
         case "double", ("integer" | "decimal"):
-            return strict([value], f"sql::from_double($, {type.scale})", type)
+            units = f"sql::from_double($0, {type.scale})"
+            if may_fail:
+                units = f"if (sql::is_finite($0)) Some{{{units}}} else None"
+            return strict([value], units, type, optional=may_fail)
         case "boolean", "integer":
             return strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER)
         case "integer", "boolean":

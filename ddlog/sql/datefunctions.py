@@ -188,7 +188,7 @@ def _in_units(s: Scalars, node: Expression, of: Expression, divisor: str, factor
     value = s.value(of)
     if value.type.kind not in (*MOMENTS, "null"):
         s.places.mistyped(s.places.called(node), str(value.type), of)
-    return c.strict([_since_1970(value)], f"sql::floor_div($, {divisor}) * {factor}", INTEGER)
+    return c.strict([_since_1970(value)], f"sql::rounded($, {divisor}) * {factor}", INTEGER)
 
 
 def _since_1970(moment: SqlValue) -> SqlValue:

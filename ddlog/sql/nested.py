@@ -49,6 +49,10 @@ def struct(s: Scalars, node: Expression) -> SqlValue:
 
 def made_map(s: Scalars, node: Expression) -> SqlValue:
     """`MAP {'a': 1}`, MAP(keys, values), MAP_FROM_ARRAYS."""
+    if isinstance(node, sql.ToMap) and isinstance(node.this, sql.Bracket):  # `MAP {'a': 1}['a']`
+        at = node.this.copy()
+        at.set("this", sql.ToMap(this=node.this.this.copy()))
+        return s.value(at)
     if isinstance(node, sql.ToMap | sql.VarMap):
         pairs = node.this.expressions if isinstance(node, sql.ToMap) else ()
         sides = [each.this for each in pairs], [each.expression for each in pairs]

@@ -23,7 +23,7 @@ from .sparkchoices import CHOICES
 from .sparkdates import DATES, extracted
 from .sparklists import LISTS, at
 from .sparktexts import TEXTS, like, rlike, substring
-from .textfunctions import joined
+from .textfunctions import joined, strings
 from .types import INTEGER, TIMESTAMP, VARCHAR, decimal
 
 if TYPE_CHECKING:
@@ -134,6 +134,15 @@ _OPERATORS: dict[type[Expression], Translate] = {
     sql.Escape: like,
     sql.RegexpLike: rlike,
     sql.Substring: substring,
+    sql.Upper: strings("string_to_uppercase", "this"),
+    sql.Lower: strings("string_to_lowercase", "this"),
+    sql.SplitPart: call(
+        'if ($1 != "" or $2 == 0) sql::split_part($0, $1, $2) else if ($2 == 1 or $2 == -1) $0 else ""',
+        VARCHAR,
+        "this text",
+        "delimiter text",
+        "part_index integer",
+    ),
     sql.Extract: extracted,
     sql.Bracket: nested.at(at),
     sql.Overlay: call(

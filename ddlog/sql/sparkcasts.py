@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from ..stdlib.sparkmoments import read_date, read_timestamp
+from ..stdlib.sparksql import read_integer
 from ..stdlib.sqlvalues import read_boolean
 from ..syntax.templates import tree
 from . import conversions as c
 from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIMESTAMP, VARCHAR, SqlType, SqlValue, null
 
 _SECOND = 1_000_000
+_READ = {DATE: read_date, TIMESTAMP: read_timestamp, INTEGER: read_integer, BOOLEAN: read_boolean}
 
 
 def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     """CAST, or TRY_CAST if it `may_fail`: NULL in place of a fault. None where there is no such cast."""
     source = value.type
-    if isinstance(value.constant, str) and source == VARCHAR and type in (DATE, TIMESTAMP):
-        return _moment(value.constant, type, may_fail)
-    if isinstance(value.constant, str) and source == VARCHAR and type == BOOLEAN:
-        word = read_boolean(value.constant)
-        return c.boolean(word[1]) if word[0] else c.cast(value, type, may_fail=may_fail)
+    if isinstance(value.constant, str) and source == VARCHAR and type in _READ:
+        return _literal(value.constant, type, may_fail)
     if isinstance(value.constant, int | float) and source == DOUBLE and type.kind == "decimal":
         return c.read_literal(repr(value.constant), type)
     match source.kind, type.kind:
-        case "varchar", "integer" | "date" | "timestamp" as kind if not isinstance(value.constant, str):
-            read = f"sparksql::read_{kind}($)"
+        case "varchar", "integer" | "date" | "timestamp" | "double" | "decimal" as kind:
+            read = f"sparksql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
             if may_fail:
                 return c.strict([value], read, type, optional=True)
             return c.strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
@@ -31,6 +30,11 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return c.strict([value], "sparksql::double_text($)", VARCHAR)
         case "double", "integer":
             return c.strict([value], "sql::from_double(sql::double_trunc($), 0)", type)
+        case "double", "decimal":
+            units = f"sparksql::units_of_double($0, {type.scale})"
+            if may_fail:
+                units = f"if (sql::is_finite($0)) Some{{{units}}} else None"
+            return c.strict([value], units, type, optional=may_fail)
         case "decimal", "integer":
             return c.strict([value], f"sql::trunc_div($, {10**source.scale})", type)
         case "boolean", "double":
@@ -53,10 +57,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     return c.cast(value, type, may_fail=may_fail)
 
 
-def _moment(text: str, type: SqlType, may_fail: bool) -> SqlValue:
-    found = (read_date if type == DATE else read_timestamp)(text)
+def _literal(text: str, type: SqlType, may_fail: bool) -> SqlValue:
+    found = _READ[type](text)
     if found[0]:
-        return c.integer(found[1], type)
+        return c.boolean(found[1]) if type == BOOLEAN else c.integer(found[1], type)
     if may_fail:
         return null(type)
     raise c.BadLiteral(f"`{text}` is no {type}")

@@ -188,7 +188,7 @@ def _positive(form: str) -> Translate:
 
 def _sign(s: Scalars, node: Expression) -> SqlValue:
     """SIGN and SIGNUM, as a double."""
-    form = "if ($0 > 0.0) 1.0 else if ($0 < 0.0) (-1.0) else $0"
+    form = "if ($0 > 0.0 and not sql::is_nan($0)) 1.0 else if ($0 < 0.0) (-1.0) else $0"
     return call(form, DOUBLE, "0 double")(s, node)
 
 
@@ -201,7 +201,7 @@ def _sum_or_null(s: Scalars, node: Expression, a: Expression, b: Expression) -> 
 
 NUMBERS: dict[str, Translate] = {
     "bin": call("sparksql::binary($)", VARCHAR, "0 integer"),
-    "bit_count": call("sql::bit_count($)", INTEGER, "0 integer"),
+    "bit_count": call(f'sql::bit_count(sql::bits("&", $, {(1 << 64) - 1}))', INTEGER, "0 integer"),
     "bround": rounding("round_even"),
     "ceil": towards("ceil"),
     "ceiling": towards("ceil"),

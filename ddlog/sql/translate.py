@@ -202,10 +202,12 @@ def _unread(
 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
+    from .inheritedorder import inherit_orders
     from .statements import ModuleTranslation
 
     assert isinstance(module, ModuleTranslation)
     try:
+        inherit_orders(statement, module.places)
         module.add(statement)
     except BadLiteral as error:
         module.failed(statement)

@@ -77,6 +77,7 @@ def diagnose(
     meant = (
         _condition(tokens, at)
         or _loop(tokens, at)
+        or _folder(tokens, at)
         or hint(_texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting)
     )
     if (
@@ -148,6 +149,13 @@ def _condition(tokens: list[Token], at: int) -> str:
 
 _ENDS = "a loop is `loop Name rounds N { .. }`, `loop Name until empty(R) { .. }` or `loop Name { .. }`"
 _NOT_IN_LOOPS = ("typedef", "function", "index", "apply", "extern", "import")
+
+
+def _folder(tokens: list[Token], at: int) -> str:
+    """A help for the name of a module in a folder that is written with periods."""
+    path = [each.value for each in tokens[max(at - 1, 0) : at + 1]]
+    is_import = at > 1 and tokens[at - 2].value == "import" and tokens[at].kind == "MEMBER"
+    return f"a module in a folder is imported by `import {path[0]}::{path[1]}`" if is_import else ""
 
 
 def _loop(tokens: list[Token], at: int) -> str:

@@ -161,3 +161,18 @@ def test_where_a_module_ends(text: str, script: str) -> None:
     """All that is no declaration is carried out, at its place, if something behind the last view is."""
     _, rest = without_script(Source("a.sql", text))
     assert ("" if rest is None else re.sub(" +(?=\n|[A-Z]+ (INTO t VALUES|t;))|^ +", "", rest.text)) == script
+
+
+def test_an_answer_in_an_order_that_it_does_not_show_is_written_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "shop.sql"
+    program.write_text(
+        "CREATE TABLE item (id INTEGER PRIMARY KEY, price DECIMAL(8, 2));\n"
+        "INSERT INTO item VALUES (1, 2.5), (2, 9), (3, 1);\n"
+        "SELECT id FROM item ORDER BY price * 2 DESC LIMIT 2;\n"
+        "SELECT * FROM (SELECT id FROM item ORDER BY price) LIMIT 2;\n",
+        encoding="utf-8",
+    )
+    assert main(["run", str(program), "--quiet", "--format", "jsonl"]) == 0
+    assert capsys.readouterr().out == '{"id": 2}\n{"id": 1}\n{"id": 3}\n{"id": 1}\n'

@@ -272,6 +272,16 @@ def test_an_error_names_the_option_that_a_cell_needs(tmp_path: Path, row: str, o
         assert [str(row.day) for row in session["Of"]] == ["2024-01-02"]
 
 
+@pytest.mark.parametrize(
+    "row", ["99999999999,2024-01-02,1.5,1", "1e2,2024-01-02,1.5,1", "+3,2024-01-02,1.5,1"]
+)
+def test_an_error_names_no_option_with_which_a_cell_is_wrong_too(tmp_path: Path, row: str) -> None:
+    place = written(tmp_path / "n.csv", row + "\n")
+    with ddlog.compile(NUMBERS).session() as session, pytest.raises(DDlogError) as caught:
+        session.load(f"Of={place}")
+    assert "an option of the place" not in str(caught.value)
+
+
 def test_a_header_above_tabs_is_told(tmp_path: Path) -> None:
     place = written(tmp_path / "c.tsv", "N\ta\n1\tx\n")
     with pytest.raises(DDlogError, match=r"(?s)c.tsv:1:1: this line names the columns.*`\?header=yes`"):

@@ -16,6 +16,8 @@ CALLS = {
     "sparksql::quotient(1, 0)": "fault: division by zero",
     "sparksql::ratio(1.0, 0.0)": "fault: division by zero",
     "(sparksql::round_up(2.675, 2), sparksql::round_even(2.5, 0), sparksql::rounded_even(25, 10))": "(2.68, 2, 2)",  # noqa: E501
+    "(sparksql::units_of_double(1.255, 2), sparksql::double_text(0.0 / 0.0))": '(126, "NaN")',
+    "sparksql::units_of_double(0.0 / 0.0, 2)": "fault: NaN is no exact number",
     "(sparksql::double_text(1e10), sparksql::double_text(0.5), sparksql::double_text(-1.25e-5))": '("1.0E10", "0.5", "-1.25E-5")',  # noqa: E501
     "(sparksql::logarithm(1.0), sparksql::logarithm(0.0), sparksql::factorial(5), sparksql::factorial(21))": "(Some{0}, None, Some{120}, None)",  # noqa: E501
     "(sparksql::shifted(3, 2), sparksql::shifted(12, -2), sparksql::binary(5), sparksql::width_bucket(2.5, 0.0, 10.0, 4))": '(12, 3, "101", Some{2})',  # noqa: E501
@@ -24,6 +26,7 @@ CALLS = {
     '(sparksql::initcap("ab cD"), sparksql::substring_index("a.b.c", ".", -2), sparksql::locate("b", "abab", 3))': '("Ab Cd", "b.c", 4)',  # noqa: E501
     '(sparksql::overlay("abcd", "X", 2, -1), sparksql::find_in_set("b", "a,b"), sparksql::soundex("Robert"))': '("aXcd", 2, "R163")',  # noqa: E501
     '(sparksql::sha("", 1), sparksql::sha("", 7), sparksql::crc32("a"), sparksql::base64("a"))': '(Some{"da39a3ee5e6b4b0d3255bfef95601890afd80709"}, None, 3904355907, "YQ==")',  # noqa: E501
+    '(sparksql::read_decimal("1.255", 2), sparksql::read_decimal("1_0", 2), sparksql::read_double("1.5d"))': "(Some{126}, None, Some{1.5})",  # noqa: E501
     '(sparksql::octets("é"), sparksql::read_integer(" 7 "), sparksql::read_integer("1.5"))': "(2, Some{7}, None)",  # noqa: E501
     '(sparksql::regexp_extract("a1b2", "([a-z])(\\\\d)", 2), 0)': '("1", 0)',
     'sparksql::regexp_extract("a", "a", 1)': "fault: a regular expression with 0 groups has no group 1",
