@@ -39,7 +39,7 @@ def import_numba() -> ModuleType:
     if "yaml" not in sys.modules and not os.path.exists(_SETTINGS):
         put_off.append((sys.modules, "yaml", _Later("yaml")))
     for names, name, later in put_off:
-        names[name] = later
+        names.setdefault(name, later)
     try:
         import numba
     finally:
