@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from traceback import clear_frames
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
@@ -96,15 +97,16 @@ class Epochs(Generic[G, B]):
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
         nodes that change even if no input does. `of_rows` gives the walk of some nodes in small epochs."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
-        self._restless, self._of_rows = restless, of_rows
-        self._walks: dict[tuple[NodeId, ...], WalkRows[B]] = {}  # of small epochs, from nodes
-        self._exhausted = exhausted
+        self._restless, self._exhausted = restless, exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
         self._passing = [at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaLate)]
-        self._readers = readers(circuit)
-        self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
+        kept = lru_cache(thresholds.KEPT_WALKS)
+        self._active_from = active_from = kept(partial(_active_from, circuit, readers(circuit)))
+        self._walk_of_rows: Callable[[tuple[NodeId, ...]], WalkRows[B]] | None = None
+        if of_rows is not None:
+            self._walk_of_rows = kept(lambda moving: of_rows(active_from(moving)))
         self.committed = 0
         self.beginning: FirstEpoch[B] | None = None
         self.given: dict[NodeId, B] = {}
@@ -133,8 +135,9 @@ class Epochs(Generic[G, B]):
             known = self._known() if epoch.first else known
             changing, rows = ((), 0) if epoch.first else self._changing(epoch)
             is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
-            if is_small and meter is None and self._of_rows is not None and epochcosts.current() is None:
-                outputs = self._walk_of_rows(changing)(running, limit, progress)
+            walk_of = self._walk_of_rows
+            if is_small and meter is None and walk_of is not None and epochcosts.current() is None:
+                outputs = walk_of(self._moving(changing))(running, limit, progress)
             else:
                 is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows
@@ -200,24 +203,6 @@ class Epochs(Generic[G, B]):
         """The nodes that change by themselves, in an epoch in which some inputs do."""
         return (*changing, *self.ending(), *self._restless())
 
-    def _walk_of_rows(self, changing: Sequence[NodeId]) -> WalkRows[B]:
-        """The walk of a small epoch in which some inputs change."""
-        moving = self._moving(changing)
-        found = self._walks.get(moving)
-        if found is None:
-            assert self._of_rows is not None
-            found = self._walks[moving] = self._of_rows(self._active_from(moving))
-        return found
-
-    def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
-        """The nodes that may change if some others do."""
-        found = self._downstream.get(changing)
-        if found is None:
-            active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
-            traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
-            found = self._downstream[changing] = sorted(active - traces)
-        return found
-
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""
         known = {} if self.beginning is None else self.beginning.known
@@ -238,3 +223,11 @@ class Epochs(Generic[G, B]):
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
         return [at for at in self._passing if self._held(at) is not None] if self._passing else []
+
+
+def _active_from(
+    circuit: Circuit, read_by: Sequence[Sequence[NodeId]], moving: tuple[NodeId, ...]
+) -> Sequence[NodeId]:
+    """The nodes that may change if some do."""
+    active = set[NodeId]().union(*(downstream(read_by, at) for at in moving))
+    return sorted(at for at in active if not isinstance(circuit.nodes[at], Trace))

@@ -72,8 +72,9 @@ def _families(circuit: Circuit) -> dict[NodeId, Family]:
         elif isinstance(node, Join) and len(node.terms) == 1 and _only_computes(node):
             source = node.terms[0].source
             group = circuit.nodes[source]
-            grouped = source in families and isinstance(group, Group)
-            if grouped and {*node.terms[0].columns[: group.keys]} <= {*node.output}:
+            if source not in families or not isinstance(group, Group):
+                continue
+            if {*node.terms[0].columns[: group.keys]} <= {*node.output}:
                 families[at] = families[source]
     return families
 

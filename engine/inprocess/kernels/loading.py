@@ -109,8 +109,7 @@ def _load_code(dispatcher: Any) -> None:
 def _environments_alone() -> Iterator[None]:
     """A context in which the environments of machine code, which hold its constants, do not import the
     modules that the code was compiled from. Numba holds its lock of compilation around it."""
-    from numba.core import environment
-
+    environment: Any = importlib.import_module("numba.core.environment")
     rebuild = environment._rebuild_env
 
     def rebuild_alone(module: str, constants: Any, name: str) -> Any:
