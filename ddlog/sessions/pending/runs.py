@@ -102,9 +102,9 @@ class Runs:
     def _signed(self) -> Iterator[tuple[Batch | None, int]]:
         """The runs as batches, in order, with neighbouring rows of one sign together; a sign of 0 for a
         deletion of all rows."""
-        single = self._single()
-        if single is not None:
-            yield from single
+        only = self._single()
+        if only is not None:
+            yield from only
             return
         for (sign, single), runs in groupby(self._runs, lambda run: (run.sign, run.batch is None)):
             if sign and single:
