@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from traceback import clear_frames
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from . import epochcosts, interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
@@ -22,7 +23,6 @@ from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
 B = TypeVar("B")
-B_co = TypeVar("B_co", covariant=True)
 G = TypeVar("G")
 T = TypeVar("T")
 
@@ -67,11 +67,8 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
-class SmallWalk(Protocol[B_co]):
-    """The walk of some nodes in small epochs."""
-
-    def run(self, running: Any, limit: int | None, progress: Progress | None) -> Mapping[str, B_co]:
-        """The changes of the outputs that change, as `engine.schedule.walk` gives them."""
+WalkRows: TypeAlias = Callable[[Any, int | None, Progress | None], dict[str, B]]
+"""The walk of a small epoch: of the running epoch, the limit of iterations and who is told of progress."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +91,22 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
-        walk_for: Callable[[Sequence[NodeId]], SmallWalk[B]] | None = None,
+        of_rows: Callable[[Sequence[NodeId]], WalkRows[B]] | None = None,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does. `walk_for` gives the walk of some nodes in small epochs."""
+        nodes that change even if no input does. `of_rows` gives the walk of some nodes in small epochs."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
-        self._restless, self._walk_for = restless, walk_for
-        self._walks: dict[tuple[NodeId, ...], SmallWalk[B]] = {}  # of small epochs, from nodes
-        self._exhausted = exhausted
+        self._restless, self._exhausted = restless, exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
         self._passing = [at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaLate)]
-        self._readers = readers(circuit)
-        self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
+        kept = lru_cache(thresholds.KEPT_WALKS)
+        self._active_from = active_from = kept(partial(_active_from, circuit, readers(circuit)))
+        self._walk_of_rows: Callable[[tuple[NodeId, ...]], WalkRows[B]] | None = None
+        if of_rows is not None:
+            self._walk_of_rows = kept(lambda moving: of_rows(active_from(moving)))
         self.committed = 0
         self.beginning: FirstEpoch[B] | None = None
         self.given: dict[NodeId, B] = {}
@@ -137,8 +135,9 @@ class Epochs(Generic[G, B]):
             known = self._known() if epoch.first else known
             changing, rows = ((), 0) if epoch.first else self._changing(epoch)
             is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
-            if is_small and meter is None and self._walk_for is not None and epochcosts.current() is None:
-                outputs = self._small_walk(changing).run(running, limit, progress)
+            walk_of = self._walk_of_rows
+            if is_small and meter is None and walk_of is not None and epochcosts.current() is None:
+                outputs = walk_of(self._moving(changing))(running, limit, progress)
             else:
                 is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows
@@ -204,24 +203,6 @@ class Epochs(Generic[G, B]):
         """The nodes that change by themselves, in an epoch in which some inputs do."""
         return (*changing, *self.ending(), *self._restless())
 
-    def _small_walk(self, changing: Sequence[NodeId]) -> SmallWalk[B]:
-        """The walk of a small epoch in which some inputs change."""
-        moving = self._moving(changing)
-        found = self._walks.get(moving)
-        if found is None:
-            assert self._walk_for is not None
-            found = self._walks[moving] = self._walk_for(self._active_from(moving))
-        return found
-
-    def _active_from(self, changing: tuple[NodeId, ...]) -> Sequence[NodeId]:
-        """The nodes that may change if some others do."""
-        found = self._downstream.get(changing)
-        if found is None:
-            active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
-            traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
-            found = self._downstream[changing] = sorted(active - traces)
-        return found
-
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""
         known = {} if self.beginning is None else self.beginning.known
@@ -242,3 +223,11 @@ class Epochs(Generic[G, B]):
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
         return [at for at in self._passing if self._held(at) is not None] if self._passing else []
+
+
+def _active_from(
+    circuit: Circuit, read_by: Sequence[Sequence[NodeId]], moving: tuple[NodeId, ...]
+) -> Sequence[NodeId]:
+    """The nodes that may change if some do."""
+    active = set[NodeId]().union(*(downstream(read_by, at) for at in moving))
+    return sorted(at for at in active if not isinstance(circuit.nodes[at], Trace))

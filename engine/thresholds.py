@@ -21,6 +21,9 @@ ROWS_LATER = 4096
 """Rows that came one by one and that an index takes in together: 0.1 µs a row, where one alone takes 5. Until
 then they take 200 bytes each."""
 
+KEPT_WALKS = 1 << 10
+"""Sets of nodes that change together of which it is kept what they may change."""
+
 GENERAL_RUNS = 8
 """Runs of a join from a few rows before its plan is written as a function, which takes as long as ten."""
 

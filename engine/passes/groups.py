@@ -70,11 +70,12 @@ def _families(circuit: Circuit) -> dict[NodeId, Family]:
         if isinstance(node, Group) and all(one.function != "group" for one in node.aggregates):
             families[at] = node.source, node.keys, node.bag
         elif isinstance(node, Join) and len(node.terms) == 1 and _only_computes(node):
-            (term,) = node.terms
-            group = circuit.nodes[term.source]
-            keys = term.columns[: group.keys] if isinstance(group, Group) else (None,)
-            if term.source in families and {*keys} <= {*node.output}:
-                families[at] = families[term.source]
+            source = node.terms[0].source
+            group = circuit.nodes[source]
+            if source not in families or not isinstance(group, Group):
+                continue
+            if {*node.terms[0].columns[: group.keys]} <= {*node.output}:
+                families[at] = families[source]
     return families
 
 

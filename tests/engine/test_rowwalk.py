@@ -48,7 +48,7 @@ def in_steps(epochs: list[Changes], rng: Random) -> list[Changes]:
 def general(circuit: Circuit, maintain: Mode | Coin) -> InProcess:
     """A runtime without walks by rows."""
     runtime = InProcess(circuit, maintain=maintain)
-    runtime._epochs._walk_for = None
+    runtime._epochs._walk_of_rows = None
     return runtime
 
 
@@ -309,3 +309,17 @@ def test_walks_of_many_sets_of_inputs_share_what_they_know_of_a_node() -> None:
     assert made.call_count == 1 + 7  # without changes, and for each set one, whatever the order
     nodes = [call.args[1] for call in taking.call_args_list]
     assert len(nodes) == len({*nodes}) > 0
+
+
+def test_few_walks_are_kept() -> None:
+    with (
+        mock.patch.object(thresholds, "KEPT_WALKS", 2),
+        mock.patch.object(rowwalk, "RowWalk", wraps=RowWalk) as made,
+        ddlog.compile(FLAT).session() as session,
+    ):
+        session.commit()
+        made.reset_mock()
+        for n, name in enumerate(["Away", "Seen", "Away", "Weight", "Away", "Seen"]):
+            session.insert(name, {"Seen": ("a", n / 4), "Weight": ("b", n + 1), "Away": (str(n),)}[name])
+            session.commit()
+    assert made.call_count == 4

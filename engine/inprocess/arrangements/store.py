@@ -248,11 +248,10 @@ class Store(Unread):
         if self.weights is None:
             self._begin_to_weigh()
         at, weights = self.table.insert_row(row), self.weights
-        assert weights is not None
-        if at >= len(weights):
+        if weights is None or at >= len(weights):
             grow(self, "weights", self.table.size, 0)
             weights = self.weights
-            assert weights is not None
+        assert weights is not None
         before = weights.item(at)
         if held is not None and before != held:
             return 0

@@ -39,7 +39,7 @@ def import_numba() -> ModuleType:
     if "yaml" not in sys.modules and not os.path.exists(_SETTINGS):
         put_off.append((sys.modules, "yaml", _Later("yaml")))
     for names, name, later in put_off:
-        names[name] = later
+        names.setdefault(name, later)
     try:
         import numba
     finally:
@@ -109,9 +109,7 @@ def _load_code(dispatcher: Any) -> None:
 def _environments_alone() -> Iterator[None]:
     """A context in which the environments of machine code, which hold its constants, do not import the
     modules that the code was compiled from. Numba holds its lock of compilation around it."""
-    from numba.core import environment as environments
-
-    environment: Any = environments
+    environment: Any = importlib.import_module("numba.core.environment")
     rebuild = environment._rebuild_env
 
     def rebuild_alone(module: str, constants: Any, name: str) -> Any:
