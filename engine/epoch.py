@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from traceback import clear_frames
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from . import epochcosts, interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
@@ -23,6 +23,7 @@ from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
 B = TypeVar("B")
+B_co = TypeVar("B_co", covariant=True)
 G = TypeVar("G")
 T = TypeVar("T")
 
@@ -67,8 +68,11 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
-WalkRows: TypeAlias = Callable[[Any, int | None, Progress | None], dict[str, B]]
-"""The walk of a small epoch: of the running epoch, the limit of iterations and who is told of progress."""
+class SmallWalk(Protocol[B_co]):
+    """The walk of some nodes in small epochs."""
+
+    def run(self, running: Any, limit: int | None, progress: Progress | None) -> Mapping[str, B_co]:
+        """The changes of the outputs that change, as `engine.schedule.walk` gives them."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,11 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
-        of_rows: Callable[[Sequence[NodeId]], WalkRows[B]] | None = None,
+        walk_for: Callable[[Sequence[NodeId]], SmallWalk[B]] | None = None,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does. `of_rows` gives the walk of some nodes in small epochs."""
+        nodes that change even if no input does. `walk_for` gives the walk of some nodes in small epochs."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
         self._restless, self._exhausted = restless, exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
@@ -104,9 +108,9 @@ class Epochs(Generic[G, B]):
         self._passing = [at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaLate)]
         kept = lru_cache(thresholds.KEPT_WALKS)
         self._active_from = active_from = kept(partial(_active_from, circuit, readers(circuit)))
-        self._walk_of_rows: Callable[[tuple[NodeId, ...]], WalkRows[B]] | None = None
-        if of_rows is not None:
-            self._walk_of_rows = kept(lambda moving: of_rows(active_from(moving)))
+        self._small_walk: Callable[[tuple[NodeId, ...]], SmallWalk[B]] | None = None
+        if walk_for is not None:
+            self._small_walk = kept(lambda moving: walk_for(active_from(moving)))
         self.committed = 0
         self.beginning: FirstEpoch[B] | None = None
         self.given: dict[NodeId, B] = {}
@@ -135,9 +139,9 @@ class Epochs(Generic[G, B]):
             known = self._known() if epoch.first else known
             changing, rows = ((), 0) if epoch.first else self._changing(epoch)
             is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
-            walk_of = self._walk_of_rows
+            walk_of = self._small_walk
             if is_small and meter is None and walk_of is not None and epochcosts.current() is None:
-                outputs = walk_of(self._moving(changing))(running, limit, progress)
+                outputs = walk_of(self._moving(changing)).run(running, limit, progress)
             else:
                 is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows

@@ -103,7 +103,8 @@ class ChangeProofs:
             self._in(side, partial(side.begin, loops), None)
 
     def _root(self, relation: str, row: Row, side: Side) -> Spot:
-        """A row that changed, in the round of its loop in which it did; around loops, of no round."""
+        """A row that changed, as it is seen outside its loop: in the round in which it did; around loops, of
+        no round."""
         if relation not in side.derivations.looped:
             return relation, row, ()
         sides = (each for each in (self._now, self._before) if not each.empty)
@@ -173,10 +174,11 @@ class ChangeProofs:
         """The body of a proof of the other state's of a row that this state lacks. If the row has been there
         for longer than this state lacks it, another proof is wanted."""
         other = self._other(side)
-        spot = self._first(_spot(tree), other)
+        relation, row, rounds = asked = _spot(tree)
+        spot = self._first(asked, other) if rounds else self._root(relation, row, other)
         if len(spot[2]) != 1 or spot[2] == tree.rounds:
             return tree.children
-        self._instead[_spot(tree)] = spot
+        self._instead[asked] = spot
         other.wanted[spot] = None
         return ()
 

@@ -31,7 +31,6 @@ from ..circuit import (
     Output,
     Sum,
 )
-from ..epoch import WalkRows
 from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
@@ -55,7 +54,7 @@ _Shown: TypeAlias = tuple[str, NodeId, int]
 """An output: its relation, its source, and the number of its columns."""
 
 
-def rows_walked(state: State) -> Callable[[Sequence[NodeId]], WalkRows[Batch | None]]:
+def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
     """Gives the walks of changes of few rows, each from its nodes. They share what they know of a node: many
     sets of inputs change together, each of which has a walk."""
 
@@ -69,7 +68,7 @@ def rows_walked(state: State) -> Callable[[Sequence[NodeId]], WalkRows[Batch | N
         assert isinstance(node, Output)
         return node.relation, node.source, len(node.schema)
 
-    return lambda nodes: RowWalk(state, nodes, visit, shown).run
+    return lambda nodes: RowWalk(state, nodes, visit, shown)
 
 
 class RowWalk:

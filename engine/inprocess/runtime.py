@@ -134,8 +134,8 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        restless, of_rows = self._state.memories.restless, rows_walked(self._own)
-        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, of_rows)
+        restless, walk_for = self._state.memories.restless, rows_walked(self._own)
+        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
 
     @property
     def _state(self) -> State:

@@ -48,7 +48,7 @@ def in_steps(epochs: list[Changes], rng: Random) -> list[Changes]:
 def general(circuit: Circuit, maintain: Mode | Coin) -> InProcess:
     """A runtime without walks by rows."""
     runtime = InProcess(circuit, maintain=maintain)
-    runtime._epochs._walk_of_rows = None
+    runtime._epochs._small_walk = None
     return runtime
 
 
