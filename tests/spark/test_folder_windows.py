@@ -82,7 +82,7 @@ def test_closing_and_opening_changes_nothing(spark: SparkSession, kind: str, epo
 def test_a_program_that_changes_goes_on_with_its_windows(spark: SparkSession, tmp_path: Path) -> None:
     options = SparkOptions(partitions=1)
     opened = partial(ddlog.Program.session, spark=spark, state=tmp_path, spark_options=options)
-    change_programs(opened, tmp_path)
+    change_programs(opened, partial(reports.described, str(tmp_path)))
 
 
 def test_the_folder_does_not_grow_with_what_windows_let_go(spark: SparkSession, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ let go of."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -180,8 +180,8 @@ def times(session: Session, name: str) -> list[int]:
     return sorted(row.time for row, _ in session[name].weighted())
 
 
-def change_programs(opened: Callable[..., Session], path: Path) -> None:
-    """Opens a state with other and other programs, whose windows go on."""
+def change_programs(opened: Callable[..., Session], described: Callable[[], Iterable[str]]) -> None:
+    """Opens a state with other and other programs, whose windows go on. `described` lists its relations."""
     with opened(short()) as session:
         for time in (10, 13, 19):
             session.insert("S", (1, time))
@@ -207,7 +207,7 @@ def change_programs(opened: Callable[..., Session], path: Path) -> None:
         assert times(session, "Recent") == [13, 18, 19]  # what has left does not come back
         session.insert("S", (3, 17))
         assert session.commit().rows("Late") == [((3, 17), 1)]  # the clock stays
-    listed = "\n".join(reports.described(str(path)))
+    listed = "\n".join(described())
     assert "window multiset Recent$window(x: bit<32>, time: bit<64>, $time: bit<64>)  3 rows" in listed
     assert "window relation Now$clock($time: bit<64>)  1 row" in listed
     changed = short(20, columns="y: string, time: u64, x: u64")
@@ -219,7 +219,8 @@ def change_programs(opened: Callable[..., Session], path: Path) -> None:
 
 
 def test_a_program_that_changes_goes_on_with_its_windows(tmp_path: Path) -> None:
-    change_programs(partial(ddlog.Program.session, state=tmp_path / "s"), tmp_path / "s")
+    path = str(tmp_path / "s")
+    change_programs(partial(ddlog.Program.session, state=path), partial(reports.described, path))
 
 
 def test_a_killed_session_goes_on_from_a_checkpoint_with_what_its_windows_hold(tmp_path: Path) -> None:
