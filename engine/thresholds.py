@@ -90,6 +90,10 @@ JOIN_MOST = 1 << 21
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 
+FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES = 3, 1 << 14, 16
+"""Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
+at most; and matches of each that it may give."""
+
 PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
 """Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""
 
@@ -163,6 +167,9 @@ LOOP_DEARER = 4.0
 LOOP_ROW, LOOP_TRIAL = 3e-7, 0.2
 """Seconds that a row of a recording takes to become one of timelines; and the part of the seconds of an
 evaluation that making timelines may take for a trial."""
+
+LOOP_WHOLE = 0.5
+"""The part of the rows of a round that goes in the next one where rounds are evaluated as wholes."""
 
 RECORDED_ROWS = 1 << 26
 """Rows of a recording of a loop, at most: 512 MB a column."""

@@ -19,7 +19,6 @@ from .processes import kill, workers
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 IN_DRIVER = 2_000_000
 NETWORK = ddlog.compile("""
 input multiset Edge(a: s64, b: s64, name: Option<string>)

@@ -182,26 +182,30 @@ def number_new_words(
 
     Stops when `room` words were new. Returns (position reached, new count).
     """
-    mask = (1 << bits) - 1
     limit = count + room
-    for i in range(start, words.shape[0]):
-        word = words[i]
-        at = home(word, bits)
-        while True:
-            held = slots[at]
-            if held == word:
-                out[i] = ids[at]
-                break
-            if held == EMPTY:
+    block = min(BLOCK, words.shape[0] - start)
+    places = np.empty(block, np.int64)
+    seen = np.empty(block, np.int64)
+    known = np.empty(block, np.int64)
+    for base in range(start, words.shape[0], BLOCK):
+        size = min(BLOCK, words.shape[0] - base)
+        read_homes(slots, bits, words, base, size, places, seen)
+        for m in range(size):
+            known[m] = ids[places[m]]
+        for m in range(size):
+            word = words[base + m]
+            if seen[m] == word:
+                out[base + m] = known[m]
+                continue
+            at = slot_of(slots, bits, places[m], word)
+            if slots[at] == EMPTY:
                 if count == limit:
-                    return i, count
+                    return base + m, count
                 slots[at] = word
                 ids[at] = count
                 rows[count] = word
-                out[i] = count
                 count += 1
-                break
-            at = (at + 1) & mask
+            out[base + m] = ids[at]
     return words.shape[0], count
 
 

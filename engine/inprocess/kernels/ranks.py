@@ -14,6 +14,9 @@ from .compiler import kernel
 
 CAME = 1 << 30
 
+NEVER = 1 << 60
+"""The rank of a row without a derivation."""
+
 
 @kernel
 def seen(left: Any, rows: Any, ranks: Any, gone: int) -> Any:
@@ -95,6 +98,45 @@ def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
             ask[asked] = rows[i]
             asked += 1
     return come[:found], ask[:asked]
+
+
+@kernel
+def settle(come: Any, asked: Any, best: Any, ranks: Any, time: int) -> Any:
+    """What becomes of rows that come at an iteration, and of rows that were searched for, by the least ranks
+    that were found: the latter come, leave, stay, or have a derivation of a later iteration.
+
+    Returns (rows that change, those that come first; how many come; their numbers before, and from now on;
+    rows to be looked at later; the iterations; whether these are all the same).
+    """
+    most = come.shape[0] + asked.shape[0]
+    rows = np.empty(most, np.int64)
+    before = np.empty(most, np.int64)
+    now = np.empty(most, np.int64)
+    later = np.empty(asked.shape[0], np.int64)
+    times = np.empty(asked.shape[0], np.int64)
+    rows[: come.shape[0]] = come
+    came = come.shape[0]
+    waiting = 0
+    same = True
+    for i in range(asked.shape[0]):
+        if best[i] > time:
+            if best[i] < NEVER:
+                later[waiting] = asked[i]
+                times[waiting] = best[i]
+                same = same and best[i] == times[0]
+                waiting += 1
+        elif ranks[asked[i]] <= 0:
+            rows[came] = asked[i]
+            came += 1
+    found = came
+    for i in range(asked.shape[0]):
+        if best[i] > time and ranks[asked[i]] > 0:
+            rows[found] = asked[i]
+            found += 1
+    for i in range(found):
+        before[i] = ranks[rows[i]]
+        now[i] = CAME + time + 1 if i < came else -(time + 1)
+    return rows[:found], came, before[:found], now[:found], later[:waiting], times[:waiting], same
 
 
 @kernel

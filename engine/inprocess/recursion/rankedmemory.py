@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from ... import thresholds
 from ...circuit import Constant
 from ...epochcosts import UNKNOWN, clock, inside
 from ...maintenance import Watch
@@ -17,6 +18,7 @@ from ..arrangements.views import StoreView, View, meets_nothing
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.steps import Evaluator
+from .following import Following
 from .memories import Imported, changed_rows, encoded, outside, run_rule
 from .rankedrelation import Ranked, RankedView
 from .search import Contents, Searches
@@ -31,9 +33,11 @@ class RankedSets:
         imports: Mapping[int, Imported],
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
+        ways: Mapping[Joiner, Following] | None = None,
     ) -> None:
+        """`ways`: those joins that are one look-up from rows of a relation."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
-        self._searches = searches
+        self._searches, self._ways = searches, ways or {}
         self._time = 0
         self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
@@ -55,6 +59,13 @@ class RankedSets:
             return
         batch = None if source is None else self._delta(source)
         measured = self._measured
+        if (
+            measured is None
+            and isinstance(source, str)
+            and batch is not None
+            and self._follow(rule, batch, views)
+        ):
+            return
         if measured is not None:
             since, before = clock(), measured.derived
         for head, derived in run_rule(rule, start, batch, views, measured=measured):
@@ -66,6 +77,21 @@ class RankedSets:
                 taken = 0 if batch is None else batch.length
                 measured.rule(rule.node.text, since, until, taken, before, UNKNOWN)
                 self._evaluator.weight = max(1, measured.weight)
+
+    def _follow(self, rule: FixpointRule[Joiner], batch: Batch, views: Sequence[View | None]) -> bool:
+        """Derives the rows that follow from a delta by one look-up. False: they are to be derived in the
+        general way."""
+        way = self._ways.get(rule.join)
+        if way is None or batch.length < thresholds.FOLLOWED_LEAST:
+            return False
+        ((head, _),) = rule.heads
+        (view,) = [view for view in views if view is not None]
+        found = way.derived(batch, view, self._relations[head].table.layout, self._evaluator.budget)
+        if found is None:
+            return False
+        self.watch.look()
+        self._relations[head].derive(found)
+        return True
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):

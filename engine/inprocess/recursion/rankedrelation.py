@@ -30,10 +30,6 @@ from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .growingset import GrowingSet, changed_rows
 
-NEVER = 1 << 60
-"""The rank of a row without a derivation."""
-
-
 _STATE = ("table", "indexes", "weights", "present", "latest", "_arranged")
 """The attributes that an evaluation anew may replace."""
 
@@ -170,40 +166,24 @@ class Ranked(Unread):
 
     def search(self, asked: Array, time: int, ask: Ask) -> Array:
         """The least rank of a derivation of each row that is asked for."""
-        return ask(self.table.columns_at(asked), len(asked), time) if len(asked) else asked
+        return ask(self.table.later_at(asked), len(asked), time) if len(asked) else asked
 
     def settle(self, time: int, decided: Decided, best: Array) -> bool:
         """Makes the change at an iteration the delta, given the ranks that were searched. A row that has a
         derivation of a greater rank is looked at again when that rank comes."""
-        come, gone = decided
-        if len(gone):
-            come, gone = self._found(come, gone, time, best)
+        rows, came, before, now, later, times, same = kernels.settle(*decided, best, self.weights, time)
+        self._schedule(later, times, np.zeros(len(later), np.int64), same)
         self.latest = max(self.latest, time)
-        self._mark(come, np.full(len(come), CAME + time + 1))
-        self._mark(gone, np.full(len(gone), -(time + 1)))
-        self._came = come
-        if not len(come) and not len(gone):
+        self._came = rows[:came]
+        if not len(rows):
             return False
+        self._log.append((rows, before))
+        self.weights[rows] = now
         self._arrange()
-        if not len(gone):
-            self.delta = DerivedRows(come, np.ones(len(come), np.int64))
-        else:
-            signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
-            self.delta = DerivedRows(np.concatenate([come, gone]), signs)
+        signs = np.ones(len(rows), np.int64)
+        signs[came:] = -1
+        self.delta = DerivedRows(rows, signs)
         return True
-
-    def _found(self, come: Array, asked: Array, time: int, best: Array) -> tuple[Array, Array]:
-        """The rows that come and those that leave, by the least ranks of rows that were asked for."""
-        there = self.weights[asked] > 0
-        later = np.flatnonzero((best > time) & (best < NEVER))
-        self._schedule(asked[later], best[later], np.zeros(len(later), np.int64), False)
-        back = asked[(best <= time) & ~there]
-        return np.concatenate([come, back]) if len(back) else come, asked[(best > time) & there]
-
-    def _mark(self, rows: Array, numbers: Array) -> None:
-        if len(rows):
-            self._log.append((rows, self.weights[rows]))
-            self.weights[rows] = numbers
 
     def _forget_marks(self) -> None:
         if len(self._came):
@@ -224,7 +204,7 @@ class Ranked(Unread):
         """The delta."""
         assert self.delta is not None
         rows, weights = self.delta
-        return Batch(self.table.columns_at(rows), len(rows), weights)
+        return Batch(self.table.later_at(rows), len(rows), weights)
 
     def finish(self) -> Batch:
         """Ends the iterations. Returns the net change of the rows present."""

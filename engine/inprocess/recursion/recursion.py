@@ -23,6 +23,7 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
+from .following import forward
 from .growingset import GrowingSet
 from .leastranks import Lowered, Lowering, Since, lengthened
 from .memories import GrowingSets, Imported
@@ -48,6 +49,7 @@ class Recursion:
         self._products = products_of(self.rules, self.schemas)
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
+        self._ways = {rule.join: way for rule in self.rules if (way := forward(rule)) is not None}
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
@@ -155,7 +157,7 @@ class Recursion:
                 renumber(self.ranked.values(), ranks_of(self.ranked.values()))
             changed = [each for each in imports.items() if self._may_lower(each[0], each[1].change)]
             noted = self._noted(dict(changed))
-            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
+            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways)
             return RunningRecursion(self, self.ranked, memory, noted=noted)
         if not any(relation.table.size for relation in self.sets.values()):
             self.in_order()

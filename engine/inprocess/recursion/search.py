@@ -23,14 +23,18 @@ from ...rules import FixpointRule, Source
 from ...schema import Array, Column, Kind, Schema
 from ..arrangements.views import StoreView
 from ..joins.join import Joiner
+from ..kernels.ranks import NEVER
 from ..storage.batch import Batch
 from ..storage.interner import encode_rows
+from ..storage.layout import PackedColumns, PackedLayout
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
-from .rankedrelation import NEVER, RankedView
+from .following import Following, back, lower
+from .rankedrelation import RankedView
 
 Contents: TypeAlias = RankedView | StoreView
 
+_NO_COLUMNS = PackedLayout(())
 _ASKED = "$asked"
 _ASKED_COLUMN = Column(_ASKED, Kind.INT, "$asked")
 
@@ -38,10 +42,11 @@ _ASKED_COLUMN = Column(_ASKED, Kind.INT, "$asked")
 @dataclass(frozen=True, slots=True)
 class Search:
     """The search for the derivations that one rule gives a relation. The join's first term is that of the
-    rows asked for; `sources` are those of the other terms."""
+    rows asked for; `sources` are those of the other terms. `back`: the same, if it is one look-up."""
 
     sources: tuple[Source, ...]
     join: Joiner
+    back: Following | None = None
 
     @property
     def recursive(self) -> bool:
@@ -52,6 +57,24 @@ class Search:
         """The derivations of rows: their positions, with the greatest rank of the rows read."""
         asked = Batch((*columns, np.arange(length)), length)
         yield from self.join.run(0, asked, [None, *views])
+
+    def follow(
+        self, columns: Sequence[Array], open_: Array, best: Array, view_of: Mapping[Source, Contents]
+    ) -> bool:
+        """Lowers the best ranks of rows at these places by the derivations of them, if that is one look-up.
+        False: it is to be searched in the general way."""
+        if self.back is None or self.join.evaluator.measured:
+            return False
+        views = {source: view_of[source] for source in self.sources}
+        found = self.back.run(columns, views.pop(self.back.source), _made(views), self.join.evaluator.budget)
+        if found is None:
+            return False
+        for view in views.values():
+            assert isinstance(view, RankedView)
+            lower(best, found, open_, view.relation.table, view.relation.weights)
+        if not views:
+            best[open_[found.left]] = 0
+        return True
 
 
 class Searches:
@@ -83,11 +106,29 @@ class Searches:
             open_ = np.flatnonzero(best > enough)
             if not len(open_):
                 break
+            some = _some(columns, open_)
+            if search.follow(some, open_, best, view_of):
+                continue
             views = [view_of[source] for source in search.sources]
-            for found in search.ranks([c[open_] for c in columns], len(open_), views):
+            for found in search.ranks(some, len(open_), views):
                 ranks = 0 if found.times is None else found.times + 1
                 np.minimum.at(best, open_[found.columns[0]], ranks)
         return best
+
+
+def _some(columns: Sequence[Array], rows: Array) -> Sequence[Array]:
+    """The columns of some rows."""
+    if isinstance(columns, PackedColumns):
+        return PackedColumns(columns.layout, columns.words[rows])
+    return [column[rows] for column in columns]
+
+
+def _made(views: Mapping[Source, Contents]) -> PackedLayout | None:
+    """How the rows are packed that a search leads to, all of which can be found; None if they cannot."""
+    for view in views.values():
+        ready = view.__class__ is RankedView and view.relation.table.is_numbered
+        return view.relation.table.layout if ready else None
+    return _NO_COLUMNS
 
 
 def searches_of(
@@ -132,7 +173,7 @@ def _search(
         for step in plan(stages, 0, _even)
     ):
         return None
-    return Search(rule.sources, Joiner(join, schemas, evaluator))
+    return Search(rule.sources, Joiner(join, schemas, evaluator), back(rule, linear))
 
 
 def _repeats(term: Term) -> bool:

@@ -160,6 +160,12 @@ class RowTable(Unread):
         """All columns of the rows with these ids."""
         return tuple(self.column_at(rows, k) for k in range(self.arity))
 
+    def later_at(self, rows: Array) -> Sequence[Array]:
+        """As `columns_at`, unpacked when they are read."""
+        if self._layout is None:
+            return self.columns_at(rows)
+        return PackedColumns(self._layout, self._words[rows])
+
     def apart(self, rows: Array | None) -> Sequence[Array]:
         """The columns of the rows with these ids, or of all. They do not change when the table does, and are
         unpacked when they are read."""

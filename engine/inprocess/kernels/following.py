@@ -1,0 +1,109 @@
+"""Kernels that follow packed rows through one look-up, and find what they lead to.
+
+A word is made of fields of others, as in `kernels.expansion`: field k takes the bits `fields[k, 1]`, a mask,
+from bit `fields[k, 0]` on, adds `fields[k, 2]`, and puts the value, if it is under `fields[k, 3]`, at bit
+`fields[k, 4]`. A word is -1 where a value does not fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import hashing
+from .compiler import kernel, part
+from .ranks import CAME
+
+
+@part
+def with_fields(word: Any, fields: Any, made: Any) -> Any:
+    """`made` with fields of a word; -1 where one does not fit, or if it was -1."""
+    excess = np.int64(0)
+    for k in range(fields.shape[0]):
+        value = ((word >> fields[k, 0]) & fields[k, 1]) + fields[k, 2]
+        excess |= value | (fields[k, 3] - 1 - value)
+        made |= value << fields[k, 4]
+    return made if excess >= 0 else -1
+
+
+@kernel
+def follow(
+    words: Any,
+    keyed: Any,
+    slots: Any,
+    ids: Any,
+    bits: int,
+    whole: bool,
+    first: Any,
+    count: Any,
+    slab: Any,
+    weights: Any,
+    rights: Any,
+    of_left: Any,
+    of_right: Any,
+    most: int,
+) -> tuple[Any, Any, bool]:
+    """The matches of rows: positions in `words`, and words made of the row and the match. False as the third
+    result, and nothing else, if there are more than `most`.
+
+    `keyed` makes the word of a key, whose id in a hash set says which rows match: it is the only one itself
+    (`whole`), or those of a stretch of `slab`. Rows of weight 0 do not match; without `weights` all do.
+    `of_left` and `of_right` make words, of the row's word and of the match's in `rights`.
+    """
+    groups = np.empty(words.shape[0], np.int64)
+    total = np.int64(0)
+    for i in range(words.shape[0]):
+        key = with_fields(words[i], keyed, np.int64(0))
+        groups[i] = -1
+        if key >= 0:
+            at = hashing.slot_of(slots, bits, hashing.home(key, bits), key)
+            if slots[at] == key:
+                groups[i] = ids[at]
+                total += np.int64(1 if whole else count[ids[at]])
+    if total > most:
+        return groups[:0], groups[:0], False
+    left = np.empty(total, np.int64)
+    made = np.empty(total, np.int64)
+    found = 0
+    for i in range(words.shape[0]):
+        group = groups[i]
+        if group < 0:
+            continue
+        begun = with_fields(words[i], of_left, np.int64(0))
+        start = group if whole else np.int64(first[group])
+        stop = start + (1 if whole else np.int64(count[group]))
+        for at in range(start, stop):
+            row = at if whole else np.int64(slab[at])
+            if weights.shape[0] and weights[row] == 0:
+                continue
+            left[found] = i
+            made[found] = with_fields(rights[row], of_right, begun)
+            found += 1
+    return left[:found], made[:found], True
+
+
+@kernel
+def least_ranks(best: Any, places: Any, words: Any, slots: Any, ids: Any, bits: int, ranks: Any) -> None:
+    """Lowers `best` at some places to the iterations of derivations from one row each, given by its word, as
+    far as these rows are present. See `kernels.ranks`."""
+    block = min(hashing.BLOCK, words.shape[0])
+    slot = np.empty(block, np.int64)
+    seen = np.empty(block, np.int64)
+    for base in range(0, words.shape[0], hashing.BLOCK):
+        size = min(hashing.BLOCK, words.shape[0] - base)
+        hashing.read_homes(slots, bits, words, base, size, slot, seen)
+        for m in range(size):
+            word = words[base + m]
+            if seen[m] != word:
+                slot[m] = hashing.slot_of(slots, bits, slot[m], word)
+                seen[m] = slots[slot[m]]
+        for m in range(size):
+            slot[m] = ids[slot[m]]
+        for m in range(size):
+            if seen[m] == words[base + m] and seen[m] != hashing.EMPTY:
+                number = np.int64(ranks[slot[m]])
+                number -= CAME if number >= CAME else 0
+                place = places[base + m]
+                if 0 < number < best[place]:
+                    best[place] = number

@@ -1,0 +1,204 @@
+"""Rules of one look-up, followed by packed rows: from the rows of a relation to those that they derive, and
+from rows back to those that derive them.
+
+    R(x, z) :- R(x, y), E(y, z).        forward:  R(x, y), look up E by y  ->  R(x, z)
+                                        back:     R(x, z), look up E by z  ->  R(x, y)
+
+An iteration after a deletion often has some tens of rows, and a join of them costs little but the calls for
+it. Here one kernel does all of a join of a relation and an import, or a search by it, where the import has
+the arrangement and rows are packed. Anything else is left to the general way, which makes arrangements as
+it needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ... import interrupt, thresholds
+from ...budget import MADE, STEP, Budget
+from ...circuit import DeltaJoin, Join
+from ...rules import FixpointRule, Source
+from ...schema import Array
+from ..arrangements.views import Readable, StoreView, whole_row
+from ..joins.join import Joiner
+from ..kernels import following as kernels
+from ..storage.batch import Batch
+from ..storage.layout import PackedColumns, PackedField, PackedLayout
+from ..storage.table import RowTable
+
+_NOTHING: Array = np.empty(0, np.int64)
+_NOWHERE: Any = _NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the stretches of no index
+
+_Fields: TypeAlias = Array
+"""See `kernels.following`."""
+
+
+class Followed(NamedTuple):
+    """For each match, the position of the row that it is a match of, and the word that they make."""
+
+    left: Array
+    words: Array
+
+
+class _Layouts(NamedTuple):
+    """How rows are packed: those to start from, those of the import, its keys, and those to be made."""
+
+    start: PackedLayout
+    rows: PackedLayout
+    keys: PackedLayout
+    made: PackedLayout
+
+
+@dataclass(slots=True)
+class Following:
+    """One look-up of an import, from rows of a relation. `keys` are the columns of these rows that the
+    columns at `positions` of the import are equal to. `made` are the columns of the rows that it leads to:
+    whether each is of the match, and its position."""
+
+    source: int
+    positions: tuple[int, ...]
+    keys: tuple[int, ...]
+    made: tuple[tuple[bool, int], ...]
+    _layouts: _Layouts | None = None
+    _fields: Sequence[_Fields] | None = field(default=None)
+
+    def run(
+        self, rows: Sequence[Array], view: object, made: PackedLayout | None, budget: Budget
+    ) -> Followed | None:
+        """Follows rows to others, which have the layout `made`. A word is -1 where a row does not fit. None:
+        it is to be done in the general way."""
+        if view.__class__ is not StoreView or not isinstance(rows, PackedColumns) or made is None:
+            return None
+        assert isinstance(view, StoreView)
+        store, length = view.relation, len(rows.words)
+        keys = self._keys(store)
+        if keys is None or keys.layout is None or store.table.layout is None:
+            return None
+        fields = self._fields_of(_Layouts(rows.layout, store.table.layout, keys.layout, made))
+        if fields is None or length > thresholds.FOLLOWED_ROWS:
+            return None
+        interrupt.check()
+        most = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * length)
+        keyed, of_left, of_right = fields
+        whole = keys is store.table
+        slots, ids, bits = keys.numbered_slots()
+        first, count, slab = _NOWHERE if whole else store.indexes[self.positions].stretches()
+        weights = _NOTHING if store.weights is None else store.weights
+        left, words, done = kernels.follow(
+            rows.words,
+            keyed,
+            slots,
+            ids,
+            bits,
+            whole,
+            first,
+            count,
+            slab,
+            weights,
+            store.table.words,
+            of_left,
+            of_right,
+            most,
+        )
+        if not done:
+            return None
+        budget.spend(STEP + length + MADE * len(words))
+        return Followed(left, words)
+
+    def derived(self, batch: Batch, view: object, made: PackedLayout | None, budget: Budget) -> Batch | None:
+        """The rows that follow from others, with their weights and times. None: as `run`, or one does not
+        fit."""
+        found = self.run(batch.columns, view, made, budget)
+        if found is None or made is None or not isinstance(view, StoreView):
+            return None
+        left, words = found
+        if (view.weighted and view.relation.weights is not None) or (len(words) and words.min() < 0):
+            return None
+        weights, times = (None if each is None else each[left] for each in (batch.weights, batch.times))
+        return Batch(PackedColumns(made, words), len(words), weights, times)
+
+    def _keys(self, store: Readable) -> RowTable | None:
+        """The table in which keys are looked up, if it is ready."""
+        if whole_row(self.positions, store.schema):
+            table = store.table
+            return table if table.is_numbered or table.size < thresholds.LARGE_TABLE else None
+        index = store.indexes.get(self.positions)
+        return None if index is None else index.searched()
+
+    def _fields_of(self, layouts: _Layouts) -> Sequence[_Fields] | None:
+        """What makes the words of keys, of columns of the row, and of columns of the match. None: the ranges
+        of values lie too far apart."""
+        known = self._layouts
+        if known is None or any(a is not b for a, b in zip(known, layouts, strict=True)):
+            start, rows, keys, made = layouts
+            keyed = [(start.fields[k], to) for k, to in zip(self.keys, keys.fields, strict=True)]
+            ways = [*zip(self.made, made.fields, strict=True)] if self.made else []
+            of_left = [(start.fields[k], to) for (is_match, k), to in ways if not is_match]
+            of_right = [(rows.fields[k], to) for (is_match, k), to in ways if is_match]
+            self._layouts = layouts
+            near = all(abs(a.offset - b.offset) < 1 << 62 for a, b in [*keyed, *of_left, *of_right])
+            self._fields = [*map(_moved, (keyed, of_left, of_right))] if near else None
+        return self._fields
+
+
+def _moved(fields: Sequence[tuple[PackedField, PackedField]]) -> _Fields:
+    rows = [(a.shift, a.mask, a.offset - b.offset, 1 << b.width, b.shift) for a, b in fields]
+    return np.array(rows, np.int64).reshape(len(rows), 5)
+
+
+def following(
+    node: Join | DeltaJoin,
+    sources: Sequence[Source],
+    bound: Sequence[str | None],
+    wanted: Sequence[str | None],
+) -> Following | None:
+    """The look-up of the one import that a rule reads, from rows that have these variables to rows that have
+    those `wanted`; None where the rule has another form."""
+    imports = [(k, source) for k, source in enumerate(sources) if isinstance(source, int)]
+    if len(imports) != 1 or node.steps or any(term.negated for term in node.terms):
+        return None
+    ((at, source),) = imports
+    columns = node.terms[at].columns
+    of_left, of_match = _places(bound), _places(columns)
+    if of_left is None or of_match is None:
+        return None
+    positions = tuple(sorted(of_match[name] for name in of_match.keys() & of_left.keys()))
+    if not positions or not all(name in of_left or name in of_match for name in wanted):
+        return None
+    keys = tuple(of_left[str(columns[k])] for k in positions)
+    made = [(False, of_left[n]) if n in of_left else (True, of_match[n]) for n in wanted if n is not None]
+    return Following(source, positions, keys, tuple(made)) if len(made) == len(wanted) else None
+
+
+def forward(rule: FixpointRule[Joiner]) -> Following | None:
+    """The one look-up that leads from rows of the recursion to those that a rule derives from them."""
+    recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
+    if len(recursive) != 1 or len(rule.heads) > 1 or rule.heads[0][1]:
+        return None
+    return following(rule.node, rule.sources, rule.node.terms[recursive[0]].columns, rule.node.output)
+
+
+def back(rule: FixpointRule[Joiner], linear: Sequence[Joiner]) -> Following | None:
+    """The one look-up that leads from rows of a head to the row of the recursion that derives each. `linear`
+    are the joins on the way to the head."""
+    recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
+    if linear or len(recursive) > 1:
+        return None
+    wanted = rule.node.terms[recursive[0]].columns if recursive else ()
+    return following(rule.node, rule.sources, rule.node.output, wanted)
+
+
+def _places(names: Sequence[str | None]) -> dict[str, int] | None:
+    """The places of variables; None if one is there twice."""
+    found = {name: k for k, name in enumerate(names) if name is not None}
+    return found if len(found) == sum(name is not None for name in names) else None
+
+
+def lower(best: Array, followed: Followed, open_: Array, table: RowTable, ranks: Array) -> None:
+    """Lowers the least ranks of the rows at `open_`, which were followed back to rows of a table."""
+    slots, ids, bits = table.numbered_slots()
+    kernels.least_ranks(best, open_[followed.left], followed.words, slots, ids, bits, ranks)
