@@ -123,9 +123,9 @@ def _query_of_with(node: sql.Select, table: sql.Table) -> sql.CTE | None:
         with_ = around.args.get("with_")
         for each in () if with_ is None else _before(with_.expressions, below):
             if each.alias.lower() == name:
-                return None if with_.args.get("recursive") and _reads(each, name) else each
+                return None if _is_recursive(each) and _reads(each, name) else each
         if isinstance(around, sql.CTE):
-            if around.parent.args.get("recursive") and around.alias.lower() == name:
+            if _is_recursive(around) and around.alias.lower() == name:
                 return None
             below = around
         around = around.parent
@@ -135,6 +135,11 @@ def _query_of_with(node: sql.Select, table: sql.Table) -> sql.CTE | None:
 def _before(queries: Sequence[sql.CTE], last: Expression | None) -> Sequence[sql.CTE]:
     """The queries of a WITH that one of them can read, or a query that is none of them."""
     return next((queries[:at] for at, each in enumerate(queries) if each is last), queries)
+
+
+def _is_recursive(query: sql.CTE) -> bool:
+    """Whether a query of WITH can read itself."""
+    return query.parent is not None and bool(query.parent.args.get("recursive"))
 
 
 def _reads(query: sql.CTE, name: str) -> bool:
