@@ -27,7 +27,7 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 _DATE = re.compile(r"(?P<year>\d{1,4})(?P<sign>[-/ \\])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})", re.ASCII)
-_CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<fraction>\d+))?)?", re.ASCII)
+_CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<fraction>\d*))?)?", re.ASCII)
 _MOMENT = re.compile(
     rf"\s*(?P<date>{_DATE.pattern})(?:(?:T|\s+)(?P<time>{_CLOCK.pattern})(?P<zone>\s*\S*))?\s*", re.ASCII
 )
@@ -35,16 +35,17 @@ _UTC = re.compile(r"|\s*(?:Z|UTC|[+-]00(?::?00)?)", re.IGNORECASE)
 _ZONE = re.compile(r"|\s*(?:Z|[+-]\d\d(?::?\d\d)?)|\s+[A-Z][\w/+-]*", re.ASCII | re.IGNORECASE)
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"[+-]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
-_BASED = re.compile(r"[+-]?0(?:[xX][0-9a-fA-F]+|[bB][01]+)")
+_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|[bB][01]+(?:_[01]+)*)")
+_SPACES = " \t\n\r\v\f"
 
 
 def read_integer(text: str) -> Struct:
-    text = text.strip()
+    text = text.strip(_SPACES)
     return some(int(text, 0)) if _BASED.fullmatch(text) else read_decimal(text, 0)
 
 
 def read_decimal(text: str, places: int) -> Struct:
-    text = text.strip()
+    text = text.strip(_SPACES)
     if not _NUMBER.fullmatch(text):
         return NONE
     try:
@@ -56,7 +57,7 @@ def read_decimal(text: str, places: int) -> Struct:
 
 def read_double(text: str) -> Struct:
     try:
-        return some(canonical_float(float(text.strip())))
+        return some(canonical_float(float(text.strip(_SPACES)))) if text.isascii() else NONE
     except ValueError:
         return NONE
 

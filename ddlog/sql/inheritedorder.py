@@ -6,6 +6,7 @@ q.order__0 LIMIT n`, and `(SELECT … ORDER BY k) LIMIT n` likewise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -24,11 +25,19 @@ def inherit_orders(statement: Expression, places: SqlPlaces) -> None:
     """Gives each LIMIT and OFFSET without an order of its own that of the rows below it. Raises SqlError."""
     found = [each for each in statement.find_all(sql.Select, sql.Subquery) if _cuts_off(each)]
     for each in reversed(found):
-        query = _selecting(each) if isinstance(each, sql.Subquery) else each
-        if isinstance(query, sql.Select) and _inherit(query, places) and query is not each:
-            for key in ("limit", "offset"):
-                each.set(key, None)
-            each.set("this", query)
+        _order(each, places)
+
+
+def _order(node: Expression, places: SqlPlaces) -> bool:
+    """Orders a query that cuts off rows, if those below it have an order."""
+    query = _selecting(node) if isinstance(node, sql.Subquery) else node
+    if not isinstance(query, sql.Select) or not _inherit(query, places):
+        return False
+    if query is not node:
+        for key in ("limit", "offset"):
+            node.set(key, None)
+        node.set("this", query)
+    return True
 
 
 def _cuts_off(node: Expression) -> bool:
@@ -41,6 +50,7 @@ def _selecting(node: sql.Subquery) -> sql.Select:
     made = sql.Select(expressions=[sql.Star()], from_=sql.From(this=inner))
     for key in ("limit", "offset"):
         made.set(key, node.args.get(key))
+    made.parent = node  # where its tables are looked up
     return made
 
 
@@ -49,23 +59,30 @@ def _inherit(node: sql.Select, places: SqlPlaces) -> bool:
     if any(node.args.get(key) for key in _OTHER_ROWS) or _has_aggregate(node):
         return False
     from_ = node.args.get("from_")
-    table = None if from_ is None else from_.this
-    if isinstance(table, sql.Table):
-        table = _query_of_with(node, table)
-    if not isinstance(table, sql.Subquery) or any(table.args.get(k) for k in ("pivots", "joins", "sample")):
+    source = None if from_ is None else from_.this
+    if not isinstance(source, sql.Table | sql.Subquery):
         return False
-    node.set("from_", sql.From(this=table))  # where its own tables are looked up
-    inner = table.this
-    while isinstance(inner, sql.Subquery) and not inner.args.get("order"):
-        inner = inner.this
-    if inner.args.get("order") is None and not (isinstance(inner, sql.Select) and _inherit(inner, places)):
-        node.set("from_", from_)
+    if any(source.args.get(k) for k in ("pivots", "joins", "sample")):
+        return False
+    named = _query_of_with(node, source) if isinstance(source, sql.Table) else None
+    below = source if named is None else _copied(named)
+    if isinstance(below, sql.Table):
+        return False
+    inner = _ordered(below.this, places)
+    if inner is None:
+        if below is not source:
+            below.pop()
         return False
     made, keys, more = in_order(inner, places)
-    table.set("this", made)
-    if not table.alias:
-        table.set("alias", sql.TableAlias(this=sql.to_identifier(_TABLE, quoted=True)))
-    columns = [_column(key, made, table, places, node) for key, _, _ in keys]
+    below.set("this", made)
+    if not source.alias:
+        name = source.name if isinstance(source, sql.Table) else _TABLE
+        source.set("alias", sql.TableAlias(this=sql.to_identifier(name, quoted=True)))
+    if below is not source:
+        source.set("this", sql.to_identifier(below.alias, quoted=True))
+    renamed = _renamed(source)
+    renamed += _renamed(below)[len(renamed) :]
+    columns = [_column(key, made, source.alias, renamed, places, node) for key, _, _ in keys]
     parts = [
         sql.Ordered(this=column, desc=down, nulls_first=first)
         for column, (_, down, first) in zip(columns, keys, strict=True)
@@ -75,38 +92,80 @@ def _inherit(node: sql.Select, places: SqlPlaces) -> bool:
     return True
 
 
+def _ordered(query: Expression, places: SqlPlaces) -> Expression | None:
+    """The part of a query that has its order; None: it has none."""
+    while isinstance(query, sql.Subquery) and not query.args.get("order"):
+        if _cuts_off(query) and not _order(query, places):
+            return None
+        query = query.this
+    if query.args.get("order") is None and not (isinstance(query, sql.Select) and _inherit(query, places)):
+        return None
+    return query
+
+
+def _renamed(of: Expression) -> list[str]:
+    """The names that a table, a subquery or a query of WITH gives its first columns."""
+    alias = of.args.get("alias")
+    return [each.name for each in alias.args.get("columns") or ()] if alias is not None else []
+
+
 def _has_aggregate(node: sql.Select) -> bool:
     found = (call for each in node.expressions for call in each.find_all(sql.AggFunc))
     return any(call.find_ancestor(sql.Window, sql.Query) is node for call in found)
 
 
-def _query_of_with(node: sql.Select, table: sql.Table) -> sql.Subquery | None:
-    """The query of WITH that a table is, as a subquery."""
-    around: Expression | None = node
-    while around is not None and not table.db:
+def _query_of_with(node: sql.Select, table: sql.Table) -> sql.CTE | None:
+    """The query of WITH that a table is, unless it is one of a recursion."""
+    name = table.name.lower()
+    around: Expression | None = None if table.db else node
+    below: Expression | None = None  # the query of WITH from which the search comes
+    while around is not None:
         with_ = around.args.get("with_")
-        for each in with_.expressions if with_ is not None else ():
-            if each.alias.lower() != table.name.lower():
-                continue
-            reads = {t.name.lower() for t in each.this.find_all(sql.Table)}
-            if table.name.lower() in reads:
+        for each in () if with_ is None else _before(with_.expressions, below):
+            if each.alias.lower() == name:
+                return None if _is_recursive(each) and _reads(each, name) else each
+        if isinstance(around, sql.CTE):
+            if _is_recursive(around) and around.alias.lower() == name:
                 return None
-            names = [column.copy() for column in each.args["alias"].args.get("columns") or ()]
-            alias = sql.TableAlias(this=sql.to_identifier(table.alias_or_name, quoted=True), columns=names)
-            return sql.Subquery(this=each.this.copy(), alias=alias)
+            below = around
         around = around.parent
     return None
 
 
+def _before(queries: Sequence[sql.CTE], last: Expression | None) -> Sequence[sql.CTE]:
+    """The queries of a WITH that one of them can read, or a query that is none of them."""
+    return next((queries[:at] for at, each in enumerate(queries) if each is last), queries)
+
+
+def _is_recursive(query: sql.CTE) -> bool:
+    """Whether a query of WITH can read itself."""
+    return query.parent is not None and bool(query.parent.args.get("recursive"))
+
+
+def _reads(query: sql.CTE, name: str) -> bool:
+    return any(each.name.lower() == name for each in query.this.find_all(sql.Table))
+
+
+def _copied(query: sql.CTE) -> sql.CTE:
+    """A copy of a query of WITH, which stands before it, so that the names in it mean the same."""
+    with_ = query.parent
+    assert with_ is not None
+    number = sum(1 for _ in query.root().find_all(sql.CTE))
+    copy = query.copy()
+    copy.args["alias"].set("this", sql.to_identifier(f"{_TABLE}{number}", quoted=True))
+    parts = [(copy, query) if each is query else (each,) for each in with_.expressions]
+    with_.set("expressions", [each for part in parts for each in part])
+    return copy
+
+
 def _column(
-    key: int | str, made: Expression, table: sql.Subquery, places: SqlPlaces, node: Expression
+    key: int | str, made: Expression, table: str, renamed: Sequence[str], places: SqlPlaces, node: Expression
 ) -> Expression:
     """The column of a subquery by which its rows are in order."""
     while not isinstance(made, sql.Select) and isinstance(made.this, sql.Query):
         made = made.this
     columns = made.expressions if isinstance(made, sql.Select) else []
     names = [each.alias_or_name.lower() for each in columns]
-    renamed = [each.name for each in table.args["alias"].args.get("columns") or ()]
     if isinstance(key, str) and renamed and key in names and names.index(key) < len(renamed):
         key = names.index(key) + 1
     if isinstance(key, int) and 0 < key <= len(renamed):
@@ -117,7 +176,7 @@ def _column(
         name = key
     else:
         places.refuse("LIMIT in the order of a subquery", node, "write ORDER BY beside the LIMIT")
-    return sql.column(sql.to_identifier(name, quoted=True), sql.to_identifier(table.alias, quoted=True))
+    return sql.column(sql.to_identifier(name, quoted=True), sql.to_identifier(table, quoted=True))
 
 
 def _hide(names: list[str], node: sql.Select, places: SqlPlaces) -> None:

@@ -295,7 +295,7 @@ def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
 
 def test_crashes_and_damage_with_checkpoints(tmp_path: Path) -> None:
     known = reference(script(5, 5), tmp_path / "known", PLAIN)
-    Crashes(known, tmp_path / "crashes", random.Random(5)).all(0.005, longer(0.0, 0.1))
+    Crashes(known, tmp_path / "crashes", random.Random(5)).all(*longer((0.005, 0.0), (0.01, 0.1)))
     found = Damage(script(3, 14), tmp_path / "d", False)
     found.flipped("", range(1, found.size(""), 30011), "write")
     assert found.counts

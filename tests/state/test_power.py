@@ -16,7 +16,8 @@ from .script import script
 
 
 @pytest.mark.parametrize(
-    ("durability", "share", "again"), [("commit", 0.01, 0.02), ("interval", 0.02, 0.0), ("exit", 0.05, 0.0)]
+    ("durability", "share", "again"),
+    [("commit", longer(0.01, 0.02), 0.02), ("interval", 0.02, 0.0), ("exit", 0.05, 0.0)],
 )
 def test_what_a_crash_leaves(tmp_path: Path, durability: Durability, share: float, again: float) -> None:
     crashes = Crashes(

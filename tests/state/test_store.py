@@ -90,7 +90,7 @@ def test_no_row_is_passed_over_in_silence(tmp_path: Path) -> None:
     store.close()
     whole = (tmp_path / "s").read_bytes()
     found = 0
-    offsets = (*longer((0, 3, 5), range(8)), 8, 20)  # of the head of a page, and of what it says of rows
+    offsets = longer((0, 3, 5, 8, 20), (*range(10), 20))  # of the head of a page, and of what it says of rows
     for place in (page + offset for page in range(PAGE, len(whole), PAGE) for offset in offsets):
         for change in (0xFF, *(1 << bit for bit in range(8))):
             (tmp_path / "t").write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
