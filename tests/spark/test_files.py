@@ -159,7 +159,7 @@ def cells_of(of: Type) -> list[tuple[str, str]]:
     return [(json.loads(text), expected) for name, text, expected in rows if name == str(of)]
 
 
-@pytest.mark.usefixtures(*longer((), ("compiled",)))
+@pytest.mark.usefixtures("spark", *longer((), ("compiled",)))
 @pytest.mark.parametrize("of", TYPES, ids=str)
 def test_spark_reads_cells_as_the_table_says(spark: SparkSession, of: Type) -> None:
     cells, column, codec = cells_of(of), stored_column("x", of), SparkCodec({})
