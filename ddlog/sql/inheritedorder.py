@@ -1,7 +1,8 @@
 """The order of a LIMIT without an ORDER BY: that of the subquery, or the query of WITH, whose rows it leaves.
 
-`SELECT a FROM (SELECT … ORDER BY k) q LIMIT n` becomes `SELECT a FROM (SELECT …, k AS order__0) q ORDER BY
-q.order__0 LIMIT n`, and `(SELECT … ORDER BY k) LIMIT n` likewise.
+`SELECT a FROM (SELECT … ORDER BY k) q LIMIT n` becomes
+`SELECT a FROM (SELECT …, k AS "order by 0") q ORDER BY q."order by 0" LIMIT n`,
+and `(SELECT … ORDER BY k) LIMIT n` likewise.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
-from .orderby import in_order
+from .orderby import added, in_order
 from .places import SqlPlaces
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _inherit(node: sql.Select, places: SqlPlaces) -> bool:
         for column, (_, down, first) in zip(columns, keys, strict=True)
     ]
     node.set("order", sql.Order(expressions=parts))
-    _hide([f"order__{at}" for at in range(more)], node, places)
+    _hide([*map(added, range(more))], node, places)
     return True
 
 

@@ -44,7 +44,7 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
         elif isinstance(of, sql.Column) and not of.table and _is_given(of, columns):
             keys.append((of.name.lower(), *how))
         elif can_have_more:
-            more.append(sql.alias_(of.copy(), f"order__{len(more)}", quoted=True))
+            more.append(sql.alias_(of.copy(), added(len(more)), quoted=True))
             keys.append((more[-1].alias, *how))
         elif columns and (shown := _shown(of, node)) is not None:
             keys.append((shown, *how))
@@ -55,6 +55,11 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
     made = node.copy()
     made.set("expressions", [*made.expressions, *more])
     return made, tuple(keys), len(more)
+
+
+def added(number: int) -> str:
+    """The name of a column that a query has more for its order, as nobody names one of his own."""
+    return f"order by {number}"
 
 
 def _is_given(column: Expression, columns: Sequence[Expression]) -> bool:
