@@ -206,7 +206,7 @@ class LoopEpoch:
     def _as_wholes(self) -> WholeRounds | None:
         """The rounds as wholes, if they can be."""
         recursion, contents = self._recursion, self._memory
-        if not isinstance(contents, LoopContents) or self._epoch.limit is not None or recursion.has_effects:
+        if not isinstance(contents, LoopContents) or not self.settling.ends(0) or recursion.has_effects:
             return None
         return as_wholes(self._parts, contents, self._imports, recursion.evaluator)
 
@@ -235,9 +235,6 @@ class LoopEpoch:
             before = {source: wholes.of_last(source) for source in wholes.sources}
             found, differs, most = wholes.round()
             contents.tell_wholes(time, found)
-            if differs:
-                for at in found.keys() & self._names.keys():
-                    self._settle(at, time, found[at])
             self.depths.append((number, sum(batch.length for batch in found.values())))
             if self._epoch.progress is not None:
                 self._epoch.progress(self._recursion.phase, number, self._rows())

@@ -161,12 +161,11 @@ def as_wholes(
     imports: Mapping[int, Imported],
     evaluator: Evaluator,
 ) -> WholeRounds | None:
-    """The rounds of a loop as wholes, if they can be."""
+    """The rounds of a loop that are counted as wholes, if they can be."""
     moving = unsteady(parts)
-    counted = len(parts.scopes) == 1 and parts.scopes[0].last is not None
     plain = all(_may_move(parts, at, moving, contents) for at in moving)
     signed = any(getattr(each.store, "signed", False) for each in imports.values())
-    if not (counted and plain and moving) or signed:
+    if len(parts.scopes) > 1 or not plain or not moving or signed:
         return None
     return WholeRounds(parts, contents, imports, evaluator)
 
