@@ -228,3 +228,30 @@ def test_rounds_are_wholes_while_most_rows_change() -> None:
         parts = {(b, a): 85 * expected[a] // 300 for a, b in edges}
         expected = {v: 150000 + sum(r for (b, _), r in parts.items() if b == v) for v in range(50)}
     assert ranks == expected
+
+
+MANY = """
+input relation A(x: s64)
+input relation B(x: s64)
+loop L rounds 9 {
+    output relation R(x: s64, n: s64)
+    initial R(x, 1) :- A(x).
+    R(x, n + 1) :- R-1(x, n).
+    output relation X(x: s64, n: s64)
+    HEAD :- B(x).
+    X(x, n) :- R-1(x, n).
+}
+"""
+
+
+@pytest.mark.parametrize("many", [1, 400])
+@pytest.mark.parametrize("head", ["X(x, 0)", "initial X(0, 0) :- A(_). X(x, 0)"])
+def test_rounds_are_no_wholes_beside_many_rows_that_stay(head: str, many: int) -> None:
+    rounds = mock.Mock(side_effect=WholeRounds.round)
+    program = ddlog.compile(MANY.replace("HEAD", head))
+    with mock.patch.object(WholeRounds, "round", lambda self: rounds(self)), program.session() as session:
+        session.insert_rows("A", [(x,) for x in range(10)])
+        session.insert_rows("B", [(x,) for x in range(many)])
+        session.commit()
+        assert len(session["X"]) == 10 + many
+    assert rounds.called == (many == 1)
