@@ -118,3 +118,19 @@ def test_an_epoch_goes_on_in_bits(values: Any) -> None:
 def test_more_iterations_than_a_byte_counts() -> None:
     rows = [(k, k + 1) for k in range(300)]
     assert contents(rows, True) == contents(rows, False)
+
+
+def test_relations_of_values_too_large_for_bits_are_kept_as_rows() -> None:
+    """An import may hold values that the relation never comes to."""
+    rules = """
+    input relation Start(x: u64)
+    input relation Arc(x: u64, y: u64)
+    output relation Tc(x: u64, y: u64)
+    Tc(x, x) :- Start(x).
+    Tc(x, z) :- Tc(x, y), Arc(y, z).
+    """
+    with mock.patch.object(thresholds, "DENSE_ROWS", 20), ddlog.compile(rules).session() as session:
+        session.insert_rows("Start", [(x,) for x in range(20)])
+        session.insert_rows("Arc", [(x, (x + 1) % 20) for x in range(20)] + [(1 << 61, 1 << 61)])
+        session.commit()
+        assert len(session["Tc"]) == 400

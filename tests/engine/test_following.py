@@ -26,6 +26,7 @@ from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
 
+from ..taking import small
 from ..trying import trying
 from .random_circuits import Changes
 from .test_oracle import commit
@@ -235,3 +236,52 @@ def test_deletions_follow_rules_of_one_look_up() -> None:
         session.delete_rows("E", [(0, 1), (7, 10), (20, 21)])
         session.commit()
         assert len(rows) > 20 and sum(rows) > 500
+
+
+WIDTHS = """
+input relation Node(name: string, n: u8, far: bool)
+input relation Edge(a: string, b: string, n: u8)
+input multiset Step(n: u8, to: s64)
+output relation Reach(a: string, n: u8, w: s64)
+output relation Seen(n: s64, far: bool)
+Reach(a, n, -1) :- Node(a, n, _).
+Reach(b, m, w) :- Reach(a, n, w), Edge(a, b, m).
+Reach(a, n, v) :- Reach(a, n, w), Step(n, v).
+Reach(a, n, 5) :- Seen(7, _), Node(a, n, true).
+Seen(w, far) :- Reach(a, n, w), Node(a, n, far).
+Seen(w, true) :- Seen(w, false), Step(255, w).
+Seen(w, false) :- Reach("b", 3, w), Step(3, w).
+"""
+WIDE = ddlog.compile(WIDTHS)
+names, bytes_ = st.sampled_from("abcde"), st.sampled_from([0, 3, 200, 255])
+far = st.sampled_from([-1, 5, 7]) | st.sampled_from([-(1 << 63), 1 << 40, (1 << 63) - 1])
+changes = st.fixed_dictionaries(
+    {
+        "Node": st.sets(st.tuples(names, bytes_, st.booleans()), max_size=6),
+        "Edge": st.sets(st.tuples(names, names, bytes_), max_size=8),
+        "Step": st.sets(st.tuples(bytes_, far), max_size=4),
+    }
+)
+
+
+@trying(25)
+@given(st.lists(changes, min_size=2, max_size=5), st.integers(0, 20))
+def test_columns_of_many_widths_are_followed(epochs: list[dict[str, set[Any]]], seed: int) -> None:
+    """Values that need more bits, and strings with greater ids, come in the middle of a session."""
+    held: dict[str, set[Any]] = {name: set() for name in epochs[0]}
+    with followed(), small(seed), WIDE.session(maintain="always") as session:
+        for number, epoch in enumerate(epochs):
+            for name, rows in epoch.items():
+                session.delete_rows(name, rows & held[name])
+                session.insert_rows(name, rows - held[name])
+                held[name] ^= rows
+            others = {(f"{number}.{k}", 200, False) for k in range(40 * number)}
+            session.insert_rows("Node", others)
+            held["Node"] |= others
+            session.commit()
+            with WIDE.session(maintain="never") as anew:
+                for name, rows in held.items():
+                    anew.insert_rows(name, rows)
+                anew.commit()
+                for name in ("Reach", "Seen"):
+                    assert {*session[name]} == {*anew[name]}

@@ -20,6 +20,7 @@ from ...schema import Array
 from ..arrangements.views import Readable
 from ..joins.join import Joiner
 from ..storage.bits import BitMatrix, PairList, Pairs, product
+from ..storage.layout import bounds, fit
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from .growingset import GrowingSet
@@ -61,9 +62,18 @@ class Choosing:
                 for head in self._relations
             )
             if pairs <= most:
+                if not all(self._fits(axes, head, products) for head in self._relations):
+                    self._products = None  # values that rules carry from one column to the other
+                    return None
                 return DenseSets(self._relations, self._imports, products, axes, self._evaluator)
         self._next = min(max(pairs // thresholds.DENSE_PAIRS, rows + rows // 4), 2 * rows)
         return None
+
+    @staticmethod
+    def _fits(axes: Mapping[int, RowTable], head: str, products: Products) -> bool:
+        """Whether rows of all values of its axes can be packed."""
+        both = [axes[products.axes[head, column]] for column in (0, 1)]
+        return fit([bounds(axis.column(0)) if axis.size else (0, 0) for axis in both]) is not None
 
 
 def _pairs(table: RowTable) -> int:

@@ -139,9 +139,9 @@ class Following:
             ways = [*zip(self.made, made.fields, strict=True)] if self.made else []
             of_left = [(start.fields[k], to) for (is_match, k), to in ways if not is_match]
             of_right = [(rows.fields[k], to) for (is_match, k), to in ways if is_match]
-            self._layouts = layouts
             near = all(abs(a.offset - b.offset) < 1 << 62 for a, b in [*keyed, *of_left, *of_right])
             self._fields = [*map(_moved, (keyed, of_left, of_right))] if near else None
+            self._layouts = layouts  # last, since making the fields may run out of memory
         return self._fields
 
 

@@ -181,9 +181,11 @@ class LoopEpoch:
                 outermost, told = number, 0
                 if self._epoch.progress is not None:
                     self._epoch.progress(self._recursion.phase, number, self._rows())
-                if self._begins_wholes(at, event):
+                if self._begins_wholes(number, at, event):
                     outermost = self._run_wholes(number, time)
                     continue
+                if self._wholes is not None:
+                    self._wholes.begin()
             if not seen % thresholds.LOOP_EVENTS:
                 self._look(watch)
             component = parts[at].depth - 1
@@ -206,17 +208,17 @@ class LoopEpoch:
     def _as_wholes(self) -> WholeRounds | None:
         """The rounds as wholes, if they can be."""
         recursion, contents = self._recursion, self._memory
-        if not isinstance(contents, LoopContents) or self._epoch.limit is not None or recursion.has_effects:
+        if not isinstance(contents, LoopContents) or not self.settling.ends(0) or recursion.has_effects:
             return None
         return as_wholes(self._parts, contents, self._imports, recursion.evaluator)
 
-    def _begins_wholes(self, at: int, event: PartEvent) -> bool:
-        """Whether rounds from one on that begins with an event are to be evaluated as wholes."""
+    def _begins_wholes(self, number: int, at: int, event: PartEvent) -> bool:
+        """Whether rounds from one on, which begins with an event, are to be evaluated as wholes."""
         wholes = self._wholes
         begun = {at: event} | {other: each for (other, _), each in self._events.items()}
         if wholes is None or not {*wholes.delays} >= begun.keys():
             return False
-        return wholes.pays([each.changes[0] for each in begun.values()])
+        return wholes.pays([each.changes[0] for each in begun.values()], number)
 
     def _run_wholes(self, number: int, time: int) -> int:
         """Evaluates rounds as wholes: to the end, or until few rows change; then these are made events.
@@ -235,9 +237,6 @@ class LoopEpoch:
             before = {source: wholes.of_last(source) for source in wholes.sources}
             found, differs, most = wholes.round()
             contents.tell_wholes(time, found)
-            if differs:
-                for at in found.keys() & self._names.keys():
-                    self._settle(at, time, found[at])
             self.depths.append((number, sum(batch.length for batch in found.values())))
             if self._epoch.progress is not None:
                 self._epoch.progress(self._recursion.phase, number, self._rows())

@@ -50,6 +50,8 @@ class WholeRounds:
         }
         self.delays = [at for at in self._moving if isinstance(parts.parts[at].node, Earlier)]
         self._tables: dict[int, RowTable] = {}  # of distincts, in the last round
+        self._gone = 0  # the rows that all parts took away in the round
+        self._staying: int | None = None  # the rows of parts that do not move
         self._found: dict[int, Batch] = {}  # the contents of the parts that move, in the last round
 
     @property
@@ -58,16 +60,38 @@ class WholeRounds:
         return [self._parts.parts[at].sources[0] for at in self.delays]
 
     def note(self, at: int, change: Batch) -> None:
-        """Notes what a part tells in round 0."""
+        """Notes what a part tells in a round by its changes."""
+        self._gone += change.length - _coming(change)
         if at in self._steady:
             self._steady[at].append(change)
 
-    def pays(self, changes: Sequence[Sequence[Batch]]) -> bool:
-        """Whether most rows of the last round went in it, by what the delays are given."""
+    def pays(self, changes: Sequence[Sequence[Batch]], number: int) -> bool:
+        """Whether most rows of the last round went in it, by what the delays are given in this one, and no
+        more rows stay beside them than went in all parts. No row waits for a later round."""
         gone = sum(batch.length - _coming(batch) for each in changes for batch in each)
         come = sum(_coming(batch) for each in changes for batch in each)
         held = sum(self.of_last(source).length for source in self.sources)
-        return bool(gone) and gone >= thresholds.LOOP_WHOLE * (held - come + gone)
+        if not gone or gone < thresholds.LOOP_WHOLE * (held - come + gone):
+            return False
+        if self._staying is None:
+            self._staying = sum(self._stay(at, number) for at in self._moving)
+        return self._staying <= self._gone
+
+    def begin(self) -> None:
+        """Begins a round by its changes."""
+        self._gone = 0
+
+    def _stay(self, at: int, number: int) -> int:
+        """The rows that a part has in every round from one on, of parts that do not move."""
+        part = self._parts.parts[at]
+        still = [self.of_last(source) for source in part.sources if source in self._steady]
+        match part.node:
+            case Admit() as node:
+                return sum(_admitted(node, batch, number).length for batch in still)
+            case Sum():
+                return sum(batch.length for batch in still)
+            case _:
+                return 0
 
     def of_last(self, at: int) -> Batch:
         """The contents of a relation in the last round."""
@@ -161,12 +185,11 @@ def as_wholes(
     imports: Mapping[int, Imported],
     evaluator: Evaluator,
 ) -> WholeRounds | None:
-    """The rounds of a loop as wholes, if they can be."""
+    """The rounds of a loop that are counted as wholes, if they can be."""
     moving = unsteady(parts)
-    counted = len(parts.scopes) == 1 and parts.scopes[0].last is not None
     plain = all(_may_move(parts, at, moving, contents) for at in moving)
     signed = any(getattr(each.store, "signed", False) for each in imports.values())
-    if not (counted and plain and moving) or signed:
+    if len(parts.scopes) > 1 or not plain or not moving or signed:
         return None
     return WholeRounds(parts, contents, imports, evaluator)
 
