@@ -171,9 +171,6 @@ LOOP_ROW, LOOP_TRIAL = 3e-7, 0.2
 """Seconds that a row of a recording takes to become one of timelines; and the part of the seconds of an
 evaluation that making timelines may take for a trial."""
 
-LOOP_WHOLE = 0.5
-"""The part of the rows of a round that goes in the next one where rounds are evaluated as wholes."""
-
 RECORDED_ROWS = 1 << 26
 """Rows of a recording of a loop, at most: 512 MB a column."""
 

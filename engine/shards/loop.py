@@ -208,9 +208,6 @@ class ShardsLoopEpoch(LoopEpoch):
     def _settling(self, reach: Reach, schemas: Mapping[str, Schema]) -> Settling:
         return _Together(self._team, self._values, schemas, self._parts, self._epoch.limit, reach)
 
-    def _as_wholes(self) -> None:
-        """Workers go through events together, part by part."""
-
     def _begin(self) -> None:
         if not self._team.rank:
             super()._begin()

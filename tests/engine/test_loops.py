@@ -182,11 +182,9 @@ def follow(
     epochs: list[Changes],
     limit: int = LIMIT,
     run: Circuit | None = None,
-    limited: bool = True,
 ) -> None:
     """Commits epochs and compares each with the definition. `run` is what the runtime has of the circuit, if
-    not all: a loop in a loop that nothing reads is left out, and does not have to settle. `limited`: the
-    runtime has a limit, too."""
+    not all: a loop in a loop that nothing reads is left out, and does not have to settle."""
     contents: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple[int, ...], int]] = {}
     for each in epochs:
@@ -208,7 +206,7 @@ def follow(
             if isinstance(error, LoopRepetition) and isinstance(raised.value, LoopRepetition):
                 assert (raised.value.name, raised.value.period) == (error.name, error.period)
             continue
-        deltas = runtime.commit(batches, max_iterations=limit if limited else None)
+        deltas = runtime.commit(batches, max_iterations=limit)
         found = {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
         assert found == {name: difference(expected[name], before.get(name, {})) for name in expected}
         before, contents = expected, after

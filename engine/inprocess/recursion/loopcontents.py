@@ -7,7 +7,7 @@ rounds of inner loops, too, has timelines whose entries are summed up over the o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class LoopContents:
 
     def __init__(self, parts: LoopParts, evaluator: Evaluator, recorded: bool) -> None:
         """`recorded`: what the parts tell is kept, to be maintained later."""
-        self.parts, self._evaluator = parts, evaluator
+        self.parts = parts
         reach = reaches(parts)
         plain = not any(isinstance(part.node, Negate) for part in parts.parts)  # no row has a negative weight
         self._plain = [plain and each <= 1 for each in reach]
@@ -107,41 +107,6 @@ class LoopContents:
             return NOTHING
         group = self._changed[-at - 1] = self._groups[at]
         return NOTHING._replace(change=group.change(change))
-
-    # ------------------------------------------------------------- rounds as wholes
-
-    def reads_members(self, at: int) -> bool:
-        """Whether a group reads its members."""
-        node = self.parts.parts[at].node
-        return not isinstance(node, Group) or _delta(node).reads_members
-
-    def grouped(self, at: int, members: Batch) -> Batch:
-        """The rows of a group that has just these members, in an order that stays from round to round."""
-        node, source = self.parts.parts[at].node, self.parts.parts[at].sources[0]
-        assert isinstance(node, Group)
-        group = self._group_of(node, source, self._evaluator)
-        group.keys = self._groups[at].keys
-        if members.length:
-            group.change(members)
-            group.commit()
-        self._groups[at] = group
-        return group.contents()
-
-    def refill(self, found: Mapping[int, Batch]) -> None:
-        """Makes these the contents of parts; groups have theirs."""
-        for at in self._stores.keys() & found.keys():
-            counts = self._counts(at)
-            store = self._stores[at] = Store(self._stores[at].schema, is_set(self.parts, at))
-            store.add_counted(found[self.parts.parts[at].sources[0] if counts else at], as_set=counts)
-            store.commit()
-
-    def tell_wholes(self, time: int, found: Mapping[int, Batch]) -> None:
-        """Records that these are the contents of parts at a time."""
-        if self.recording is not None:
-            for at, batch in found.items():
-                self.recording.tell_whole(at, time, batch)
-                if isinstance(self.parts.parts[at].node, Distinct):
-                    self.recording.ask_whole(at, time, found[self.parts.parts[at].sources[0]])
 
     # ------------------------------------------------------------- rounds
 

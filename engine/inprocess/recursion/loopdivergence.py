@@ -90,11 +90,6 @@ class Settling:
         """How far the scopes went, with this epoch."""
         return Reach([max(scope.furthest, scope.here) for scope in self._scopes], self.named)
 
-    def ends(self, number: int) -> bool:
-        """Whether a scope ends with a round that is said, within its limit: then nothing is to be noted."""
-        last = self._parts.scopes[number].last
-        return last is not None and last <= self._scopes[number].limit
-
     def told(self, number: int, relation: str, time: int, change: Batch) -> None:
         """Notes the change of a relation of a scope. Raises LoopLimit, LoopRepetition."""
         scope, lattice = self._scopes[number], self._parts.lattice

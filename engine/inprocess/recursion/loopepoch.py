@@ -45,13 +45,11 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch, Gathering, concat, consolidate
 from ..storage.interner import encode_rows
 from ..storage.rows import some_changes
-from .loopcontents import LoopContents
 from .loopdivergence import Reach, Settling
 from .loopgates import GateState
 from .loops import LoopRecursion
 from .looptimelines import EmittedRows
 from .memories import Imported
-from .wholerounds import WholeRounds, as_wholes
 
 
 class _Rounds:
@@ -125,7 +123,6 @@ class LoopEpoch:
         self._heap: list[tuple[tuple[int, ...], int, int]] = []
         self._events: dict[tuple[int, int], PartEvent] = {}
         self._first = False
-        self._wholes: WholeRounds | None = None  # while rounds may come to be evaluated as wholes
         self._gathered: dict[int, Gathering] = {}  # the changes of relations of the outermost loop, by part
         self._names: dict[int, list[tuple[int, str]]] = {}  # the relations that a part is, with their scopes
         for number, scope in enumerate(self._parts.scopes):
@@ -165,7 +162,6 @@ class LoopEpoch:
         measured = epochcosts.inside()
         rounds = _Rounds(measured) if first and measured is not None else None
         outermost, told = 0, 0
-        self._wholes = self._as_wholes() if first and measured is None else None
         for seen, (time, at, event) in enumerate(self._due(), 1):
             interrupt.check()
             number = int(lattice.round(time, 0))
@@ -181,11 +177,6 @@ class LoopEpoch:
                 outermost, told = number, 0
                 if self._epoch.progress is not None:
                     self._epoch.progress(self._recursion.phase, number, self._rows())
-                if self._begins_wholes(number, at, event):
-                    outermost = self._run_wholes(number, time)
-                    continue
-                if self._wholes is not None:
-                    self._wholes.begin()
             if not seen % thresholds.LOOP_EVENTS:
                 self._look(watch)
             component = parts[at].depth - 1
@@ -202,60 +193,6 @@ class LoopEpoch:
         if rounds is not None:
             rounds.end(outermost, self._rows())
         self.settling.end()
-
-    # ------------------------------------------------------------- rounds as wholes
-
-    def _as_wholes(self) -> WholeRounds | None:
-        """The rounds as wholes, if they can be."""
-        recursion, contents = self._recursion, self._memory
-        if not isinstance(contents, LoopContents) or not self.settling.ends(0) or recursion.has_effects:
-            return None
-        return as_wholes(self._parts, contents, self._imports, recursion.evaluator)
-
-    def _begins_wholes(self, number: int, at: int, event: PartEvent) -> bool:
-        """Whether rounds from one on, which begins with an event, are to be evaluated as wholes."""
-        wholes = self._wholes
-        begun = {at: event} | {other: each for (other, _), each in self._events.items()}
-        if wholes is None or not {*wholes.delays} >= begun.keys():
-            return False
-        return wholes.pays([each.changes[0] for each in begun.values()], number)
-
-    def _run_wholes(self, number: int, time: int) -> int:
-        """Evaluates rounds as wholes: to the end, or until few rows change; then these are made events.
-        Returns the last of the rounds."""
-        wholes, self._wholes = self._wholes, None
-        assert wholes is not None
-        self._heap.clear()
-        self._events.clear()
-        evaluator, lattice, contents = self._recursion.evaluator, self._lattice, self._memory
-        last, unit = self._parts.scopes[0].last, lattice.unit(0)
-        assert isinstance(contents, LoopContents) and last is not None
-        differs = most = True
-        while differs and most and number <= last:
-            evaluator.iteration = number
-            evaluator.rounds = partial(lattice.round, component=0)
-            before = {source: wholes.of_last(source) for source in wholes.sources}
-            found, differs, most = wholes.round()
-            contents.tell_wholes(time, found)
-            self.depths.append((number, sum(batch.length for batch in found.values())))
-            if self._epoch.progress is not None:
-                self._epoch.progress(self._recursion.phase, number, self._rows())
-            number, time = number + 1, time + unit
-        contents.refill(found)
-        for at in self._gathered.keys() & found.keys():
-            self._gathered[at] = Gathering(len(self._nodes[at].schema))
-            self._gathered[at].extend([found[at]])
-        if number <= last:
-            for at in found:
-                if isinstance(
-                    node := self._nodes[at], Admit
-                ):  # what is not of a later round is there already
-                    self._admit(at, node, time - unit, wholes.given(at))
-            for delay, source in zip(wholes.delays, wholes.sources, strict=True):
-                change = wholes.difference(source, before[source])
-                if change.length:
-                    self._event(delay, time).changes[0].append(change)
-        return number - 1
 
     def _look(self, watch: Watch) -> None:
         watch.look()
@@ -304,8 +241,6 @@ class LoopEpoch:
     def _emit(self, at: int, time: int, change: Batch) -> None:
         """Gives the change of a part to its readers."""
         self._memory.keep(at, time, change)
-        if self._wholes is not None:
-            self._wholes.note(at, change)
         if at in self._names:
             self._settle(at, time, change)
         if at in self._gathered:

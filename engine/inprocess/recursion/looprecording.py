@@ -12,7 +12,7 @@ from ... import thresholds
 from ...circuit import Distinct, Group
 from ...loopparts import LoopParts, delays, is_set, looked_up
 from ...schema import Array
-from ..storage.batch import Batch, concat, consolidate
+from ..storage.batch import Batch, concat
 from ..storage.marks import Marks
 from .loopgates import GateState
 
@@ -33,7 +33,6 @@ class LoopRecording:
         delayed = delays(parts)
         self._told = self._distincts | groups | (looked_up(parts) - {*delayed})
         self._told |= {*delayed.values()}
-        self._wholes: dict[tuple[bool, int], Batch] = {}  # the contents of parts that were noted as wholes
         self._room = thresholds.RECORDED_ROWS
 
     @property
@@ -51,36 +50,6 @@ class LoopRecording:
         if at in self._distincts:
             self._note(self.asked, at, time, change)
 
-    def tell_whole(self, at: int, time: int, contents: Batch) -> None:
-        """Notes what a part has become at a time."""
-        if at in self._told:
-            self._note_whole(self.told, at, time, contents)
-
-    def ask_whole(self, at: int, time: int, contents: Batch) -> None:
-        """Notes what a distinct is given at a time, all of it."""
-        if at in self._distincts:
-            self._note_whole(self.asked, at, time, contents)
-
-    def _note_whole(
-        self, notes: dict[int, list[tuple[int, Batch]]], at: int, time: int, contents: Batch
-    ) -> None:
-        if self._room < 0:
-            return
-        before = self._wholes.get((notes is self.asked, at))
-        gone = [batch for _, batch in notes.get(at, ())] if before is None else [before]
-        self._wholes[notes is self.asked, at] = contents
-        for batch in (*(each.negated() for each in gone), contents):
-            self._note(notes, at, time, batch)
-
-    def taken(self, notes: dict[int, list[tuple[int, Batch]]], at: int) -> list[tuple[int, Batch]]:
-        """Takes the changes of a part out: one for each time."""
-        by_time = _by_time(notes.pop(at))
-        self._wholes.pop((notes is self.asked, at), None)
-        return [
-            (time, each[0] if len(each) == 1 else consolidate(concat(each, len(each[0].columns))))
-            for time, each in by_time.items()
-        ]
-
     def _note(self, notes: dict[int, list[tuple[int, Batch]]], at: int, time: int, change: Batch) -> None:
         if self._room < 0:
             return
@@ -89,7 +58,6 @@ class LoopRecording:
         if self._room < 0:
             self.told.clear()
             self.asked.clear()
-            self._wholes.clear()
 
     def commit(self) -> None:
         """The evaluation's changes stay."""

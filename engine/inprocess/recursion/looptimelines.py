@@ -116,13 +116,13 @@ class LoopTimelines:
         """Adds what an evaluation told, which stays, and takes it out of the recording part by part."""
         delayed = delays(self.parts)
         for told in [*recording.told]:
-            changes = recording.taken(recording.told, told)
+            changes = recording.told.pop(told)
             if told not in delayed:
                 self._load(told, changes)
             for at in [at for at, source in delayed.items() if source == told]:
                 self._load(at, self.parts.delayed(at, changes))
         for at in [*recording.asked]:
-            self._sums[at].load(recording.taken(recording.asked, at))
+            self._sums[at].load(recording.asked.pop(at))
         self.gates = recording.gates
         self.commit()
 
