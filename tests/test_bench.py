@@ -32,10 +32,9 @@ def test_recursions_in_workers_at_tiny_scale() -> None:
         [sys.executable, str(SHARDS), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    here, _, there, _ = done.stdout.splitlines()
-    assert here.startswith("components, 400 edges, 0 workers") and there.startswith(
-        "components, 400 edges, 2"
-    )
+    here, _, _, there, _, by_process = done.stdout.splitlines()
+    assert here.startswith("components, 400 facts, 0 workers")
+    assert there.startswith("components, 400 facts, 2 workers") and by_process.count(",") == 2
     assert " 197 rows, " in here and " 197 rows, 15 rounds, " in there
 
 

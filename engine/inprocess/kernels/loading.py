@@ -63,8 +63,8 @@ def load_alone(dispatcher: Any) -> None:
 
 def _skip_extensions(dispatcher: Any) -> None:
     """Kernels have no values of types that extensions of numba define."""
-    assert dispatcher._compilation_chain_init_hook
-    dispatcher._compilation_chain_init_hook = lambda: None
+    if dispatcher._compilation_chain_init_hook is not None:
+        dispatcher._compilation_chain_init_hook = lambda: None
 
 
 def _type_arrays(dispatcher: Any) -> None:
