@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -354,6 +354,18 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
 
 
 Changes = dict[str, list[tuple[tuple[int, ...], int]]]
+
+
+def toggled(
+    held: Mapping[str, set[tuple[int, ...]]], edits: Iterable[tuple[str, tuple[int, ...]]]
+) -> Changes:
+    """Changes that insert each row where it is absent and delete it where it is there, one after another, as
+    `held` then says."""
+    changes: Changes = {}
+    for name, row in edits:
+        changes.setdefault(name, []).append((row, -1 if row in held[name] else 1))
+        held[name].symmetric_difference_update({row})
+    return changes
 
 
 @st.composite

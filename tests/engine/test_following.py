@@ -28,7 +28,7 @@ from ddlog.engine.schema import Column, Kind
 
 from ..taking import small
 from ..trying import trying
-from .random_circuits import Changes
+from .random_circuits import toggled
 from .test_oracle import commit
 
 Row = tuple[int, ...]
@@ -218,11 +218,7 @@ def test_programs_that_are_followed_derive_the_same(epochs: list[list[tuple[str,
         mock.patch.multiple(thresholds, FOLLOWED_MATCHES=1, PROPOSED_BY_MEANS=1) if few else nullcontext(),
     ):
         for epoch in epochs:
-            changes: Changes = {}
-            for name, row in epoch:
-                changes.setdefault(name, []).append((row, -1 if row in held[name] else 1))
-                held[name] ^= {row}
-            commit(runtime, changes)
+            commit(runtime, toggled(held, epoch))
             for name, rows in derived(held).items():
                 assert {*runtime.rows(name)} == rows
 

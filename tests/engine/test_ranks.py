@@ -20,7 +20,7 @@ from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 
 from ..trying import trying
-from .random_circuits import Changes, circuits, streams
+from .random_circuits import Changes, circuits, streams, toggled
 from .test_oracle import commit, follow, thorough, undo
 
 Derivation: TypeAlias = Sequence[str]
@@ -140,11 +140,7 @@ def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row
         mock.patch.multiple(thresholds, LARGE_TABLE=0, LOCATING_TIMES=100) if forget else nullcontext(),
     ):
         for epoch in epochs:
-            changes: Changes = {}
-            for name, row in epoch:
-                changes.setdefault(name, []).append((row, -1 if row in held[name] else 1))
-                held[name] ^= {row}
-            commit(runtime, changes)
+            commit(runtime, toggled(held, epoch))
             ways = derivations(held["Edge"], held["Same"])
             shown = {path((x, y)) for x, y in runtime.rows("Path")}
             shown |= {near((x, y)) for x, y in runtime.rows("Near")}

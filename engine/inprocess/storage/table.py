@@ -161,7 +161,7 @@ class RowTable(Unread):
         return tuple(self.column_at(rows, k) for k in range(self.arity))
 
     def later_at(self, rows: Array) -> Sequence[Array]:
-        """As `columns_at`, unpacked when they are read."""
+        """As `columns_at`: of packed rows, each column is unpacked when it is read."""
         if self._layout is None:
             return self.columns_at(rows)
         return PackedColumns(self._layout, self._words[rows])
@@ -169,11 +169,12 @@ class RowTable(Unread):
     def apart(self, rows: Array | None) -> Sequence[Array]:
         """The columns of the rows with these ids, or of all. They do not change when the table does, and are
         unpacked when they are read."""
-        taken = slice(self.size) if rows is None else rows
         reserve(8 * (self.size if rows is None else len(rows)) * (self.arity if self._layout is None else 1))
+        if rows is not None:
+            return self.later_at(rows)
         if self._layout is None:
-            return tuple(self._wide[taken].copy().T)
-        return PackedColumns(self._layout, self._words[taken].copy())
+            return tuple(self._wide[: self.size].copy().T)
+        return PackedColumns(self._layout, self._words[: self.size].copy())
 
     @property
     def bytes(self) -> int:
